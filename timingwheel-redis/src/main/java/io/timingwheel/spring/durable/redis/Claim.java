@@ -59,52 +59,18 @@ final class Claim {
 	/** The partitions that answer. Each claim begins with another one. */
 	private final List<Integer> open;
 
-	private final boolean severalClocks;
-
 	/**
 	 * How much of the limit names without places have if tasks wait that need places:
 	 * half.
 	 */
 	private final int othersShare;
 
-	private final List<LeasedTask> tasks = new ArrayList<>();
+	private final ClaimReplies replies;
 
-	/** The further tasks that the partitions could give. */
-	private final List<Candidate> further = new ArrayList<>();
-
-	/** The names that need places and may have more tasks than {@link #further} has. */
+	/** The names that need places and may have further tasks that no reply has told. */
 	private final Set<String> cut = new HashSet<>();
 
-	private final List<Candidate> suspects = new ArrayList<>();
-
-	/** The names of which deliveries were found lost. */
-	private final Set<String> lost = new HashSet<>();
-
-	/** By partition: its first reading of the clock. */
-	private final Map<Integer, Long> clocks = new HashMap<>();
-
-	/** By partition: the members of its copy of the set with the paused names. */
-	private final Map<Integer, List<String>> paused = new HashMap<>();
-
 	private long roundMillis;
-
-	private long now;
-
-	/**
-	 * How long after a partition's reading of its clock the first task is due that the
-	 * partition cannot give yet. The partitions read the clock one after another, so a
-	 * task may be due within the look-ahead of the latest reading, although its partition
-	 * gave it to no node.
-	 */
-	private long delay = Long.MAX_VALUE;
-
-	private long startAt = Long.MAX_VALUE;
-
-	private boolean more;
-
-	private boolean reached;
-
-	private @Nullable RuntimeException failure;
 
 	/**
 	 * Creates a claim.
@@ -117,7 +83,7 @@ final class Claim {
 		this.request = request;
 		this.names = Partitions.inIndexOrder(request.names().keySet());
 		this.open = open;
-		this.severalClocks = severalClocks;
+		this.replies = new ClaimReplies(severalClocks);
 		long placed = this.names.stream().filter(this::needsPlaces).count();
 		boolean mixed = placed > 0 && placed < this.names.size();
 		this.othersShare = mixed ? (request.limit() + turn % 2) / 2 : request.limit();
@@ -142,6 +108,10 @@ final class Claim {
 
 	ClaimRequest request() {
 		return this.request;
+	}
+
+	ClaimReplies replies() {
+		return this.replies;
 	}
 
 	void firstRoundTook(long nanos) {
@@ -199,7 +169,8 @@ final class Claim {
 	private Map<String, Amount> left() {
 		Map<String, Amount> left = new HashMap<>();
 		this.names.forEach((name) -> left.put(name, wanted(name)));
-		this.tasks.forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.add(task.begun(), -1)));
+		this.replies.tasks()
+			.forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.add(task.begun(), -1)));
 		return left;
 	}
 
@@ -211,12 +182,12 @@ final class Claim {
 	List<Call> secondRound() {
 		Map<Integer, Map<String, Amount>> parts = new LinkedHashMap<>();
 		Map<String, Amount> left = left();
-		int rest = this.request.limit() - this.tasks.size();
-		this.further.sort(Candidate.BY_TIME);
+		int rest = this.request.limit() - this.replies.tasks().size();
+		List<Candidate> further = this.replies.further();
 		boolean given = true;
 		while (given) {
 			given = false;
-			for (Candidate one : this.further) {
+			for (Candidate one : further) {
 				Amount ofName = left.getOrDefault(one.name(), Amount.NONE);
 				if (rest > 0 && (one.due() ? ofName.due : ofName.soon) > 0) {
 					left.put(one.name(), ofName.add(one.due(), -1));
@@ -227,7 +198,7 @@ final class Claim {
 				}
 			}
 		}
-		this.further.removeIf((one) -> parts.getOrDefault(one.partition(), Map.of()).containsKey(one.name()));
+		further.removeIf((one) -> parts.getOrDefault(one.partition(), Map.of()).containsKey(one.name()));
 		List<Call> calls = new ArrayList<>();
 		parts.forEach((partition, names) -> {
 			int total = names.values().stream().mapToInt((one) -> one.due + one.soon).sum();
@@ -262,8 +233,7 @@ final class Claim {
 		long lease = Math.min(TimeUnit.MILLISECONDS.convert(this.request.lease()), DelayedTaskStore.MAX_TIME) - 1;
 		long burst = limits.burst() * limits.intervalMicros() / 1000;
 		long late = Math.max(Math.max(burst, MIN_LATE_START), 4 * this.roundMillis);
-		return this.clocks.getOrDefault(partition, this.now)
-				+ ((limits.intervalMicros() > 0) ? Math.min(lease, late) : lease);
+		return this.replies.clock(partition) + ((limits.intervalMicros() > 0) ? Math.min(lease, late) : lease);
 	}
 
 	private Call call(int partition, boolean suspect, int limit, @Nullable Grant grant, int from,
@@ -280,67 +250,19 @@ final class Claim {
 	}
 
 	/**
-	 * Reads the replies of a round. If a partition fails, the others have leased tasks to
-	 * this node nevertheless. After an exception nobody would run them until their leases
-	 * end.
+	 * Reads the replies of a round.
 	 */
 	void read(List<ScriptReply> replies) {
 		for (ScriptReply reply : replies) {
-			if (reply.failure() != null) {
-				this.failure = reply.failure();
-			}
-			else {
-				read(reply);
-				readCandidates(reply);
-			}
-		}
-	}
-
-	/**
-	 * Reads a reply.
-	 * @return how many tasks it has
-	 */
-	int read(ScriptReply reply) {
-		long time = reply.number(0);
-		// The latest reading of one clock, the earliest of several clocks
-		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
-		this.reached = true;
-		this.clocks.putIfAbsent(reply.partition(), time);
-		this.paused.put(reply.partition(), reply.list(1).texts());
-		if (reply.number(2) >= 0) {
-			this.delay = Math.min(this.delay, reply.number(2));
-		}
-		if (reply.number(3) >= 0) {
-			startsAt(time + reply.number(3));
-		}
-		this.lost.addAll(reply.list(4).texts());
-		this.more |= reply.flag(5);
-		List<LeasedTask> tasks = reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
-		this.tasks.addAll(tasks);
-		return tasks.size();
-	}
-
-	private void readCandidates(ScriptReply reply) {
-		ScriptReply times = reply.list(6);
-		Map<String, Integer> told = new HashMap<>();
-		for (int i = 0; i < times.size(); i += 3) {
-			String name = times.text(i);
-			this.further.add(new Candidate(reply.partition(), name, times.number(i + 1), times.flag(i + 2)));
-			if (needsPlaces(name) && told.merge(name, 1, Integer::sum) >= times(name)) {
-				this.cut.add(name);
+			this.replies.read(reply);
+			if (reply.failure() == null) {
+				this.replies.readCandidates(reply).forEach((name, count) -> {
+					if (needsPlaces(name) && count >= times(name)) {
+						this.cut.add(name);
+					}
+				});
 			}
 		}
-		ScriptReply suspects = reply.list(7);
-		for (int i = 0; i < suspects.size(); i += 2) {
-			this.suspects.add(new Candidate(reply.partition(), suspects.text(i), suspects.number(i + 1), false));
-		}
-	}
-
-	/**
-	 * The suspects that are due, the earliest first.
-	 */
-	List<Candidate> suspects() {
-		return this.suspects.stream().sorted(Candidate.BY_TIME).toList();
 	}
 
 	/**
@@ -350,13 +272,13 @@ final class Claim {
 	 * @return the tasks, empty if there are none or no room
 	 */
 	List<Wanted> wanted() {
-		long others = this.tasks.stream().filter((task) -> !needsPlaces(task.name())).count();
-		long waiting = this.further.stream().filter((one) -> !needsPlaces(one.name())).count();
-		int room = this.request.limit() - this.tasks.size()
+		long others = this.replies.tasks().stream().filter((task) -> !needsPlaces(task.name())).count();
+		List<Candidate> further = this.replies.further();
+		long waiting = further.stream().filter((one) -> !needsPlaces(one.name())).count();
+		int room = this.request.limit() - this.replies.tasks().size()
 				- (int) Math.max(0, Math.min(waiting, this.othersShare - others));
-		Map<String, List<Candidate>> placed = this.further.stream()
+		Map<String, List<Candidate>> placed = further.stream()
 			.filter((one) -> one.due() && needsPlaces(one.name()))
-			.sorted(Candidate.BY_TIME)
 			.collect(Collectors.groupingBy(Candidate::name, LinkedHashMap::new, Collectors.toList()));
 		List<Wanted> wanted = new ArrayList<>();
 		for (Map.Entry<String, List<Candidate>> one : placed.entrySet()) {
@@ -364,86 +286,36 @@ final class Claim {
 			int count = Math.min(Math.min(room, share(name).due()), one.getValue().size());
 			if (count > 0) {
 				room -= count;
-				this.more |= count < one.getValue().size();
-				boolean suspects = this.lost.contains(name)
-						|| this.suspects.stream().anyMatch((suspect) -> suspect.name().equals(name));
-				wanted.add(new Wanted(name, limits(name), one.getValue().subList(0, count), suspects ? 1 : 0));
-				this.further.removeIf((candidate) -> candidate.due() && candidate.name().equals(name));
+				this.replies.hasMore(count < one.getValue().size());
+				wanted.add(new Wanted(name, limits(name), one.getValue().subList(0, count),
+						this.replies.hasSuspects(name) ? 1 : 0));
+				further.removeIf((candidate) -> candidate.due() && candidate.name().equals(name));
 			}
 		}
 		return wanted;
 	}
 
 	/**
-	 * Learns that a name has too few places, or starts, for its tasks.
+	 * Learns how many places, or starts, a name has for its tasks.
 	 */
-	void waitsFor(Grant grant) {
-		if (grant.starts() == 0) {
-			startsAt(grant.wanted().limits().startsAgainAt(grant.nextStart()));
+	void learn(Grant grant) {
+		if (grant.taken() == grant.wanted().tasks().size()) {
+			this.replies.hasMore(this.cut.contains(grant.wanted().name()));
 		}
-		else {
-			this.more = true;
+		else if (grant.reply().failure() == null && grant.starts() == 0) {
+			this.replies.startsAt(grant.wanted().limits().startsAgainAt(grant.nextStart()));
+		}
+		else if (grant.reply().failure() == null) {
+			this.replies.hasMore(true);
 		}
 	}
 
-	/**
-	 * Learns that a name has places for all tasks that the partitions have told.
-	 */
-	void hasPlacesFor(Grant grant) {
-		this.more |= this.cut.contains(grant.wanted().name());
-	}
-
-	private void startsAt(long time) {
-		this.startAt = Math.min(this.startAt, time);
-	}
-
-	/**
-	 * Learns that there may be a task of a limited name that may start now.
-	 */
-	void startsNow() {
-		startsAt(this.now);
-	}
-
-	/**
-	 * Ends the claim early. Tasks that have begun are returned, since nobody else would
-	 * run them until their leases end. The next claim follows at once, and shows whether
-	 * the store still fails.
-	 */
-	void endedBy(RuntimeException failure) {
-		if (this.tasks.isEmpty()) {
-			throw failure;
-		}
-		this.delay = 0;
-	}
-
-	/**
-	 * The result.
-	 * @param pausedNames learns the paused names
-	 * @throws RuntimeException if no partition has replied
-	 */
 	Claimed claimed(PausedNames pausedNames) {
-		if (this.failure != null && !this.reached) {
-			throw this.failure;
-		}
 		Map<String, Amount> left = left();
-		boolean full = !this.names.isEmpty() && this.tasks.size() >= this.request.limit() || this.names.stream()
-			.anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE)));
-		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-		long nextAt = (this.delay < DelayedTaskStore.MAX_TIME) ? this.now + this.delay : Long.MAX_VALUE;
-		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, this.startAt,
-				this.more || full || !this.further.isEmpty(), !this.lost.isEmpty(), pausedNames.learn(this.paused));
-	}
-
-	/**
-	 * A task that a partition could give.
-	 *
-	 * @param time the time by which the partition found the task
-	 * @param due whether the task may begin
-	 */
-	record Candidate(int partition, String name, long time, boolean due) {
-
-		static final Comparator<Candidate> BY_TIME = Comparator.comparingLong(Candidate::time);
-
+		this.replies.hasMore(!this.names.isEmpty() && this.replies.tasks().size() >= this.request.limit());
+		this.replies.hasMore(
+				this.names.stream().anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE))));
+		return this.replies.claimed(pausedNames);
 	}
 
 	/**

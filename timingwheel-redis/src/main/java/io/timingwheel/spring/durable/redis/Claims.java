@@ -10,7 +10,6 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.redis.Claim.Begin;
-import io.timingwheel.spring.durable.redis.Claim.Candidate;
 import io.timingwheel.spring.durable.redis.Places.Grant;
 import io.timingwheel.spring.durable.redis.Places.Wanted;
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -60,7 +59,7 @@ final class Claims {
 			}
 		}
 		catch (RuntimeException ex) {
-			claim.endedBy(ex);
+			claim.replies().endedBy(ex);
 		}
 		return claim.claimed(this.pausedNames);
 	}
@@ -71,7 +70,7 @@ final class Claims {
 	 */
 	private boolean claimSuspect(Claim claim) {
 		Set<String> full = new HashSet<>();
-		for (Candidate suspect : claim.suspects()) {
+		for (Candidate suspect : claim.replies().suspects()) {
 			String name = suspect.name();
 			Grant grant = null;
 			if (claim.needsPlaces(name) && !full.contains(name)) {
@@ -97,12 +96,7 @@ final class Claims {
 			List<Begin> begins = new ArrayList<>();
 			for (Grant grant : take(claim, wanted)) {
 				List<Candidate> tasks = grant.wanted().tasks();
-				if (grant.taken() == tasks.size()) {
-					claim.hasPlacesFor(grant);
-				}
-				else if (grant.reply().failure() == null) {
-					claim.waitsFor(grant);
-				}
+				claim.learn(grant);
 				Map<Integer, Integer> counts = new TreeMap<>();
 				tasks.subList(0, grant.taken()).forEach((task) -> counts.merge(task.partition(), 1, Integer::sum));
 				int from = 0;
@@ -141,12 +135,12 @@ final class Claims {
 				// the leases of these tasks end.
 				continue;
 			}
-			int count = (reply.failure() == null) ? claim.read(reply) : 0;
+			int count = (reply.failure() == null) ? claim.replies().read(reply) : 0;
 			Grant grant = begin.grant();
 			if (count < begin.count() && grant != null) {
 				// Other nodes have taken the tasks, or the places have ended.
 				this.places.giveBack(grant, begin.from() + count, begin.from() + begin.count());
-				claim.startsNow();
+				claim.replies().startsNow();
 			}
 			begun += count;
 		}

@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.redis.Claim.Candidate;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.StartLimits;
