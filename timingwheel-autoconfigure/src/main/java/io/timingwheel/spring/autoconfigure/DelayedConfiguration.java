@@ -8,7 +8,6 @@ import io.timingwheel.spring.aop.delayed.CancelDelayedAnnotationBeanPostProcesso
 import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedMethodRegistry;
-import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedProxyBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
@@ -48,28 +47,22 @@ class DelayedConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethodRegistry timingWheelDelayedMethods(CreatedBeans timingWheelCreatedBeans) {
-		return new DelayedMethodRegistry(timingWheelCreatedBeans.beanFactory());
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(CreatedBeans timingWheelCreatedBeans) {
-		return new CancelDelayedMethodRegistry(timingWheelCreatedBeans);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DelayedRuntime timingWheelDelayedRuntime(CreatedBeans timingWheelCreatedBeans) {
 		return new DelayedRuntime(timingWheelCreatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethodRegistry timingWheelDelayedMethods,
-			CancelDelayedMethodRegistry timingWheelCancelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime) {
-		return new DelayedMethodScanner(timingWheelDelayedMethods, timingWheelCancelDelayedMethods,
-				timingWheelDelayedRuntime);
+	static DelayedMethodRegistry timingWheelDelayedMethods(CreatedBeans timingWheelCreatedBeans,
+			DelayedRuntime timingWheelDelayedRuntime) {
+		return new DelayedMethodRegistry(timingWheelCreatedBeans.beanFactory(), timingWheelDelayedRuntime);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(CreatedBeans timingWheelCreatedBeans,
+			DelayedMethodRegistry timingWheelDelayedMethods) {
+		return new CancelDelayedMethodRegistry(timingWheelCreatedBeans, timingWheelDelayedMethods);
 	}
 
 	@Bean

@@ -150,9 +150,11 @@ class AheadOfTimeHintsTests {
 	@Test
 	void optionalLibrariesCanBeLookedUpByName() {
 		RuntimeHints hints = AotContexts.of().process();
-		for (String type : List.of("reactor.core.publisher.Flux",
-				"org.springframework.transaction.support.TransactionSynchronizationManager")) {
-			assertThat(hints).matches(RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)));
+		for (String type : List.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono",
+				"org.springframework.transaction.support.TransactionSynchronizationManager",
+				"org.springframework.transaction.reactive.TransactionSynchronizationManager",
+				"org.springframework.web.context.request.async.DeferredResult", "kotlinx.coroutines.reactor.MonoKt")) {
+			assertThat(hints).as(type).matches(RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)));
 		}
 	}
 

@@ -45,7 +45,11 @@ import org.springframework.util.StringUtils;
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
 
 	private static final List<String> OPTIONAL_TYPES = List.of("reactor.core.publisher.Flux",
-			"org.springframework.transaction.support.TransactionSynchronizationManager");
+			"reactor.core.publisher.Mono", "kotlinx.coroutines.reactor.MonoKt",
+			"org.springframework.transaction.support.TransactionSynchronizationManager",
+			"org.springframework.transaction.reactive.TransactionSynchronizationManager",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask");
 
 	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 

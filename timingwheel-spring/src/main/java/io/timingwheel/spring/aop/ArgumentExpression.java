@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -17,19 +16,9 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.BeanResolver;
-import org.springframework.expression.ConstructorResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
-import org.springframework.expression.IndexAccessor;
-import org.springframework.expression.MethodResolver;
-import org.springframework.expression.OperatorOverloader;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.TypeComparator;
-import org.springframework.expression.TypeConverter;
-import org.springframework.expression.TypeLocator;
-import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -122,13 +111,31 @@ public final class ArgumentExpression {
 			return arguments[this.argument];
 		}
 		try {
-			return this.expression.getValue(new Call(arguments));
+			return this.expression.getValue(context(arguments));
 		}
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException("The expression \"%s\" of %s cannot be evaluated: %s".formatted(
 					this.expression.getExpressionString(), InvalidAnnotatedMethodException.describe(this.method),
 					ex.getMessage()), ex);
 		}
+	}
+
+	/**
+	 * The context of one evaluation. All calls share everything but the arguments, so
+	 * that SpEL can reuse the accessors that it has found.
+	 */
+	private EvaluationContext context(@Nullable Object[] arguments) {
+		StandardEvaluationContext context = new StandardEvaluationContext() {
+
+			@Override
+			public @Nullable Object lookupVariable(String name) {
+				Integer position = ArgumentExpression.this.positions.get(name);
+				return (position != null) ? arguments[position] : null;
+			}
+
+		};
+		this.shared.applyDelegatesTo(context);
+		return context;
 	}
 
 	/**
@@ -238,86 +245,6 @@ public final class ArgumentExpression {
 
 	private static String name(SpelNode variable) {
 		return variable.toStringAST().substring(1);
-	}
-
-	/**
-	 * The context of one evaluation, with the arguments of the call. All calls share
-	 * everything else, so that SpEL can reuse the accessors that it has found.
-	 */
-	private final class Call implements EvaluationContext {
-
-		private final @Nullable Object[] arguments;
-
-		Call(@Nullable Object[] arguments) {
-			this.arguments = arguments;
-		}
-
-		@Override
-		public @Nullable Object lookupVariable(String name) {
-			Integer position = ArgumentExpression.this.positions.get(name);
-			return (position != null) ? this.arguments[position] : null;
-		}
-
-		@Override
-		public void setVariable(String name, @Nullable Object value) {
-			throw new UnsupportedOperationException("#" + name + " cannot be assigned");
-		}
-
-		@Override
-		public boolean isAssignmentEnabled() {
-			return false;
-		}
-
-		@Override
-		public TypedValue getRootObject() {
-			return ArgumentExpression.this.shared.getRootObject();
-		}
-
-		@Override
-		public List<PropertyAccessor> getPropertyAccessors() {
-			return ArgumentExpression.this.shared.getPropertyAccessors();
-		}
-
-		@Override
-		public List<IndexAccessor> getIndexAccessors() {
-			return ArgumentExpression.this.shared.getIndexAccessors();
-		}
-
-		@Override
-		public List<ConstructorResolver> getConstructorResolvers() {
-			return ArgumentExpression.this.shared.getConstructorResolvers();
-		}
-
-		@Override
-		public List<MethodResolver> getMethodResolvers() {
-			return ArgumentExpression.this.shared.getMethodResolvers();
-		}
-
-		@Override
-		public @Nullable BeanResolver getBeanResolver() {
-			return ArgumentExpression.this.shared.getBeanResolver();
-		}
-
-		@Override
-		public TypeLocator getTypeLocator() {
-			return ArgumentExpression.this.shared.getTypeLocator();
-		}
-
-		@Override
-		public TypeConverter getTypeConverter() {
-			return ArgumentExpression.this.shared.getTypeConverter();
-		}
-
-		@Override
-		public TypeComparator getTypeComparator() {
-			return ArgumentExpression.this.shared.getTypeComparator();
-		}
-
-		@Override
-		public OperatorOverloader getOperatorOverloader() {
-			return ArgumentExpression.this.shared.getOperatorOverloader();
-		}
-
 	}
 
 }

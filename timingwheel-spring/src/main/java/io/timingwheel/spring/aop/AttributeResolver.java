@@ -1,11 +1,8 @@
 package io.timingwheel.spring.aop;
 
-import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,26 +11,17 @@ import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.ParserContext;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Resolves the attributes of annotations: texts, and durations such as {@code 30s},
  * {@code PT30M} and {@code 500} (milliseconds). Both may hold
- * <code>${placeholders}</code> and <code>#{bean expressions}</code>. Placeholders are
- * resolved even before the context has a resolver for them. Bean expressions wait until
- * the beans exist. The methods that give a {@link Duration} throw an
- * {@link IllegalArgumentException} that quotes the text; the caller adds the method.
- * Thread-safe.
+ * <code>${placeholders}</code> and <code>#{bean expressions}</code>, which are resolved
+ * once the beans exist. Thread-safe.
  *
  * @since 0.1
  */
 public final class AttributeResolver {
-
-	private static final String PLACEHOLDER_PREFIX = "${";
-
-	private static final String EXPRESSION_PREFIX = "#{";
 
 	private static final BigDecimal NANOS_PER_MILLI = BigDecimal.valueOf(1_000_000);
 
@@ -50,59 +38,12 @@ public final class AttributeResolver {
 	}
 
 	/**
-	 * Reads a duration.
-	 * @param text the text of the attribute
-	 * @param conversion takes the duration, which may be zero or negative
-	 * @param failure takes the reason if the text gives no duration
-	 * @return the attribute
-	 * @param <T> the type of the converted duration
-	 * @throws InvalidAnnotatedMethodException if the text needs no beans and gives no
-	 * duration, or if the syntax of its bean expression is wrong
-	 */
-	public <T> FixedAttribute<T> duration(String text, Function<? super Duration, T> conversion,
-			Function<IllegalArgumentException, InvalidAnnotatedMethodException> failure) {
-		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveDuration(source)), failure);
-	}
-
-	/**
-	 * Reads a text.
-	 * @param method the annotated method
-	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
-	 * @param text the text of the attribute
-	 * @param conversion takes the text without placeholders and expressions, may be empty
-	 * @return the attribute
-	 * @throws InvalidAnnotatedMethodException if a property is missing, or if the syntax
-	 * of a bean expression is wrong
-	 */
-	public FixedAttribute<String> text(Method method, String attribute, String text, UnaryOperator<String> conversion) {
-		return value(text, conversion,
-				(ex) -> new InvalidAnnotatedMethodException(method,
-						"%s is unusable (%s)".formatted(attribute, ex.getMessage()),
-						"set the property, or correct the expression", ex));
-	}
-
-	/**
-	 * Reads a value of any type from a text.
-	 * @param text the text of the attribute
-	 * @param conversion takes the text without placeholders and expressions, may be empty
-	 * @param failure takes the reason if the text gives no value
-	 * @return the attribute
-	 * @param <T> the type of the value
-	 * @throws InvalidAnnotatedMethodException if the text needs no beans and gives no
-	 * value, or if the syntax of its bean expression is wrong
-	 */
-	public <T> FixedAttribute<T> value(String text, Function<String, T> conversion,
-			Function<IllegalArgumentException, InvalidAnnotatedMethodException> failure) {
-		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveText(source)), failure);
-	}
-
-	/**
 	 * Resolves a duration. May instantiate beans.
 	 * @param text the text of the attribute
 	 * @return the duration, may be zero or negative
 	 * @throws IllegalArgumentException if the text gives no duration
 	 */
-	Duration resolveDuration(String text) {
+	Duration duration(String text) {
 		Object value = resolve(text);
 		try {
 			return toDuration(value);
@@ -115,7 +56,11 @@ public final class AttributeResolver {
 		}
 	}
 
-	private String resolveText(String text) {
+	/**
+	 * Resolves a text. May instantiate beans.
+	 * @throws IllegalArgumentException if it cannot be resolved, or gives {@code null}
+	 */
+	String text(String text) {
 		Object value = resolve(text);
 		if (value == null) {
 			throw new IllegalArgumentException("\"" + text + "\" gives null");
@@ -123,53 +68,27 @@ public final class AttributeResolver {
 		return value.toString();
 	}
 
-	/**
-	 * Returns whether a text holds a bean expression, after a check of its syntax.
-	 * @throws IllegalArgumentException if a placeholder cannot be resolved, or if the
-	 * syntax is wrong
-	 */
-	boolean needsBeans(String text) {
-		String resolved = resolvePlaceholders(text);
-		if (!resolved.contains(EXPRESSION_PREFIX)) {
-			return false;
-		}
-		try {
-			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
-			return true;
-		}
-		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException("\"" + text + "\" cannot be parsed: " + ex.getMessage(), ex);
-		}
-	}
-
 	private @Nullable Object resolve(String text) {
-		String resolved = resolvePlaceholders(text);
-		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
-		return (expressions != null && resolved.contains(EXPRESSION_PREFIX)) ? evaluate(expressions, resolved)
-				: resolved;
-	}
-
-	private String resolvePlaceholders(String text) {
-		if (!text.contains(PLACEHOLDER_PREFIX)) {
-			return text;
-		}
+		String resolved;
 		try {
-			String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
-					: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
-			return (resolved != null) ? resolved : "";
+			resolved = this.beanFactory.resolveEmbeddedValue(text);
+			if (resolved != null && resolved.contains("${")) {
+				// The resolver of the context need not be strict.
+				resolved = this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(resolved);
+			}
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
 		}
-	}
-
-	private @Nullable Object evaluate(BeanExpressionResolver expressions, String text) {
+		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
 		try {
-			return expressions.evaluate(text, new BeanExpressionContext(this.beanFactory, null));
+			return (expressions != null)
+					? expressions.evaluate(resolved, new BeanExpressionContext(this.beanFactory, null)) : resolved;
 		}
 		catch (RuntimeException ex) {
 			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
-			throw new IllegalArgumentException("\"" + text + "\" cannot be evaluated: " + cause.getMessage(), ex);
+			throw new IllegalArgumentException("\"%s\" cannot be %s: %s".formatted(text,
+					(cause instanceof ParseException) ? "parsed" : "evaluated", cause.getMessage()), ex);
 		}
 	}
 

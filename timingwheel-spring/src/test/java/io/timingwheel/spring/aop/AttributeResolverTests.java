@@ -37,37 +37,23 @@ class AttributeResolverTests {
 			"${window:1s},PT30M", "${absent:1s},PT1S", "#{limit},PT7S", "#{limit.toMillis() * 2},PT14S", "#{'3s'},PT3S",
 			"#{1.5},PT0.0015S" })
 	void resolvesDurations(String text, Duration expected) {
-		assertThat(this.resolver.resolveDuration(text)).isEqualTo(expected);
-	}
-
-	@Test
-	void resolvesPlaceholdersBeforeTheContextHasAResolver() {
-		GenericApplicationContext fresh = new GenericApplicationContext();
-		fresh.addBeanFactoryPostProcessor(
-				(factory) -> assertThat(new AttributeResolver(factory).resolveDuration("${absent:2s}")).hasSeconds(2));
-		fresh.refresh();
-	}
-
-	@Test
-	void needsBeansOnlyForBeanExpressions() {
-		assertThat(this.resolver.needsBeans("#{limit}")).isTrue();
-		assertThat(this.resolver.needsBeans("${window}")).isFalse();
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.needsBeans("#{1 +}"))
-			.withMessageStartingWith("\"#{1 +}\" cannot be parsed: ");
+		assertThat(this.resolver.duration(text)).isEqualTo(expected);
 	}
 
 	@Test
 	void invalidDurationFailsAndQuotesTheText() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("banana"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("banana"))
 			.withMessage("\"banana\" is not a duration such as 500ms, 30s, 10m, 2h or PT30M");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("${fruit}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("${fruit}"))
 			.withMessageStartingWith("\"${fruit}\" gives no duration: \"banana\" is not a duration");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("${absent}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("${absent}"))
 			.withMessageStartingWith("\"${absent}\" cannot be resolved: ")
 			.withMessageContaining("'absent'");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("#{nothing}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("#{nothing}"))
 			.withMessageStartingWith("\"#{nothing}\" cannot be evaluated: ");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("#{null}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("#{1 +}"))
+			.withMessageStartingWith("\"#{1 +}\" cannot be parsed: ");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.duration("#{null}"))
 			.withMessage("\"#{null}\" gives no duration: null is no duration");
 	}
 

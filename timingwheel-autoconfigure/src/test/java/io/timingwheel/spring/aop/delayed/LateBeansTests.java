@@ -84,6 +84,17 @@ class LateBeansTests {
 	}
 
 	@Test
+	void aLateDelayedMethodCannotTakeTheNameOfARecurringOne() {
+		DelayedContexts.runner().withBean("first", NamedJob.class).run((context) -> {
+			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
+			application.registerBean("late", DelayedWithTheNameOfTheJob.class);
+			assertThat(org.assertj.core.api.Assertions.catchThrowable(() -> application.getBean("late"))).rootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("of @Delayed belongs to " + NamedJob.class.getName());
+		});
+	}
+
+	@Test
 	void aBeanThatIsRemovedRunsNoMoreUntilItIsBack(CapturedOutput output) {
 		DelayedContexts.runner().withBean("job", ReportJob.class).run((context) -> {
 			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
@@ -322,6 +333,14 @@ class LateBeansTests {
 		@Scope(scopeName = WebApplicationContext.SCOPE_REQUEST, proxyMode = ScopedProxyMode.TARGET_CLASS)
 		ReportJob job() {
 			return new ReportJob();
+		}
+
+	}
+
+	public static class DelayedWithTheNameOfTheJob {
+
+		@Delayed(delay = "1h", name = "named")
+		public void remind() {
 		}
 
 	}

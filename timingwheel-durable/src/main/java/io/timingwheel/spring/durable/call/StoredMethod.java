@@ -51,7 +51,8 @@ record StoredMethod(DurableMethod durable, MethodPayloads payloads,
 
 	@Override
 	public Missed missed() {
-		return this.durable.missed();
+		Missed missed = this.durable.missed();
+		return (missed != null) ? missed : DurableHandler.super.missed();
 	}
 
 	@Override
@@ -61,12 +62,12 @@ record StoredMethod(DurableMethod durable, MethodPayloads payloads,
 
 	@Override
 	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		return this.durable.invoke(arguments);
+		return this.durable.body().invoke(arguments);
 	}
 
 	@Override
 	public void handleError(Throwable error, @Nullable Object[] arguments) {
-		this.durable.handleError(error, arguments);
+		this.durable.errorHandler().accept(error, arguments);
 	}
 
 }

@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,14 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public record CallTime(@Nullable Duration delay, @Nullable Instant time) {
+
+	/**
+	 * Returns the delay of a call that is due after one.
+	 * @return the delay
+	 */
+	public Duration requiredDelay() {
+		return Objects.requireNonNull(this.delay);
+	}
 
 	static CallTime after(Duration delay) {
 		return new CallTime(delay, null);

@@ -47,7 +47,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (!(bean instanceof AopInfrastructureBean)) {
-			this.methods.register(AopUtils.getTargetClass(bean), beanName);
+			this.methods.read(AopUtils.getTargetClass(bean), beanName);
 		}
 		Object result = super.postProcessAfterInitialization(bean, beanName);
 		Advisor own = this.advisor;

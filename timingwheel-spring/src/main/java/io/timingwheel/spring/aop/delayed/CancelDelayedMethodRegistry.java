@@ -2,16 +2,17 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.CreatedBeans;
-import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.MethodAttributes;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -26,7 +27,7 @@ import org.springframework.util.StringUtils;
  *
  * @since 0.1
  */
-public final class CancelDelayedMethodRegistry {
+public final class CancelDelayedMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private static final Log logger = LogFactory.getLog(CancelDelayedMethodRegistry.class);
 
@@ -38,22 +39,23 @@ public final class CancelDelayedMethodRegistry {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final ProxyRules proxyRules;
+	private final DelayedMethodRegistry delayed;
 
-	private final AttributeResolver attributes;
+	private final ProxyRules proxyRules;
 
 	private final DelayedMethodRules rules;
 
 	/**
 	 * Creates an empty registry.
 	 * @param beans the beans, whose factory resolves the references in annotations
+	 * @param delayed knows the names that can be cancelled
 	 */
-	public CancelDelayedMethodRegistry(CreatedBeans beans) {
+	public CancelDelayedMethodRegistry(CreatedBeans beans, DelayedMethodRegistry delayed) {
 		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
 		this.beans = beans;
+		this.delayed = delayed;
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new DelayedMethodRules(beanFactory, CancelDelayed.class);
 	}
 
@@ -65,7 +67,8 @@ public final class CancelDelayedMethodRegistry {
 	 * Reads the annotated methods of a class, and checks that the bean's proxy can
 	 * intercept them.
 	 */
-	void register(Class<?> beanClass, String beanName) {
+	@Override
+	public void read(Class<?> beanClass, String beanName) {
 		of(beanClass).values().forEach((method) -> {
 			this.proxyRules.check("@CancelDelayed", method.method(), beanClass, beanName);
 			if (!method.beforeInvocation()) {
@@ -94,16 +97,12 @@ public final class CancelDelayedMethodRegistry {
 	}
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
-		FixedAttribute<String> name = this.attributes.text(method, "the name of @CancelDelayed", annotation.name(),
-				(text) -> {
-					TaskAttributes.checkName(method, "@CancelDelayed", text);
-					return text;
-				});
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
 		}
-		return new Cancellation(method, name,
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+		return new Cancellation(method, attributes.once(() -> attributes.name("")),
 				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.beanFactory),
 				annotation.beforeInvocation());
 	}
@@ -115,12 +114,13 @@ public final class CancelDelayedMethodRegistry {
 	 * annotations of a bean. In the second, there is a store, and another application may
 	 * have the name. In the third, one of the lazy beans cannot be created now.
 	 */
-	void checkNames(DelayedMethodRegistry delayed) {
-		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> checkName(method, delayed)));
+	@Override
+	public void resolveWithBeans() {
+		List.copyOf(this.byClass.values()).forEach((methods) -> methods.values().forEach(this::checkName));
 	}
 
-	private void checkName(Cancellation method, DelayedMethodRegistry delayed) {
-		if (delayed.names().contains(method.name())) {
+	private void checkName(Cancellation method) {
+		if (this.delayed.hasName(method.name())) {
 			return;
 		}
 		boolean stored = this.rules.isStoreConfigured();
@@ -129,11 +129,11 @@ public final class CancelDelayedMethodRegistry {
 			if (!create(hidden)) {
 				failed = hidden;
 			}
-			if (delayed.names().contains(method.name())) {
+			if (this.delayed.hasName(method.name())) {
 				return;
 			}
 		}
-		InvalidAnnotatedMethodException problem = unknownName(method, delayed);
+		InvalidAnnotatedMethodException problem = unknownName(method);
 		if (this.beans.hidesAnnotations()) {
 			logger.warn("%s. A bean that a test has replaced may have the name".formatted(problem.getMessage()));
 		}
@@ -167,11 +167,11 @@ public final class CancelDelayedMethodRegistry {
 		}
 	}
 
-	private static InvalidAnnotatedMethodException unknownName(Cancellation method, DelayedMethodRegistry delayed) {
+	private InvalidAnnotatedMethodException unknownName(Cancellation method) {
 		return new InvalidAnnotatedMethodException(method.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
-				delayed.names().isEmpty() ? "correct the name, or give it to a method, by @Delayed(name = ..)"
-						: "use one of these names: " + new TreeSet<>(delayed.names()));
+				this.delayed.names().isEmpty() ? "correct the name, or give it to a method, by @Delayed(name = ..)"
+						: "use one of these names: " + this.delayed.names());
 	}
 
 	/**
@@ -182,7 +182,7 @@ public final class CancelDelayedMethodRegistry {
 	 * @param key where the key comes from
 	 * @param beforeInvocation whether to cancel before the method runs
 	 */
-	record Cancellation(Method method, FixedAttribute<String> taskName, KeySource key, boolean beforeInvocation) {
+	record Cancellation(Method method, Supplier<String> taskName, KeySource key, boolean beforeInvocation) {
 
 		String name() {
 			return this.taskName.get();

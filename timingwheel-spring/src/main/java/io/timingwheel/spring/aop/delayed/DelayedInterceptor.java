@@ -20,7 +20,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 
 	private final String beanName;
 
-	private final Map<Method, MethodTasks> tasks = new ConcurrentHashMap<>();
+	private final Map<Method, MethodInterceptor> tasks = new ConcurrentHashMap<>();
 
 	DelayedInterceptor(DelayedMethodRegistry methods, DelayedRuntime runtime, String beanName) {
 		this.methods = methods;
@@ -31,15 +31,15 @@ final class DelayedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Method method = invocation.getMethod();
-		MethodTasks tasks = this.tasks.get(method);
+		MethodInterceptor tasks = this.tasks.get(method);
 		if (tasks == null) {
 			tasks = find(invocation);
 			this.tasks.put(method, tasks);
 		}
-		return tasks.submit(invocation);
+		return tasks.invoke(invocation);
 	}
 
-	private MethodTasks find(MethodInvocation invocation) {
+	private MethodInterceptor find(MethodInvocation invocation) {
 		InvokedMethod invoked = InvokedMethod.of(invocation);
 		DelayedMethod method = invoked.find("@Delayed", this.methods.register(invoked.targetClass(), this.beanName));
 		return method.durable() ? new DurableMethodTasks(method, this.runtime)

@@ -3,75 +3,51 @@ package io.timingwheel.spring.aop.delayed;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.function.Supplier;
 
-import io.timingwheel.spring.aop.FixedAttribute;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.PolicyAttribute;
-import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.StringUtils;
 
 /**
  * A checked {@code @Delayed} method of a bean.
  *
  * @param beanName the bean's public name
  * @param method the most specific method
- * @param names the name of its tasks, and the earlier names
- * @param durable whether its calls are stored
- * @param transactional whether a body and its acknowledgement are one transaction
+ * @param annotation its annotation
  * @param argumentTypes the types of its arguments
- * @param delay where the delay comes from
+ * @param delayExpression gives the delay of a call, {@code null} if all calls have one
  * @param key where the key comes from, {@code null} for none
- * @param ifPending what to do if the key is pending
- * @param longestWait how long replacements can put a task off, {@code null} for no limit
- * @param executorName the executor's name, empty for the default
- * @param maxLateness how late a task may start, {@code null} for no limit
- * @param afterCommit whether to wait for the caller's transaction
- * @param givesResult whether the method returns a task or future rather than nothing
- * @param policy how often its tasks are tried, and what limits their starts
  * @param shared whether the bean is one object for all calls
+ * @param lazyValues reads the values once
  */
-record DelayedMethod(String beanName, Method method, TaskNames names, boolean durable, boolean transactional,
-		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending,
-		@Nullable FixedAttribute<Duration> longestWait, FixedAttribute<String> executorName,
-		@Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit, boolean givesResult,
-		PolicyAttribute policy, boolean shared) {
+record DelayedMethod(String beanName, Method method, Delayed annotation, List<Type> argumentTypes,
+		@Nullable ArgumentExpression delayExpression, @Nullable KeySource key, boolean shared,
+		Supplier<Values> lazyValues) implements TaskMethod {
 
-	String name() {
-		return this.names.name().get();
+	@Override
+	public boolean durable() {
+		return this.annotation.durable();
 	}
 
-	List<String> aliases() {
-		return this.names.aliasesInUse();
+	@Override
+	public Common common() {
+		return values().common();
 	}
 
-	String executor() {
-		return this.executorName.get();
-	}
-
-	@Nullable Duration expireAfter() {
-		return (this.maxLateness != null) ? this.maxLateness.get() : null;
-	}
-
-	@Nullable Duration maxWait() {
-		return (this.longestWait != null) ? this.longestWait.get() : null;
+	Values values() {
+		return this.lazyValues.get();
 	}
 
 	/**
-	 * Resolves the attributes that depend on beans.
-	 * @throws InvalidAnnotatedMethodException if one of them has no usable value
+	 * Whether the method returns a task or future rather than nothing.
 	 */
-	void resolve() {
-		this.delay.resolve();
-		name();
-		aliases();
-		executor();
-		expireAfter();
-		maxWait();
-		this.policy.get();
+	boolean givesResult() {
+		return this.method.getReturnType() != void.class;
 	}
 
 	/**
@@ -84,27 +60,41 @@ record DelayedMethod(String beanName, Method method, TaskNames names, boolean du
 	}
 
 	/**
-	 * The names under which the calls of a method are known.
-	 *
-	 * @param name the name of new calls
-	 * @param aliases the names of earlier calls, empty texts included
+	 * The due time of a call.
+	 * @throws IllegalArgumentException if the arguments give no time
 	 */
-	record TaskNames(FixedAttribute<String> name, List<FixedAttribute<String>> aliases) {
-
-		List<String> aliasesInUse() {
-			return this.aliases.stream().map(FixedAttribute::get).filter(StringUtils::hasText).toList();
+	CallTime due(@Nullable Object[] arguments) {
+		if (this.delayExpression == null) {
+			return values().due();
 		}
-
-		/**
-		 * The names that are known without beans.
-		 */
-		Stream<String> resolved() {
-			return Stream.concat(Stream.of(this.name), this.aliases.stream())
-				.filter(FixedAttribute::isResolved)
-				.map(FixedAttribute::get)
-				.filter(StringUtils::hasText);
+		Object value = this.delayExpression.evaluate(arguments);
+		if (value instanceof Instant time) {
+			return CallTime.at(time);
 		}
+		try {
+			if (value instanceof Duration || value instanceof Number) {
+				return CallTime.after(AttributeResolver.toDuration(value));
+			}
+			throw new IllegalArgumentException((value != null) ? "a " + value.getClass().getName() : "null");
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(
+					"The delayExpression \"%s\" of %s must give a Duration, a number of milliseconds or an Instant: %s"
+						.formatted(this.delayExpression, InvalidAnnotatedMethodException.describe(this.method),
+								ex.getMessage()),
+					ex);
+		}
+	}
 
+	/**
+	 * The values of the annotation.
+	 *
+	 * @param common those that all task methods have
+	 * @param due the due time of all calls, now if there is an expression
+	 * @param maxWait how long replacements can put a task off, {@code null} for no limit
+	 * @param expireAfter how late a task may start, {@code null} for no limit
+	 */
+	record Values(Common common, CallTime due, @Nullable Duration maxWait, @Nullable Duration expireAfter) {
 	}
 
 }

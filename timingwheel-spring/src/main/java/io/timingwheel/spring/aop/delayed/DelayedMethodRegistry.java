@@ -2,49 +2,57 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.aop.MethodAttributes;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * The {@link Delayed} methods of all beans, by bean and by name. The registry gets the
- * methods at startup from the types of the beans. If a type does not show a method, the
- * registry gets the method when the bean is created. Thread-safe.
+ * The {@link Delayed} methods of all beans, by bean, and the names of all task methods.
+ * The registry gets the methods at startup from the types of the beans. If a type does
+ * not show a method, the registry gets the method when the bean is created. Thread-safe.
  *
  * @since 0.1
  */
-public final class DelayedMethodRegistry {
+public final class DelayedMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private final AnnotatedMethods<Delayed> annotated = new AnnotatedMethods<>(Delayed.class);
 
-	private final Map<String, DelayedMethod> byName = new ConcurrentHashMap<>();
+	private final Map<String, TaskMethod> byName = new ConcurrentHashMap<>();
 
 	private final Map<String, Map<Method, DelayedMethod>> byBean = new ConcurrentHashMap<>();
 
-	private final DelayedMethodReader reader;
+	private final DelayedRuntime runtime;
 
-	private volatile @Nullable Consumer<DelayedMethod> listener;
+	private final TaskMethodReader reader;
+
+	private volatile boolean beansExist;
 
 	/**
 	 * Creates an empty registry.
 	 * @param beanFactory resolves the references in annotations
+	 * @param runtime takes the methods
 	 */
-	public DelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
-		this.reader = new DelayedMethodReader(beanFactory);
+	public DelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory, DelayedRuntime runtime) {
+		this.runtime = runtime;
+		this.reader = new TaskMethodReader(beanFactory);
 	}
 
 	AnnotatedMethods<Delayed> annotated() {
 		return this.annotated;
+	}
+
+	@Override
+	public void read(Class<?> beanClass, String beanName) {
+		register(beanClass, beanName);
 	}
 
 	/**
@@ -68,48 +76,86 @@ public final class DelayedMethodRegistry {
 			Map<Method, DelayedMethod> methods = new HashMap<>();
 			annotations.forEach((method, annotation) -> {
 				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, name);
-				claimNames(delayed);
+				if (MethodAttributes.isLiteral(annotation)) {
+					claimNames(delayed);
+				}
 				methods.put(method, delayed);
 			});
 			return methods;
 		});
-		read.values().forEach(this::callListener);
+		if (this.beansExist) {
+			read.values().forEach(this::resolve);
+		}
 		return read;
 	}
 
-	/**
-	 * Claims the names that are known by now. Names that depend on beans follow.
-	 */
-	private void claimNames(DelayedMethod delayed) {
-		delayed.names().resolved().forEach((name) -> claimName(name, delayed));
+	@Override
+	public void resolveWithBeans() {
+		this.beansExist = true;
+		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(this::resolve));
 	}
 
-	private void claimName(String name, DelayedMethod delayed) {
-		DelayedMethod holder = this.byName.putIfAbsent(name, delayed);
-		if (holder == null) {
+	/**
+	 * Reads the values of a method, and makes its tasks known.
+	 */
+	private void resolve(DelayedMethod method) {
+		claimNames(method);
+		if (method.durable()) {
+			this.reader.checkScope(method);
+			// The interceptor of a proxy makes its own object, and finds the method
+			// known.
+			new DurableMethodTasks(method, this.runtime);
+		}
+		else {
+			this.runtime.declare(method);
+		}
+	}
+
+	/**
+	 * Claims the names of a method.
+	 * @throws InvalidAnnotatedMethodException if one belongs to another method
+	 */
+	void claimNames(TaskMethod method) {
+		claimName(method.name(), method);
+		method.common().aliases().forEach((name) -> claimName(name, method));
+	}
+
+	private void claimName(String name, TaskMethod method) {
+		TaskMethod holder = this.byName.putIfAbsent(name, method);
+		if (holder == null || holder == method) {
 			return;
 		}
-		if (!isSame(holder, delayed)) {
-			throw new InvalidAnnotatedMethodException(delayed.method(),
-					"the name \"%s\" of @Delayed belongs to %s already".formatted(name,
-							InvalidAnnotatedMethodException.describe(holder.method())),
-					"give each method a name of its own");
+		if (!isSame(holder, method)) {
+			throw taken(name, method, holder);
 		}
-		if (delayed.durable() && !holder.beanName().equals(delayed.beanName())) {
-			throw new InvalidAnnotatedMethodException(delayed.method(),
+		if (method.durable() && !holder.beanName().equals(method.beanName())) {
+			throw new InvalidAnnotatedMethodException(method.method(),
 					"the durable @Delayed method is in the beans \"%s\" and \"%s\", and a stored call does not say which is to run it"
-						.formatted(holder.beanName(), delayed.beanName()),
+						.formatted(holder.beanName(), method.beanName()),
 					"remove the name, so that each bean has its own, or keep only one of the beans");
 		}
-		this.byName.put(name, delayed);
+		this.byName.put(name, method);
+	}
+
+	private static InvalidAnnotatedMethodException taken(String name, TaskMethod method, TaskMethod holder) {
+		boolean recurring = method instanceof RecurringMethod;
+		String of = InvalidAnnotatedMethodException.describe(holder.method());
+		return new InvalidAnnotatedMethodException(method.method(),
+				"the name \"%s\" of %s belongs to %s already".formatted(name, method.type(),
+						(recurring && holder instanceof DelayedMethod) ? "a @Delayed method"
+								: recurring ? "%s of the bean \"%s\"".formatted(of, holder.beanName()) : of),
+				"give each method a name of its own");
 	}
 
 	/**
-	 * Whether these are the same method. Two beans of one class have the same method. One
-	 * bean has the same method if it was read first from an interface and then from the
-	 * class.
+	 * Whether these are the same {@code @Delayed} method. Two beans of one class have the
+	 * same method. One bean has the same method if it was read first from an interface
+	 * and then from the class.
 	 */
-	private static boolean isSame(DelayedMethod first, DelayedMethod second) {
+	private static boolean isSame(TaskMethod first, TaskMethod second) {
+		if (first instanceof RecurringMethod || second instanceof RecurringMethod) {
+			return false;
+		}
 		Method method = first.method();
 		return method.equals(second.method())
 				|| (first.beanName().equals(second.beanName()) && method.getName().equals(second.method().getName())
@@ -117,42 +163,24 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Resolves the attributes that depend on beans.
+	 * Gives the name of a method back, whose bean is gone.
 	 */
-	void resolve() {
-		this.byBean.values().forEach((methods) -> methods.values().forEach(this::resolve));
-	}
-
-	private void resolve(DelayedMethod method) {
-		method.resolve();
-		if (method.durable()) {
-			this.reader.checkScope(method);
-		}
-		claimNames(method);
+	void release(TaskMethod method) {
+		this.byName.remove(method.name(), method);
 	}
 
 	/**
-	 * The names and aliases of all methods; a live view.
+	 * Whether a name or alias is that of a {@code @Delayed} method.
 	 */
-	Collection<String> names() {
-		return this.byName.keySet();
+	boolean hasName(String name) {
+		return this.byName.get(name) instanceof DelayedMethod;
 	}
 
 	/**
-	 * Calls a listener for each method: at once for the known methods, later for each new
-	 * one.
+	 * The names and aliases of all {@code @Delayed} methods, sorted.
 	 */
-	void onMethod(Consumer<DelayedMethod> listener) {
-		this.listener = listener;
-		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(this::callListener));
-	}
-
-	private void callListener(DelayedMethod method) {
-		Consumer<DelayedMethod> listener = this.listener;
-		if (listener != null) {
-			resolve(method);
-			listener.accept(method);
-		}
+	List<String> names() {
+		return this.byName.keySet().stream().filter(this::hasName).sorted().toList();
 	}
 
 }

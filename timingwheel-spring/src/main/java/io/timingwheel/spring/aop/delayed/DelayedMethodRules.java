@@ -12,10 +12,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.MethodAttributes;
 import io.timingwheel.spring.aop.ReactiveTypes;
 import io.timingwheel.spring.task.DelayedTask;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -42,8 +41,6 @@ final class DelayedMethodRules {
 	private static final Set<Class<?>> RESULTS = Set.of(Future.class, CompletionStage.class, CompletableFuture.class,
 			DelayedTask.class);
 
-	private static final Log logger = LogFactory.getLog(DelayedMethodRules.class);
-
 	private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
 
 	/** The propagations with which a body is not part of the caller's transaction. */
@@ -54,10 +51,6 @@ final class DelayedMethodRules {
 	private static final String COROUTINES_REACTOR = "kotlinx.coroutines.reactor.MonoKt";
 
 	private static final String REACTOR = "reactor.core.publisher.Mono";
-
-	private static final String TRANSACTIONS = "org.springframework.transaction.PlatformTransactionManager";
-
-	private static final String REACTIVE_TRANSACTIONS = "org.springframework.transaction.ReactiveTransactionManager";
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -133,25 +126,6 @@ final class DelayedMethodRules {
 	}
 
 	/**
-	 * Warns if the calls of a method have to wait for the commit, while the application
-	 * has only transactions that such a call does not see.
-	 */
-	void warnOfReactiveTransactions(Method method) {
-		if (hasBean(REACTIVE_TRANSACTIONS) && !hasBean(TRANSACTIONS)) {
-			logger.warn(("%s: @Delayed(afterCommit = true) does not see reactive transactions, and there are no others."
-					+ " In a reactive transaction a call schedules its task at once, and the task stays after a rollback."
-					+ " Call the method once the transaction has committed, such as in doOnSuccess(..) after"
-					+ " TransactionalOperator.transactional(..)")
-				.formatted(InvalidAnnotatedMethodException.describe(method)));
-		}
-	}
-
-	private boolean hasBean(String typeName) {
-		return isPresent(typeName) && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
-				ClassUtils.resolveClassName(typeName, this.beanFactory.getBeanClassLoader()), true, false).length > 0;
-	}
-
-	/**
 	 * Checks that a method can run without a caller, again and again.
 	 */
 	void checkRecurring(Method method) {
@@ -182,12 +156,18 @@ final class DelayedMethodRules {
 	}
 
 	/**
-	 * Checks that exactly one executor has a name or qualifier.
+	 * Reads the name of an executor, and checks that exactly one executor has it.
+	 * @return the name or qualifier, empty for the default
 	 */
-	void checkExecutor(Method method, String nameOrQualifier) {
-		if (isExecutor(nameOrQualifier)) {
-			return;
+	String executor(Method method, MethodAttributes attributes) {
+		String nameOrQualifier = attributes.text("executor");
+		if (StringUtils.hasText(nameOrQualifier) && !isExecutor(nameOrQualifier)) {
+			checkQualifier(method, nameOrQualifier);
 		}
+		return nameOrQualifier;
+	}
+
+	private void checkQualifier(Method method, String nameOrQualifier) {
 		String[] executors = this.beanFactory.getBeanNamesForType(Executor.class, true, false);
 		List<String> qualified = Arrays.stream(executors)
 			.filter((name) -> BeanFactoryAnnotationUtils.isQualifierMatch(nameOrQualifier::equals, name,

@@ -8,7 +8,6 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -73,31 +72,15 @@ public final class DelayedRuntime {
 	 * Makes the name and the policy of a method known.
 	 * @return the tasks in memory
 	 */
-	DelayedTaskRegistry declare(DelayedMethod method) {
-		DelayedTaskRegistry tasks = declare(method.method(), method.name(), method.policy(), method.durable());
-		if (method.key() == null) {
-			checkNoLimitByKey(method.method(), method.name(), "@Delayed has no key",
-					"set the key to an expression on the arguments, or remove the property");
-		}
-		return tasks;
-	}
-
-	/**
-	 * Makes the name and the policy of a method known.
-	 * @return the tasks in memory
-	 */
-	DelayedTaskRegistry declare(RecurringMethod method) {
-		DelayedTaskRegistry tasks = declare(method.method(), method.name(), method.policy(), method.durable());
-		checkNoLimitByKey(method.method(), method.name(), "a @Recurring method has only one task",
-				"remove the property: a method never overlaps itself");
-		return tasks;
-	}
-
-	private DelayedTaskRegistry declare(Method method, String name, PolicyAttribute policy, boolean durable) {
+	DelayedTaskRegistry declare(TaskMethod method) {
 		DelayedTaskRegistry tasks = tasks();
-		PolicySettings declared = policy.get();
-		tasks.declare(name, declared);
-		checkBackoff(method, declared, tasks.policies().of(name), durable);
+		PolicySettings declared = method.common().policy();
+		tasks.declare(method.name(), declared);
+		PolicySettings policy = tasks.policies().of(method.name());
+		checkBackoff(method, declared, policy);
+		if (policy.maxConcurrentPerKey() != null) {
+			checkKeys(method);
+		}
 		return tasks;
 	}
 
@@ -105,12 +88,15 @@ public final class DelayedRuntime {
 	 * Refuses a limit by key of the configuration that cannot take effect. The annotation
 	 * was checked before.
 	 */
-	private void checkNoLimitByKey(Method method, String name, String reason, String action) {
-		if (tasks().policies().of(name).maxConcurrentPerKey() != null) {
-			throw new InvalidAnnotatedMethodException(method,
+	private static void checkKeys(TaskMethod method) {
+		boolean recurring = method instanceof RecurringMethod;
+		if (recurring || (method instanceof DelayedMethod delayed && delayed.key() == null)) {
+			throw new InvalidAnnotatedMethodException(method.method(),
 					"the property timingwheel.tasks.%s.max-concurrent-per-key limits the runs of a key, but %s"
-						.formatted(name, reason),
-					action);
+						.formatted(method.name(),
+								recurring ? "a @Recurring method has only one task" : "@Delayed has no key"),
+					recurring ? "remove the property: a method never overlaps itself"
+							: "set the key to an expression on the arguments, or remove the property");
 		}
 	}
 
@@ -120,18 +106,15 @@ public final class DelayedRuntime {
 	 * @param declared the policy of the annotation
 	 * @param policy the policy that holds
 	 */
-	private static void checkBackoff(Method method, PolicySettings declared, PolicySettings policy, boolean durable) {
+	private static void checkBackoff(TaskMethod method, PolicySettings declared, PolicySettings policy) {
 		Integer attempts = policy.maxAttempts();
-		boolean once = (attempts != null) ? attempts == 1 && Objects.equals(declared.maxAttempts(), 1) : !durable;
+		boolean once = (attempts != null) ? attempts == 1 && Objects.equals(declared.maxAttempts(), 1)
+				: !method.durable();
 		if (once && !policy.backoff().equals(BackoffSettings.NONE)) {
-			throw new InvalidAnnotatedMethodException(method,
+			throw new InvalidAnnotatedMethodException(method.method(),
 					"its policy has a backoff, but its tasks are tried only once",
 					"set maxAttempts (or the property max-attempts) to at least 2, or remove the backoff");
 		}
-	}
-
-	private Object bean(String name) {
-		return this.beanFactory.getBean(name);
 	}
 
 	/**
@@ -168,7 +151,7 @@ public final class DelayedRuntime {
 	 * Calls a method of a bean, with all advice of the bean.
 	 */
 	@Nullable Object invoke(String beanName, Method method, @Nullable Object[] arguments) throws Throwable {
-		Object bean = bean(beanName);
+		Object bean = this.beanFactory.getBean(beanName);
 		Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
 		ReflectionUtils.makeAccessible(invocable);
 		try {
@@ -181,9 +164,9 @@ public final class DelayedRuntime {
 
 	/**
 	 * The executor that runs the bodies of a method.
-	 * @param name its name or qualifier, empty for the default
 	 */
-	Supplier<Executor> executor(String name) {
+	Supplier<Executor> executor(TaskMethod method) {
+		String name = method.common().executor();
 		return SingletonSupplier.of(() -> {
 			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
 			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);

@@ -1,14 +1,11 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Type;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.DelayedTask;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * the bean, which may have any scope, and calls the method on the proxy. All other advice
  * therefore acts on the body.
  */
-final class DurableMethodTasks implements MethodTasks, DurableMethod {
+final class DurableMethodTasks implements MethodInterceptor {
 
 	/**
 	 * The name of the stored call that the current thread is about to run. The advice
@@ -28,9 +25,9 @@ final class DurableMethodTasks implements MethodTasks, DurableMethod {
 
 	private final DelayedMethod method;
 
-	private final DelayedRuntime runtime;
+	private final DelayedMethod.Values values;
 
-	private final Supplier<Executor> executor;
+	private final DelayedRuntime runtime;
 
 	private final DurableMethods.StoredCalls calls;
 
@@ -42,75 +39,38 @@ final class DurableMethodTasks implements MethodTasks, DurableMethod {
 	DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
 		runtime.declare(method);
 		this.method = method;
+		this.values = method.values();
 		this.runtime = runtime;
-		this.executor = runtime.executor(method.executor());
-		this.calls = runtime.requireDurableMethods().register(this);
-		DelayedRuntime.checkNeedsNoCaller(method.method(), this.executor,
+		Supplier<Executor> executor = runtime.executor(method);
+		this.calls = runtime.requireDurableMethods()
+			.register(new DurableMethod(method.name(), method.common().aliases(), method.method(),
+					method.argumentTypes(), executor, this.values.expireAfter(), method.annotation().transactional(),
+					null, this::run, (error, arguments) -> runtime.uncaught(error, method.method(), arguments)));
+		DelayedRuntime.checkNeedsNoCaller(method.method(), executor,
 				"its calls are stored, and its executor runs them with the security context of a caller,"
 						+ " which is not stored");
 	}
 
 	@Override
-	public @Nullable Object submit(MethodInvocation invocation) throws Throwable {
-		if (name().equals(RUNNING.get())) {
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		if (this.method.name().equals(RUNNING.get())) {
 			RUNNING.remove();
 			return invocation.proceed();
 		}
 		@Nullable Object[] arguments = invocation.getArguments();
-		DelayedTask<?> task = this.calls.store(this.method.keyOf(arguments), this.method.ifPending(),
-				this.method.maxWait(), this.method.delay().due(arguments), arguments);
+		DelayedTask<?> task = this.calls.store(this.method.keyOf(arguments), this.method.annotation().ifPending(),
+				this.values.maxWait(), this.method.due(arguments), arguments);
 		return this.method.givesResult() ? task : null;
 	}
 
-	@Override
-	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		RUNNING.set(name());
+	private @Nullable Object run(@Nullable Object[] arguments) throws Throwable {
+		RUNNING.set(this.method.name());
 		try {
 			return this.runtime.invoke(this.method.beanName(), this.method.method(), arguments);
 		}
 		finally {
 			RUNNING.remove();
 		}
-	}
-
-	@Override
-	public void handleError(Throwable error, @Nullable Object[] arguments) {
-		this.runtime.uncaught(error, this.method.method(), arguments);
-	}
-
-	@Override
-	public String name() {
-		return this.method.name();
-	}
-
-	@Override
-	public List<String> aliases() {
-		return this.method.aliases();
-	}
-
-	@Override
-	public Method method() {
-		return this.method.method();
-	}
-
-	@Override
-	public boolean transactional() {
-		return this.method.transactional();
-	}
-
-	@Override
-	public List<Type> argumentTypes() {
-		return this.method.argumentTypes();
-	}
-
-	@Override
-	public Supplier<? extends Executor> executor() {
-		return this.executor;
-	}
-
-	@Override
-	public @Nullable Duration expireAfter() {
-		return this.method.expireAfter();
 	}
 
 }

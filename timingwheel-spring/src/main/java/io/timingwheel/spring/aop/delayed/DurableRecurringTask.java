@@ -1,60 +1,50 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.function.Supplier;
 
-import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a durable {@code @Recurring} method on one of the nodes.
  */
-final class DurableRecurringTask implements DurableMethod {
+final class DurableRecurringTask {
 
 	private final RecurringMethod method;
 
 	private final DelayedRuntime runtime;
 
-	private final Supplier<Executor> executor;
-
 	private final Runnable end;
 
-	private DurableRecurringTask(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
-		this.method = method;
-		this.runtime = runtime;
-		this.end = end;
-		this.executor = runtime.executor(method.executor());
-	}
+	private final DurableMethod durable;
 
 	/**
 	 * Makes a method known, so that this node can run it, and declares its schedule. The
 	 * schedule is stored when the node starts.
 	 * @param end what to do if the bean is gone
 	 */
-	static void register(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
-		runtime.declare(method);
-		runtime.requireDurableMethods()
-			.registerSchedule(new DurableRecurringTask(method, runtime, end), method.requiredSchedule(),
-					method.initialDelay());
+	DurableRecurringTask(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
+		this.method = method;
+		this.runtime = runtime;
+		this.end = end;
+		this.durable = new DurableMethod(method.name(), List.of(), method.method(), List.of(), runtime.executor(method),
+				null, false, method.annotation().missed(), this::run,
+				(error, arguments) -> runtime.uncaught(error, method.method(), arguments));
+		runtime.requireDurableMethods().registerSchedule(this.durable, method.schedule(), method.initialDelay());
 	}
 
 	/**
 	 * Runs the method. Waits for its future, so that the run ends with the future.
 	 */
-	@Override
-	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+	private @Nullable Object run(@Nullable Object[] arguments) throws Throwable {
 		if (this.runtime.isGone(this.method.beanName())) {
-			this.runtime.requireDurableMethods().unregister(this);
+			this.runtime.requireDurableMethods().unregister(this.durable);
 			this.end.run();
 			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
 		}
-		Object result = this.runtime.invoke(this.method.beanName(), method(), arguments);
+		Object result = this.runtime.invoke(this.method.beanName(), this.method.method(), arguments);
 		Future<?> future = (result instanceof Future<?> given) ? given
 				: (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture() : null;
 		if (future == null) {
@@ -70,41 +60,6 @@ final class DurableRecurringTask implements DurableMethod {
 			future.cancel(true);
 			throw ex;
 		}
-	}
-
-	@Override
-	public void handleError(Throwable error, @Nullable Object[] arguments) {
-		this.runtime.uncaught(error, method(), arguments);
-	}
-
-	@Override
-	public String name() {
-		return this.method.name();
-	}
-
-	@Override
-	public Method method() {
-		return this.method.method();
-	}
-
-	@Override
-	public List<Type> argumentTypes() {
-		return List.of();
-	}
-
-	@Override
-	public Supplier<? extends Executor> executor() {
-		return this.executor;
-	}
-
-	@Override
-	public Missed missed() {
-		return this.method.missed();
-	}
-
-	@Override
-	public boolean recurring() {
-		return true;
 	}
 
 }

@@ -7,6 +7,7 @@ import io.timingwheel.spring.task.support.Deadline;
 import io.timingwheel.spring.task.support.TaskClock;
 import io.timingwheel.spring.task.support.TaskDefinition;
 import io.timingwheel.spring.task.support.TaskSubmission;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +21,11 @@ import org.springframework.aop.support.AopUtils;
  * there is no other advice and all calls go to one object, the payload is only the
  * arguments, which saves 48 bytes.
  */
-final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTasks {
+final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodInterceptor {
 
 	private final DelayedMethod method;
+
+	private final DelayedMethod.Values values;
 
 	private final DelayedRuntime runtime;
 
@@ -32,20 +35,22 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 	private volatile @Nullable Object target;
 
 	MemoryMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
-		super(runtime.declare(method), method.name(), runtime.executor(method.executor()), method.expireAfter());
+		super(runtime.declare(method), method.name(), runtime.executor(method), method.values().expireAfter());
 		this.method = method;
+		this.values = method.values();
 		this.runtime = runtime;
 		this.clock = runtime.tasks().clock();
 	}
 
 	@Override
-	public @Nullable Object submit(MethodInvocation invocation) {
+	public @Nullable Object invoke(MethodInvocation invocation) {
 		@Nullable Object[] arguments = invocation.getArguments();
 		Object key = this.method.keyOf(arguments);
-		Deadline due = this.method.delay().due(arguments, this.clock);
-		TaskSubmission submission = new TaskSubmission(this, key, this.method.ifPending(), this.method.maxWait(),
-				payload(invocation), this.method.givesResult());
-		if (this.method.afterCommit() && Transactions.isActive()) {
+		CallTime time = this.method.due(arguments);
+		Deadline due = (time.time() != null) ? this.clock.at(time.time()) : this.clock.after(time.requiredDelay());
+		TaskSubmission submission = new TaskSubmission(this, key, this.method.annotation().ifPending(),
+				this.values.maxWait(), payload(invocation), this.method.givesResult());
+		if (this.method.annotation().afterCommit() && Transactions.isActive()) {
 			return submission.scheduleAfterCommit(due,
 					(ex) -> this.runtime.uncaught(ex, this.method.method(), arguments));
 		}

@@ -28,7 +28,7 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 	 * @param end what to do if the bean is gone
 	 */
 	MemoryRecurringTask(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
-		super(runtime.declare(method), method.name(), runtime.executor(method.executor()), null);
+		super(runtime.declare(method), method.name(), runtime.executor(method), null);
 		this.method = method;
 		this.runtime = runtime;
 		this.end = end;
@@ -40,8 +40,8 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 	 */
 	void start() {
 		try {
-			TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS, this.method.requiredSchedule(),
-					this.method.missed(), this.method.initialDelay());
+			TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS, this.method.schedule(),
+					this.method.annotation().missed(), this.method.initialDelay());
 		}
 		catch (TaskRejectedException ex) {
 			throw new InvalidAnnotatedMethodException(method(),

@@ -3,13 +3,10 @@ package io.timingwheel.spring.aop.delayed;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.FixedAttribute;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.PolicyAttribute;
-import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
@@ -18,17 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param beanName the bean's public name
  * @param method the most specific method
- * @param nameText the name of its task
- * @param times its schedule
- * @param initialDelayText when the first run is due, {@code null} for the default
- * @param executorName the executor's name, empty for the default
- * @param durable whether all nodes together have one run at each time
- * @param missed what becomes of missed times
- * @param policy what limits its starts
+ * @param annotation its annotation
+ * @param lazyValues reads the values once
  */
-record RecurringMethod(String beanName, Method method, FixedAttribute<String> nameText, RecurringTimes times,
-		@Nullable FixedAttribute<Duration> initialDelayText, FixedAttribute<String> executorName, boolean durable,
-		Missed missed, PolicyAttribute policy) {
+record RecurringMethod(String beanName, Method method, Recurring annotation,
+		Supplier<Values> lazyValues) implements TaskMethod {
 
 	/**
 	 * What identifies a method, since it has no arguments.
@@ -41,19 +32,25 @@ record RecurringMethod(String beanName, Method method, FixedAttribute<String> na
 		return place(this.beanName, this.method);
 	}
 
-	String name() {
-		return this.nameText.get();
+	@Override
+	public boolean durable() {
+		return this.annotation.durable();
 	}
 
-	String executor() {
-		return this.executorName.get();
+	@Override
+	public Common common() {
+		return this.lazyValues.get().common();
+	}
+
+	boolean isSwitchedOff() {
+		return this.lazyValues.get().schedule() == null;
 	}
 
 	/**
 	 * The schedule of a method that is not switched off.
 	 */
-	Schedule requiredSchedule() {
-		return Objects.requireNonNull(this.times.schedule());
+	Schedule schedule() {
+		return Objects.requireNonNull(this.lazyValues.get().schedule());
 	}
 
 	/**
@@ -61,23 +58,18 @@ record RecurringMethod(String beanName, Method method, FixedAttribute<String> na
 	 * @return the duration, {@code null} for the first time of a cron expression
 	 */
 	@Nullable Duration initialDelay() {
-		if (this.initialDelayText != null) {
-			return this.initialDelayText.get();
-		}
-		return requiredSchedule().isCron() ? null : Duration.ZERO;
+		Duration initialDelay = this.lazyValues.get().initialDelay();
+		return (initialDelay != null || schedule().isCron()) ? initialDelay : Duration.ZERO;
 	}
 
 	/**
-	 * Resolves the attributes that depend on beans.
-	 * @throws InvalidAnnotatedMethodException if one of them has no usable value
+	 * The values of the annotation.
+	 *
+	 * @param common those that all task methods have
+	 * @param schedule the schedule, {@code null} if the method is switched off
+	 * @param initialDelay when the first run is due, {@code null} for the default
 	 */
-	void resolve() {
-		name();
-		executor();
-		this.policy.get();
-		if (this.times.schedule() != null) {
-			initialDelay();
-		}
+	record Values(Common common, @Nullable Schedule schedule, @Nullable Duration initialDelay) {
 	}
 
 }

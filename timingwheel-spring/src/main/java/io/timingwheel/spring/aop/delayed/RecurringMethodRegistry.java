@@ -40,8 +40,6 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	private final Map<String, RecurringMethod> byPlace = new ConcurrentHashMap<>();
 
-	private final Map<String, RecurringMethod> names = new ConcurrentHashMap<>();
-
 	private final List<MemoryRecurringTask> waiting = new ArrayList<>();
 
 	private final CreatedBeans beans;
@@ -52,7 +50,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	private final DelayedRuntime runtime;
 
-	private final RecurringMethodReader reader;
+	private final TaskMethodReader reader;
 
 	private boolean started;
 
@@ -67,7 +65,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 		this.beanFactory = beans.beanFactory();
 		this.delayed = delayed;
 		this.runtime = runtime;
-		this.reader = new RecurringMethodReader(this.beanFactory);
+		this.reader = new TaskMethodReader(this.beanFactory);
 	}
 
 	@Override
@@ -86,7 +84,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	public List<String> names() {
 		return this.byPlace.values()
 			.stream()
-			.filter((method) -> method.times().schedule() != null)
+			.filter((method) -> !method.isSwitchedOff())
 			.map(RecurringMethod::name)
 			.distinct()
 			.sorted()
@@ -105,17 +103,17 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	 * Checks a method for which beans may be needed, and gives it its schedule.
 	 */
 	private void begin(RecurringMethod method) {
-		method.resolve();
-		checkName(method);
+		this.delayed.claimNames(method);
 		this.reader.checkScope(method);
-		if (method.times().schedule() == null) {
+		if (method.isSwitchedOff()) {
 			this.runtime.tasks().policies().addSwitchedOff(method.name());
 			return;
 		}
-		DelayedRuntime.checkNeedsNoCaller(method.method(), this.runtime.executor(method.executor()),
+		DelayedRuntime.checkNeedsNoCaller(method.method(), this.runtime.executor(method),
 				"nobody calls it, and its executor runs it with the security context of a caller");
 		if (method.durable()) {
-			DurableRecurringTask.register(method, this.runtime, () -> end(method));
+			this.runtime.declare(method);
+			new DurableRecurringTask(method, this.runtime, () -> end(method));
 		}
 		else {
 			start(new MemoryRecurringTask(method, this.runtime, () -> end(method)));
@@ -143,7 +141,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 					begin(recurring);
 				}
 				catch (RuntimeException ex) {
-					this.names.remove(recurring.name(), recurring);
+					this.delayed.release(recurring);
 					throw ex;
 				}
 				this.byPlace.put(place, recurring);
@@ -156,7 +154,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	 */
 	private void end(RecurringMethod method) {
 		if (this.byPlace.remove(method.place(), method)) {
-			this.names.remove(method.name(), method);
+			this.delayed.release(method);
 			logger.warn("The bean \"%s\" is gone, so the @Recurring method %s does not run here any more"
 				.formatted(method.beanName(), InvalidAnnotatedMethodException.describe(method.method())));
 		}
@@ -201,17 +199,6 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 					"declare the method in one of the interfaces, or give the bean a class-based proxy,"
 							+ " by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true",
 					ex);
-		}
-	}
-
-	private void checkName(RecurringMethod method) {
-		RecurringMethod holder = this.names.putIfAbsent(method.name(), method);
-		if (holder != null || this.delayed.names().contains(method.name())) {
-			throw new InvalidAnnotatedMethodException(method.method(), (holder != null)
-					? "the name \"%s\" of @Recurring belongs to %s of the bean \"%s\" already".formatted(method.name(),
-							InvalidAnnotatedMethodException.describe(holder.method()), holder.beanName())
-					: "the name \"%s\" of @Recurring belongs to a @Delayed method already".formatted(method.name()),
-					"give each method a name of its own");
 		}
 	}
 

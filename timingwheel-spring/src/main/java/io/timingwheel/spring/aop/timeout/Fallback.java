@@ -43,7 +43,8 @@ final class Fallback {
 	}
 
 	/**
-	 * Finds and checks the fallback of a method.
+	 * Finds and checks the fallback of a method. A method that takes the timeout precedes
+	 * one that does not.
 	 * @param method the method with the time limit
 	 * @param name the name of the fallback
 	 * @param beanClass the class of the bean; may be an interface if the class is unknown
@@ -52,30 +53,38 @@ final class Fallback {
 	 * @throws InvalidAnnotatedMethodException if there is no method that fits
 	 */
 	static @Nullable Fallback find(Method method, String name, Class<?> beanClass) {
-		Signature signature = new Signature(method, name, beanClass);
 		List<Method> candidates = candidates(name, beanClass);
 		for (Class<?> type = MethodTimeoutException.class; type != Object.class; type = type.getSuperclass()) {
-			for (Method candidate : candidates) {
-				if (signature.fits(candidate, type)) {
-					return new Fallback(signature.checkReturnType(candidate), true, signature.suspends(method));
-				}
+			List<Class<?>> parameters = new ArrayList<>(parameters(method, beanClass));
+			parameters.add(type);
+			Method found = find(candidates, parameters, method, name, beanClass);
+			if (found != null) {
+				return new Fallback(found, true, suspends(method));
 			}
 		}
-		for (Method candidate : candidates) {
-			if (signature.fits(candidate, null)) {
-				return new Fallback(signature.checkReturnType(candidate), false, signature.suspends(method));
-			}
+		Method found = find(candidates, parameters(method, beanClass), method, name, beanClass);
+		if (found != null) {
+			return new Fallback(found, false, suspends(method));
 		}
 		if (beanClass.isInterface()) {
 			return null;
 		}
-		if (!signature.suspends(method) && candidates.stream().anyMatch(signature::suspends)) {
-			throw signature.invalid("the fallback \"%s\" of @Timeout is a suspend function".formatted(name));
+		String problem = candidates.isEmpty() ? "is no method of " + beanClass.getName() : "has other parameters";
+		if (!suspends(method) && candidates.stream().anyMatch(Fallback::suspends)) {
+			problem = "is a suspend function";
 		}
-		throw candidates.isEmpty()
-				? signature
-					.invalid("the fallback \"%s\" of @Timeout is no method of %s".formatted(name, beanClass.getName()))
-				: signature.invalid("the fallback \"%s\" of @Timeout has other parameters".formatted(name));
+		throw invalid(method, name, beanClass, problem);
+	}
+
+	private static @Nullable Method find(List<Method> candidates, List<Class<?>> parameters, Method method, String name,
+			Class<?> beanClass) {
+		for (Method candidate : candidates) {
+			if (parameters(candidate, beanClass).equals(parameters) && (suspends(method) || !suspends(candidate))) {
+				checkReturnType(candidate, method, name, beanClass);
+				return candidate;
+			}
+		}
+		return null;
 	}
 
 	private static List<Method> candidates(String name, Class<?> beanClass) {
@@ -150,104 +159,69 @@ final class Fallback {
 		return result;
 	}
 
+	private static boolean suspends(Method method) {
+		return KotlinDetector.isSuspendingFunction(method);
+	}
+
 	/**
-	 * What a fallback of a method looks like.
+	 * The types of the parameters, without the continuation of a suspend function.
 	 */
-	private record Signature(Method method, String name, Class<?> beanClass) {
-
-		/**
-		 * Whether a method has the same parameters, and the exception last if its type is
-		 * not {@code null}.
-		 */
-		boolean fits(Method candidate, @Nullable Class<?> exception) {
-			int count = count(this.method);
-			if (count(candidate) != ((exception != null) ? count + 1 : count)
-					|| (suspends(candidate) && !suspends(this.method))) {
-				return false;
-			}
-			for (int i = 0; i < count; i++) {
-				if (candidate.getParameterTypes()[i] != this.method.getParameterTypes()[i]
-						&& parameter(candidate, i) != parameter(this.method, i)) {
-					return false;
-				}
-			}
-			return exception == null || candidate.getParameterTypes()[count] == exception;
+	private static List<Class<?>> parameters(Method method, Class<?> beanClass) {
+		List<Class<?>> types = new ArrayList<>();
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			types.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
 		}
+		return suspends(method) ? types.subList(0, types.size() - 1) : types;
+	}
 
-		boolean suspends(Method method) {
-			return KotlinDetector.isSuspendingFunction(method);
+	/**
+	 * The type of the result, which is in the continuation of a suspend function.
+	 */
+	private static ResolvableType returnType(Method method, Class<?> beanClass) {
+		if (suspends(method)
+				&& method.getGenericParameterTypes()[method.getParameterCount() - 1] instanceof ParameterizedType type
+				&& type.getActualTypeArguments()[0] instanceof WildcardType result
+				&& result.getLowerBounds().length > 0) {
+			return ResolvableType.forType(result.getLowerBounds()[0], ResolvableType.forClass(beanClass));
 		}
+		return ResolvableType.forMethodReturnType(method, beanClass);
+	}
 
-		/**
-		 * The number of parameters, without the continuation of a suspend function.
-		 */
-		private int count(Method method) {
-			return suspends(method) ? method.getParameterCount() - 1 : method.getParameterCount();
+	private static void checkReturnType(Method fallback, Method method, String name, Class<?> beanClass) {
+		ResolvableType expected = returnType(method, beanClass);
+		if (fallback.equals(method)
+				|| (expected.getType().getTypeName().equals("kotlin.Unit") && fallback.getReturnType() == void.class)) {
+			return;
 		}
-
-		/**
-		 * The type of the result, which is in the continuation of a suspend function.
-		 */
-		private ResolvableType returnType(Method method) {
-			if (suspends(method) && method.getGenericParameterTypes()[count(method)] instanceof ParameterizedType type
-					&& type.getActualTypeArguments()[0] instanceof WildcardType result
-					&& result.getLowerBounds().length > 0) {
-				return ResolvableType.forType(result.getLowerBounds()[0], ResolvableType.forClass(this.beanClass));
-			}
-			return ResolvableType.forMethodReturnType(method, this.beanClass);
+		ResolvableType actual = returnType(fallback, beanClass);
+		Class<?> type = expected.resolve(Object.class);
+		boolean compatible = ClassUtils.isAssignable(type, actual.resolve(Object.class));
+		if (compatible && !expected.hasUnresolvableGenerics() && !actual.hasUnresolvableGenerics()
+				&& actual.hasGenerics()) {
+			compatible = expected.isAssignableFrom(actual);
 		}
-
-		private Class<?> parameter(Method method, int index) {
-			return ResolvableType.forMethodParameter(method, index, this.beanClass).resolve(Object.class);
+		if (!compatible) {
+			throw invalid(method, name, beanClass, "returns " + actual.getType().getTypeName());
 		}
-
-		Method checkReturnType(Method candidate) {
-			if (candidate.equals(this.method)) {
-				return candidate;
-			}
-			ResolvableType expected = returnType(this.method);
-			ResolvableType actual = returnType(candidate);
-			if (expected.getType().getTypeName().equals("kotlin.Unit") && candidate.getReturnType() == void.class) {
-				return candidate;
-			}
-			boolean compatible = ClassUtils.isAssignable(expected.resolve(Object.class), actual.resolve(Object.class));
-			if (compatible && !expected.hasUnresolvableGenerics() && !actual.hasUnresolvableGenerics()
-					&& actual.hasGenerics()) {
-				compatible = expected.isAssignableFrom(actual);
-			}
-			if (!compatible) {
-				throw invalid("the fallback \"%s\" of @Timeout returns %s".formatted(this.name,
-						actual.getType().getTypeName()));
-			}
-			checkCompletable(expected.resolve(Object.class));
-			return candidate;
+		// At the deadline another future can be cancelled, but cannot give a result.
+		if (Future.class.isAssignableFrom(type) && type != Future.class && type != DelayedTask.class
+				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Timeout has a fallback, but a %s cannot be completed from outside".formatted(
+							type.getSimpleName()),
+					"return a CompletableFuture or a Future, or remove the fallback");
 		}
+	}
 
-		/**
-		 * Refuses futures that only their maker can complete. At the deadline such a
-		 * future can be cancelled, but cannot give the result of a fallback.
-		 */
-		private void checkCompletable(Class<?> type) {
-			if (Future.class.isAssignableFrom(type) && type != Future.class && type != DelayedTask.class
-					&& !type.isAssignableFrom(CompletableFuture.class)
-					&& !CompletableFuture.class.isAssignableFrom(type)) {
-				throw new InvalidAnnotatedMethodException(this.method,
-						"@Timeout has a fallback, but a %s cannot be completed from outside"
-							.formatted(type.getSimpleName()),
-						"return a CompletableFuture or a Future, or remove the fallback");
-			}
-		}
-
-		InvalidAnnotatedMethodException invalid(String problem) {
-			String parameters = Arrays.stream(this.method.getParameterTypes())
-				.limit(count(this.method))
-				.map(Class::getSimpleName)
-				.collect(Collectors.joining(", "));
-			return new InvalidAnnotatedMethodException(this.method, problem,
-					"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
-						.formatted(returnType(this.method).getType().getTypeName(), this.name, parameters));
-		}
-
+	private static InvalidAnnotatedMethodException invalid(Method method, String name, Class<?> beanClass,
+			String problem) {
+		String parameters = parameters(method, beanClass).stream()
+			.map(Class::getSimpleName)
+			.collect(Collectors.joining(", "));
+		return new InvalidAnnotatedMethodException(method,
+				"the fallback \"%s\" of @Timeout %s".formatted(name, problem),
+				"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
+					.formatted(returnType(method, beanClass).getType().getTypeName(), name, parameters));
 	}
 
 }

@@ -4,14 +4,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
-import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.MethodAttributes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -39,12 +39,12 @@ final class TimeLimit {
 	private final @Nullable ArgumentExpression expression;
 
 	/** The constant limit in nanoseconds; zero if there is an expression. */
-	private final LongSupplier constant;
+	private final Supplier<Long> constant;
 
 	private final @Nullable Fallback fallback;
 
 	TimeLimit(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
-			AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
+			ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		ResolvableType returnType = ResolvableType.forMethodReturnType(method, beanClass);
 		LaterResult.check(method, returnType);
@@ -73,7 +73,8 @@ final class TimeLimit {
 					CharSequence.class);
 			checkConstant(this.expression);
 		}
-		this.constant = expression ? () -> 0 : constant(method, text, attributes)::get;
+		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
+		this.constant = expression ? () -> 0L : attributes.once(() -> nanos(method, text, attributes));
 	}
 
 	private void checkConstant(ArgumentExpression expression) {
@@ -101,15 +102,13 @@ final class TimeLimit {
 		this.constant = () -> nanos;
 	}
 
-	private static FixedAttribute<Long> constant(Method method, String text, AttributeResolver attributes) {
-		return attributes.duration(text, (limit) -> {
-			if (limit.isNegative() || limit.isZero()) {
-				throw new InvalidAnnotatedMethodException(method,
-						"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
-			}
-			return TimeUnit.NANOSECONDS.convert(limit);
-		}, (ex) -> new InvalidAnnotatedMethodException(method,
-				"the limit of @Timeout is unusable (" + ex.getMessage() + ")", EXAMPLE, ex));
+	private static long nanos(Method method, String text, MethodAttributes attributes) {
+		Duration limit = attributes.duration("the limit", text, EXAMPLE);
+		if (limit.isNegative() || limit.isZero()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
+		}
+		return TimeUnit.NANOSECONDS.convert(limit);
 	}
 
 	/**
@@ -154,7 +153,7 @@ final class TimeLimit {
 	 * Resolves a constant limit if this has not happened yet.
 	 */
 	void resolve() {
-		long unused = this.constant.getAsLong();
+		Long unused = this.constant.get();
 	}
 
 	/**
@@ -165,7 +164,7 @@ final class TimeLimit {
 	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {
-		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.getAsLong();
+		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.get();
 	}
 
 	MethodTimeoutException newException(long nanos) {

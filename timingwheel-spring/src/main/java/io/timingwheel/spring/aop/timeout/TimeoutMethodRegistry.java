@@ -16,7 +16,6 @@ import java.util.stream.Collectors;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
@@ -44,8 +43,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final AttributeResolver attributes;
-
 	private final ProxyRules rules;
 
 	private final Supplier<? extends TimeoutOverrides> overrides;
@@ -72,7 +69,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 			Supplier<? extends TimeoutOverrides> overrides) {
 		this.beanFactory = beanFactory;
 		this.overrides = overrides;
-		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
 	}
 
@@ -200,8 +196,8 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	private Map<Method, TimeLimit> read(Class<?> type) {
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
-			limits.put(method, new TimeLimit(method, type, annotation, fallback(method, annotation, type),
-					this.attributes, this.beanFactory));
+			limits.put(method,
+					new TimeLimit(method, type, annotation, fallback(method, annotation, type), this.beanFactory));
 		});
 		return limits.isEmpty() ? Map.of() : limits;
 	}

@@ -1,0 +1,197 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Reads the values of an annotation on a method. Reading may instantiate beans, and
+ * throws an {@link InvalidAnnotatedMethodException} for a value that is of no use.
+ *
+ * @since 0.1
+ */
+public final class MethodAttributes {
+
+	private static final String CORRECT = "correct this value, or remove it";
+
+	private final Method method;
+
+	private final Annotation annotation;
+
+	/** The annotation, for messages. */
+	private final String type;
+
+	private final AttributeResolver resolver;
+
+	/**
+	 * Creates a reader.
+	 * @param method the annotated method
+	 * @param annotation its annotation
+	 * @param beanFactory resolves placeholders and bean expressions
+	 */
+	public MethodAttributes(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
+		this.method = method;
+		this.annotation = annotation;
+		this.type = "@" + annotation.annotationType().getSimpleName();
+		this.resolver = new AttributeResolver(beanFactory);
+	}
+
+	/**
+	 * Reads values once, when they are needed first. If the annotation holds no
+	 * placeholder and no bean expression, this is now.
+	 * @param values reads the values
+	 * @return the values
+	 * @param <T> the type of the values
+	 */
+	public <T> Supplier<T> once(Supplier<T> values) {
+		return isLiteral(this.annotation) ? SingletonSupplier.of(values.get()) : SingletonSupplier.of(values);
+	}
+
+	/**
+	 * Returns whether the values of an annotation are known without properties and beans.
+	 * @param annotation the annotation
+	 * @return whether it holds no placeholder and no bean expression
+	 */
+	public static boolean isLiteral(Annotation annotation) {
+		String attributes = annotation.toString();
+		return !attributes.contains("${") && !attributes.contains("#{");
+	}
+
+	/**
+	 * Returns whether a text is set.
+	 * @param attribute the attribute
+	 * @return whether the text has characters
+	 */
+	public boolean has(String attribute) {
+		return StringUtils.hasText(raw(attribute));
+	}
+
+	private String raw(String attribute) {
+		return String.valueOf(AnnotationUtils.getValue(this.annotation, attribute));
+	}
+
+	/**
+	 * Reads a text.
+	 * @param attribute the attribute
+	 * @return the text without placeholders and expressions, may be empty
+	 */
+	public String text(String attribute) {
+		return text("the " + attribute, raw(attribute));
+	}
+
+	private String text(String what, String text) {
+		return value("%s of %s".formatted(what, this.type), "set the property, or correct the expression",
+				() -> this.resolver.text(text));
+	}
+
+	/**
+	 * Reads the name of tasks.
+	 * @param defaultName the name if there is none
+	 * @return the name
+	 */
+	public String name(String defaultName) {
+		return name("the name", raw("name"), defaultName);
+	}
+
+	/**
+	 * Reads a name of tasks.
+	 * @param what the attribute, for messages, such as {@code an alias}
+	 * @param text the text of the attribute
+	 * @param defaultName the name if the text is empty
+	 * @return the name
+	 */
+	public String name(String what, String text, String defaultName) {
+		String resolved = text(what, text);
+		String name = StringUtils.hasText(resolved) ? resolved : defaultName;
+		if (name.indexOf('/') >= 0) {
+			throw new InvalidAnnotatedMethodException(this.method,
+					"%s \"%s\" of %s contains a slash, which separates the name of a task from its key".formatted(what,
+							name, this.type),
+					"set a name without slashes, such as \"%s\"".formatted(name.replace('/', '.')));
+		}
+		return name;
+	}
+
+	/**
+	 * Reads a duration that may be zero or negative.
+	 * @param what the attribute, for messages, such as {@code the delay}
+	 * @param text the text of the attribute
+	 * @param remedy what to do if this is no duration
+	 * @return the duration
+	 */
+	public Duration duration(String what, String text, String remedy) {
+		return value("%s of %s".formatted(what, this.type), remedy, () -> this.resolver.duration(text));
+	}
+
+	/**
+	 * Reads a duration that must not be negative.
+	 * @param attribute the attribute
+	 * @return the duration, {@code null} if the attribute is not set
+	 */
+	public @Nullable Duration duration(String attribute) {
+		if (!has(attribute)) {
+			return null;
+		}
+		String text = raw(attribute);
+		return value("the %s of %s".formatted(attribute, this.type), "set a duration such as 5m, or remove it", () -> {
+			Duration duration = this.resolver.duration(text);
+			Assert.isTrue(!duration.isNegative(), () -> "\"" + text + "\" is negative");
+			return duration;
+		});
+	}
+
+	/**
+	 * Reads a policy.
+	 * @param policy the policy of the annotation
+	 * @return the policy, without what the configuration overrides
+	 */
+	public PolicySettings policy(TaskPolicy policy) {
+		Backoff backoff = policy.backoff();
+		Duration initial = ofPolicy("backoff.initial", backoff.initial(),
+				() -> this.resolver.duration(backoff.initial()));
+		Duration max = ofPolicy("backoff.max", backoff.max(), () -> this.resolver.duration(backoff.max()));
+		StartRate rate = ofPolicy("rate", policy.rate(), () -> StartRate.parse(this.resolver.text(policy.rate())));
+		return value("the policy of " + this.type, CORRECT,
+				() -> new PolicySettings(count("maxAttempts", policy.maxAttempts()),
+						new BackoffSettings(initial, (backoff.multiplier() != 0) ? backoff.multiplier() : null, max,
+								(backoff.jitter() < 0) ? null : backoff.jitter())
+							.checkOrder(),
+						count("maxConcurrent", policy.maxConcurrent()),
+						count("maxConcurrentPerKey", policy.maxConcurrentPerKey()), rate, null));
+	}
+
+	private <T> @Nullable T ofPolicy(String attribute, String text, Supplier<T> value) {
+		return StringUtils.hasText(text)
+				? value("the %s in the policy of %s".formatted(attribute, this.type), CORRECT, value) : null;
+	}
+
+	private static @Nullable Integer count(String name, int value) {
+		Assert.isTrue(value >= 0, () -> name + " must not be negative");
+		return (value != 0) ? value : null;
+	}
+
+	private <T> T value(String what, String remedy, Supplier<T> value) {
+		try {
+			return value.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(this.method,
+					"%s is unusable (%s)".formatted(what, ex.getMessage()), remedy, ex);
+		}
+	}
+
+}

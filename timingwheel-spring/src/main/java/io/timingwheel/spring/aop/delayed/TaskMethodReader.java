@@ -1,0 +1,278 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.MethodAttributes;
+import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Schedule;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * Reads and checks {@link Delayed} and {@link Recurring} annotations in two phases: what
+ * the code says before any bean is created, and the values once they can be resolved. A
+ * value that holds no placeholder and no bean expression is read at once. A check that
+ * fails throws an {@link InvalidAnnotatedMethodException}.
+ */
+final class TaskMethodReader {
+
+	private static final String CRON = "cron";
+
+	private static final String EVERY = "every";
+
+	/** The attributes that say when a method runs, with examples. */
+	private static final Map<String, String> TIMES = new TreeMap<>(
+			Map.of(CRON, "an expression of six fields such as 0 0 3 * * *, or a macro such as @daily", EVERY,
+					"a period such as 30s, 10m or PT1H", "fixedDelay", "a pause such as 30s, 10m or PT1H"));
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final ProxyRules proxyRules;
+
+	private final DelayedMethodRules delayedRules;
+
+	private final DelayedMethodRules recurringRules;
+
+	TaskMethodReader(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.proxyRules = new ProxyRules(beanFactory);
+		this.delayedRules = new DelayedMethodRules(beanFactory, Delayed.class);
+		this.recurringRules = new DelayedMethodRules(beanFactory, Recurring.class);
+	}
+
+	/**
+	 * Reads an annotation.
+	 * @param method the most specific method
+	 * @param annotation its annotation
+	 * @param beanClass the class of the bean
+	 * @param beanName the name of the bean, as the bean factory knows it
+	 */
+	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
+		this.proxyRules.check("@Delayed", method, beanClass, beanName);
+		ResolvableType returnType = returnType(method, beanClass, beanName);
+		this.delayedRules.checkReturnType(method, returnType);
+		this.delayedRules.checkNotAsync(method, beanClass);
+		if (annotation.durable()) {
+			this.delayedRules.checkDurable(method, returnType);
+		}
+		if (annotation.transactional()) {
+			this.delayedRules.checkTransactional(method, beanClass, annotation.durable());
+		}
+		checkDelay(method, annotation);
+		checkKey(method, annotation);
+		ArgumentExpression delay = StringUtils.hasText(annotation.delay()) ? null : ArgumentExpression
+			.parse("@Delayed(delayExpression)", annotation.delayExpression(), method, this.beanFactory);
+		if (delay != null) {
+			delay.requireResult("@Delayed(delayExpression)", "a Duration, a number of milliseconds or an Instant",
+					Duration.class, Number.class, Instant.class);
+		}
+		KeySource key = StringUtils.hasText(annotation.key())
+				? new KeySource("@Delayed(key)", annotation.key(), method, this.beanFactory) : null;
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+		return new DelayedMethod(publicName, method, annotation, AnnotatedMethods.argumentTypes(method, beanClass),
+				delay, key, isShared(beanName),
+				attributes.once(() -> delayedValues(method, annotation, publicName, attributes)));
+	}
+
+	private static void checkDelay(Method method, Delayed annotation) {
+		boolean fixed = StringUtils.hasText(annotation.delay());
+		if (fixed == StringUtils.hasText(annotation.delayExpression())) {
+			throw new InvalidAnnotatedMethodException(method,
+					fixed ? "@Delayed has both a delay and a delayExpression" : "@Delayed has no delay",
+					fixed ? "remove one of them" : "set a delay such as 30s, or a delayExpression");
+		}
+	}
+
+	private static void checkKey(Method method, Delayed annotation) {
+		boolean hasKey = StringUtils.hasText(annotation.key());
+		if (annotation.policy().maxConcurrentPerKey() > 0 && !hasKey) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the policy of @Delayed limits the runs of a key, but there is no key",
+					"set the key to an expression on the arguments, or remove maxConcurrentPerKey");
+		}
+		if (!StringUtils.hasText(annotation.maxWait())) {
+			return;
+		}
+		if (!hasKey) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed has a maxWait, but no key",
+					"set the key to an expression on the arguments, such as #id, or remove maxWait");
+		}
+		if (annotation.ifPending() != IfPending.REPLACE) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed has a maxWait, but ifPending = %s, which never puts a task off"
+						.formatted(annotation.ifPending()),
+					"remove maxWait, or set ifPending = REPLACE");
+		}
+	}
+
+	/**
+	 * The type that callers expect. Where the class of the bean leaves it open, such as
+	 * that of a lambda expression, the definition of the bean may know it.
+	 */
+	private ResolvableType returnType(Method method, Class<?> beanClass, String beanName) {
+		ResolvableType type = ResolvableType.forMethodReturnType(method, beanClass);
+		if (!(type.getType() instanceof TypeVariable<?>) || !this.beanFactory.containsBeanDefinition(beanName)) {
+			return type;
+		}
+		ResolvableType beanType = this.beanFactory.getMergedBeanDefinition(beanName).getResolvableType();
+		return ResolvableType.forType(method.getGenericReturnType(), beanType.as(method.getDeclaringClass()));
+	}
+
+	/**
+	 * Whether all calls go to the same object. Reads this from the bean definition, since
+	 * a question to the bean factory could instantiate a factory bean.
+	 */
+	private boolean isShared(String beanName) {
+		return this.beanFactory.containsBeanDefinition(beanName)
+				&& this.beanFactory.getMergedBeanDefinition(beanName).isSingleton();
+	}
+
+	private DelayedMethod.Values delayedValues(Method method, Delayed annotation, String beanName,
+			MethodAttributes attributes) {
+		List<String> aliases = Arrays.stream(annotation.aliases())
+			.map((alias) -> attributes.name("an alias", alias, ""))
+			.filter(StringUtils::hasText)
+			.toList();
+		if (!aliases.isEmpty() && !annotation.durable()) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
+					"set durable = true, or remove the aliases");
+		}
+		TaskMethod.Common common = new TaskMethod.Common(attributes.name(beanName + "." + method.getName()), aliases,
+				this.delayedRules.executor(method, attributes), attributes.policy(annotation.policy()));
+		String text = annotation.delay();
+		Duration delay = attributes.has("delay") ? attributes.duration("the delay", text,
+				(text.startsWith("#") && !text.startsWith("#{"))
+						? "use delayExpression for an expression on the arguments"
+						: "set a delay such as 30s, 10m or PT1H")
+				: Duration.ZERO;
+		return new DelayedMethod.Values(common, CallTime.after(delay), attributes.duration("maxWait"),
+				attributes.duration("expireAfter"));
+	}
+
+	/**
+	 * Reads an annotation.
+	 * @param method the most specific method
+	 * @param annotation its annotation
+	 * @param beanClass the class of the bean
+	 * @param beanName the name of the bean, as the bean factory knows it
+	 */
+	RecurringMethod read(Method method, Recurring annotation, Class<?> beanClass, String beanName) {
+		ProxyRules.checkCallable("@Recurring", method);
+		this.recurringRules.checkRecurring(method);
+		this.recurringRules.checkNotAsync(method, beanClass);
+		if (annotation.durable()) {
+			this.recurringRules.checkStore(method);
+		}
+		if (AnnotatedElementUtils.hasAnnotation(method, Delayed.class)) {
+			throw new InvalidAnnotatedMethodException(method, "@Recurring and @Delayed are on one method",
+					"remove one of them");
+		}
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+		String time = timeOf(method, attributes);
+		if (!time.equals(CRON) && attributes.has("zone")) {
+			throw new InvalidAnnotatedMethodException(method, "@Recurring has a zone, but no cron expression",
+					"remove the zone, or set cron");
+		}
+		if (time.equals(CRON) && attributes.has("initialDelay")) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Recurring has an initialDelay, but a cron expression sets the first time too",
+					"remove the initialDelay, or use every or fixedDelay");
+		}
+		if (annotation.policy().maxConcurrentPerKey() > 0) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the policy of @Recurring limits the runs of a key, but the method has only one task",
+					"remove maxConcurrentPerKey: a method never overlaps itself");
+		}
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
+		return new RecurringMethod(publicName, method, annotation,
+				attributes.once(() -> recurringValues(method, annotation, publicName, attributes)));
+	}
+
+	/**
+	 * The only attribute that says when the method runs.
+	 */
+	private static String timeOf(Method method, MethodAttributes attributes) {
+		List<String> times = TIMES.keySet().stream().filter(attributes::has).toList();
+		if (times.isEmpty()) {
+			throw new InvalidAnnotatedMethodException(method, "@Recurring does not say when the method runs",
+					"set cron, every or fixedDelay");
+		}
+		if (times.size() > 1) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Recurring has both %s and %s".formatted(times.get(0), times.get(1)), "remove one of them");
+		}
+		return times.get(0);
+	}
+
+	private RecurringMethod.Values recurringValues(Method method, Recurring annotation, String beanName,
+			MethodAttributes attributes) {
+		TaskMethod.Common common = new TaskMethod.Common(attributes.name(beanName + "." + method.getName()), List.of(),
+				this.recurringRules.executor(method, attributes), attributes.policy(annotation.policy()));
+		Schedule schedule = schedule(method, attributes);
+		return new RecurringMethod.Values(common, schedule,
+				(schedule != null) ? attributes.duration("initialDelay") : null);
+	}
+
+	private static @Nullable Schedule schedule(Method method, MethodAttributes attributes) {
+		String time = timeOf(method, attributes);
+		String text = attributes.text(time).strip();
+		ZoneId zone = zone(method, attributes.text("zone").strip());
+		if (text.equals(Recurring.DISABLED)) {
+			return null;
+		}
+		try {
+			return switch (time) {
+				case CRON -> Schedule.cron(text, zone);
+				case EVERY -> Schedule.every(AttributeResolver.toDuration(text));
+				default -> Schedule.fixedDelay(AttributeResolver.toDuration(text));
+			};
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the %s \"%s\" of @Recurring is unusable (%s)".formatted(time, text, ex.getMessage()),
+					"set %s, or \"-\" to switch the method off".formatted(TIMES.get(time)), ex);
+		}
+	}
+
+	private static ZoneId zone(Method method, String id) {
+		try {
+			return id.isEmpty() ? ZoneId.systemDefault() : ZoneId.of(id);
+		}
+		catch (DateTimeException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the zone \"%s\" of @Recurring is unusable (%s)".formatted(id, ex.getMessage()),
+					"set a time zone such as Europe/Berlin, or remove it", ex);
+		}
+	}
+
+	/**
+	 * Checks that the bean of a method exists without a caller.
+	 */
+	void checkScope(TaskMethod method) {
+		DelayedMethodRules rules = (method instanceof DelayedMethod) ? this.delayedRules : this.recurringRules;
+		rules.checkScope(method.method(), method.beanName());
+	}
+
+}
