@@ -114,6 +114,7 @@ class PolicyTests {
 		assertThat(begun).containsExactly("first");
 		assertThat(this.time).hasPendingCount("single", 1);
 		first.complete(null);
+		this.time.advance(Duration.ZERO);
 		assertThat(begun).containsExactly("first", "second");
 		this.single.run(begun, "last", new CompletableFuture<>());
 		this.time.advance(Duration.ofMinutes(1));

@@ -67,6 +67,37 @@ public record StartRate(long count, TimeUnit unit) {
 		return Math.max(1, this.count / (BURSTS_PER_SECOND * this.unit.toSeconds(1)));
 	}
 
+	/**
+	 * How many tasks may start now.
+	 * @param nextStart when the next start would be due if all starts were spread evenly,
+	 * in nanoseconds
+	 * @param now the time, in nanoseconds
+	 * @return the number
+	 */
+	public long startsAllowed(long nextStart, long now) {
+		return burst() - (Math.max(0, nextStart - now) + intervalNanos() - 1) / intervalNanos();
+	}
+
+	/**
+	 * The new value of the next start when a task starts.
+	 * @param nextStart the value before, in nanoseconds
+	 * @param now the time, in nanoseconds
+	 * @return the value in nanoseconds
+	 */
+	public long nextStart(long nextStart, long now) {
+		return ((nextStart - now > 0) ? nextStart : now) + intervalNanos();
+	}
+
+	/**
+	 * When the rate allows some starts.
+	 * @param nextStart the value of the next start, in nanoseconds
+	 * @param starts how many, at most the burst
+	 * @return the time in nanoseconds
+	 */
+	public long allowedFrom(long nextStart, long starts) {
+		return nextStart - (burst() - starts) * intervalNanos();
+	}
+
 	@Override
 	public String toString() {
 		return this.count + "/" + symbol(this.unit);

@@ -125,15 +125,15 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Hands the expired timer of this task over to the executor of its body, or to the
-	 * gate of its name.
+	 * Hands the expired timer of this task over to the executor of its body, unless the
+	 * policy of its name lets the task wait.
 	 */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
 		this.definition.tasks().expiryTimers().start(this);
 		StartGate gate = this.definition.tasks().gate();
-		if (gate != null) {
-			return gate.arrive(this, executor);
+		if (gate != null && !gate.admit(this)) {
+			return false;
 		}
 		environment().handOvers().handOver(executor, timer, this::fail);
 		return true;
@@ -142,35 +142,37 @@ final class PendingTask implements RoutedTask {
 	/**
 	 * Ends the task with an exception that came before its body.
 	 */
-	private void fail(Throwable error) {
-		new TaskRun(this, null).fail(error);
+	void fail(Throwable error) {
+		new TaskRun(this).fail(error);
 	}
 
 	@Override
 	public void run() {
 		HandOverExecutors handOvers = environment().handOvers();
-		if (!handOvers.isPaused() || !handOvers.holdBack(this.definition.executor(), this, this::fail)) {
-			begin(null);
+		if (handOvers.isPaused() && handOvers.holdBack(this.definition.executor(), this, this::fail)) {
+			return;
 		}
-	}
-
-	/**
-	 * Begins the task, unless its name is paused.
-	 * @param place the place that the task has taken, {@code null} if there was no gate
-	 * when the task was handed over
-	 */
-	void begin(StartGate.@Nullable Place place) {
 		StartGate gate = this.definition.tasks().gate();
-		if (gate == null || !gate.holdBack(this, place)) {
-			new TaskRun(this, place).run();
+		if (gate != null && gate.isPaused()) {
+			gate.letWait(this);
+		}
+		else {
+			new TaskRun(this).run();
 		}
 	}
 
 	/**
-	 * Lets the task wait at the gate of its name. Its timer has fired.
+	 * Puts this task back on the wheel, due now, since it may start.
+	 * @return {@code false} if somebody has taken it out of the map
+	 * @throws RejectedExecutionException if the wheel refuses
 	 */
-	void waitsFor(StartGate.Place place) {
-		this.timer = place;
+	boolean callUp() {
+		return this.definition.tasks().pending().computeIfPresent(this.slot, (slot, current) -> {
+			if (current == this) {
+				this.timer = environment().wheel().schedule(this, 0, TimeUnit.NANOSECONDS);
+			}
+			return current;
+		}) == this;
 	}
 
 	/**
@@ -203,8 +205,8 @@ final class PendingTask implements RoutedTask {
 
 	/**
 	 * Moves the timer for a task of another definition, if the timer is on the wheel.
-	 * @return {@code false} if the timer has fired: the task waits for its executor or
-	 * runs
+	 * @return {@code false} if the timer has fired: the task waits for its policy or its
+	 * executor, or runs
 	 */
 	boolean move(TaskDefinition<?> definition, Deadline due) {
 		TaskDefinition<?> former = this.definition;
@@ -213,7 +215,8 @@ final class PendingTask implements RoutedTask {
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
 		this.definition = definition;
-		if (timer != null && move(timer, due)) {
+		StartGate gate = definition.tasks().gate();
+		if (timer != null && ((gate != null) ? gate.move(this, () -> move(timer, due)) : move(timer, due))) {
 			setDue(due);
 			return true;
 		}
@@ -231,7 +234,8 @@ final class PendingTask implements RoutedTask {
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
-		if (due.delayNanos() <= 0 && this.timer instanceof StartGate.Place place && !place.hasBegun()) {
+		StartGate gate = this.definition.tasks().gate();
+		if (due.delayNanos() <= 0 && gate != null && gate.holds(this)) {
 			// The task is due and starts as soon as the policy allows. It keeps its
 			// place.
 			return this;
@@ -254,12 +258,13 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Cancels the timer of a task that leaves the map, or gives up its place at the gate.
+	 * Cancels the timer of a task that leaves the map, and lets the gate forget the task.
 	 */
 	void withdraw() {
-		TimerHandle timer = this.timer;
-		if (timer != null) {
-			timer.cancel();
+		boolean onWheel = this.timer != null && this.timer.cancel();
+		StartGate gate = this.definition.tasks().gate();
+		if (gate != null) {
+			gate.withdraw(this, onWheel);
 		}
 		forget();
 	}

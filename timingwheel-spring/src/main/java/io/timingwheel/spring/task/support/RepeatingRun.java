@@ -67,14 +67,13 @@ final class RepeatingRun {
 	}
 
 	private void end() {
-		this.run.bodyEnded();
-		boolean seen;
 		try {
-			seen = continueOrEnd();
+			this.run.reportTimes();
 		}
 		finally {
-			this.run.startWaitingTasks();
+			this.run.giveBackPermit();
 		}
+		boolean seen = continueOrEnd();
 		Throwable error = this.run.error();
 		if (!seen && error != null) {
 			this.run.callUnseenErrorHandler(error, this.payload);
@@ -91,7 +90,6 @@ final class RepeatingRun {
 			if (tryAgain(error)) {
 				return true;
 			}
-			this.run.startWaitingTasksEarly();
 			this.run.callErrorHandler(error, this.payload);
 		}
 		this.tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
@@ -142,7 +140,6 @@ final class RepeatingRun {
 	 */
 	private boolean endTask(Throwable error) {
 		this.tasks.pending().remove(this.task.slot(), this.task);
-		this.run.startWaitingTasksEarly();
 		if (this.future == null || !this.future.isDone()) {
 			logger.warn("The repeating task \"" + this.run.name() + "\" does not run again, since it threw: "
 					+ UserErrors.describe(error));
@@ -161,7 +158,6 @@ final class RepeatingRun {
 			scheduleNextRunLater();
 			return;
 		}
-		this.run.startWaitingTasksEarly();
 		if (this.last && this.future != null) {
 			this.future.succeeded(null);
 		}

@@ -1,118 +1,107 @@
 package io.timingwheel.spring.task.support;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.List;
-import java.util.Queue;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
-import io.timingwheel.TimerHandle;
-import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.DirectTask;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.UserErrors;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds back the due tasks of one name that a limit does not let start: the number of
- * bodies at once, in all or of one key, a rate, or a pause. A task that is held back has
- * left the wheel and waits here, in the order in which the tasks are due. The map of
- * {@link NamedTasks} still has the task, so that it can be cancelled, replaced and moved.
- * A waiting task has no timer. At most one timer of the gate waits, for the next start
- * that the rate allows or for the next call of an executor that has refused. Thread-safe.
+ * Counts the tasks of one name that its policy lets start: the number of bodies at once,
+ * in all or of one key, a rate, or a pause. A due task that may not start waits here,
+ * without a timer, and stays in the map of {@link NamedTasks}. When it may start, it goes
+ * back on the wheel, due now. Thread-safe.
  *
  * <p>
- * Each task that comes here has a {@link Place}. Before the task is handed over to its
- * executor, it takes one of the {@link StartPermits}, and gives the permit back when its
- * body has ended. Until then it waits in the {@link StartQueue}.
+ * A task takes a permit before it is handed over, or when it goes back on the wheel, and
+ * gives it back when its body has ended. The task keeps the permit while its executor
+ * refuses it. Until the body begins, the permit reserves one start of the rate, so that
+ * an executor that is slow to begin cannot gather starts.
  *
  * <p>
- * The wheel's thread only takes a free permit, or puts the task in a queue of arrivals.
- * The rest happens on the hand-over threads, in the {@link StartTurns} of the gate. An
- * executor whose threads are all occupied therefore delays no turn. The map's lock of a
- * key may be held when the lock of the gate is taken, never the other way round. Under
- * the lock of the gate only the wheel is called, which calls no other code.
+ * The map's lock of a key may be held when the lock of the gate is taken, never the other
+ * way round. Under the lock of the gate only the wheel is called, which calls no other
+ * code.
  */
 final class StartGate {
 
-	private static final Log logger = LogFactory.getLog(StartGate.class);
+	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** How many tasks are taken under one hold of the lock. */
-	private static final int BATCH = 64;
+	private static final Comparator<PendingTask> BY_DUE = (first, second) -> {
+		int byDue = Long.compare(first.dueNanos() - second.dueNanos(), 0);
+		return (byDue != 0) ? byDue : Long.compare(first.sequence(), second.sequence());
+	};
 
 	private final NamedTasks tasks;
 
 	private final Lock lock = new ReentrantLock();
 
-	/** Guarded by the lock. */
-	private final StartPermits permits;
+	// The lock guards all fields. A pause is also read without it.
 
-	/** Guarded by the lock. */
-	private final StartQueue queue = new StartQueue();
+	private PolicySettings limits;
 
-	/** Written under the lock. */
 	private volatile boolean paused;
 
-	/** Whether a task that falls due has to queue up. Written under the lock. */
-	private volatile boolean congested;
+	/** The due tasks that may not start, but for those that wait for their key. */
+	private final TreeSet<PendingTask> waiting = new TreeSet<>(BY_DUE);
 
-	private final Queue<PendingTask> arrivals = new ConcurrentLinkedQueue<>();
+	/** The tasks that wait for a run of their key. Only one task of a key is pending. */
+	private final Map<Object, PendingTask> waitingForKey = new HashMap<>();
 
-	/** How many tasks are on their way into the queue. No other task overtakes them. */
-	private final AtomicInteger arriving = new AtomicInteger();
+	/** The tasks that have a permit and have not begun. */
+	private final Set<PendingTask> admitted = new HashSet<>();
 
-	private final StartTurns turns;
+	private final Set<TaskRun> running = new HashSet<>();
+
+	/** How many permits of a key are taken, if a limit of keys is set. */
+	private final Map<Object, Integer> takenByKey = new HashMap<>();
+
+	/** When the next start is due if the starts are spread evenly. */
+	private long nextStart;
+
+	/** Cancels the look at the waiting tasks that is planned, {@code null} if none is. */
+	private @Nullable Runnable wakeUp;
+
+	private long wakeUpNanos;
 
 	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
-		this.permits = new StartPermits(limits, now());
+		this.limits = limits;
 		this.paused = limits.isPaused();
-		this.congested = this.paused;
-		this.turns = new StartTurns(tasks, this.lock, this::startSome, this::hasWork);
+		this.nextStart = now();
 	}
 
 	/**
 	 * Sets other limits. Bodies that run go on.
 	 */
 	void setLimits(PolicySettings limits) {
-		this.lock.lock();
-		try {
-			this.permits.setLimits(limits);
-			waitForTurn();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		this.turns.request();
+		change(() -> {
+			this.limits = limits;
+			this.takenByKey.clear();
+			if (limits.maxConcurrentPerKey() != null) {
+				this.admitted.forEach((task) -> takeKey(task.slot()));
+				this.running.forEach((run) -> takeKey(run.slot()));
+			}
+		});
 	}
 
 	/**
 	 * Begins or ends a pause, during which no task starts.
 	 */
 	void setPaused(boolean paused) {
-		this.lock.lock();
-		try {
-			this.paused = paused;
-			this.congested = true;
-		}
-		finally {
-			this.lock.unlock();
-		}
-		this.turns.request();
-	}
-
-	boolean isPaused() {
-		return this.paused;
+		change(() -> this.paused = paused);
 	}
 
 	/**
@@ -120,50 +109,39 @@ final class StartGate {
 	 * policy does not ask for.
 	 */
 	void reset() {
-		boolean paused;
+		change(() -> {
+			this.admitted.clear();
+			this.running.clear();
+			this.takenByKey.clear();
+			this.nextStart = now();
+			this.paused = this.limits.isPaused();
+		});
+	}
+
+	private void change(Runnable change) {
 		this.lock.lock();
 		try {
-			this.permits.reset(now());
-			waitForTurn();
-			paused = this.permits.limits().isPaused();
+			change.run();
+			this.waiting.addAll(this.waitingForKey.values());
+			this.waitingForKey.clear();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		setPaused(paused);
+		startWaiting();
+	}
+
+	boolean isPaused() {
+		return this.paused;
 	}
 
 	/**
-	 * Lets the next turn decide which tasks start, also those that wait for their keys.
-	 */
-	private void waitForTurn() {
-		this.queue.unblockAll();
-		this.congested = true;
-	}
-
-	/**
-	 * Lets a task wait that was handed over before a pause.
-	 * @param place the place of the task, {@code null} if it has none
-	 * @return {@code false} if there is no pause, so that the task may begin
-	 */
-	boolean holdBack(PendingTask task, @Nullable Place place) {
-		if (!this.paused) {
-			return false;
-		}
-		if (place != null) {
-			place.giveBack();
-		}
-		queueUp(task);
-		return true;
-	}
-
-	/**
-	 * How many due tasks are held back.
+	 * How many due tasks wait.
 	 */
 	long waiting() {
 		this.lock.lock();
 		try {
-			return this.queue.size();
+			return this.waiting.size() + this.waitingForKey.size();
 		}
 		finally {
 			this.lock.unlock();
@@ -171,464 +149,323 @@ final class StartGate {
 	}
 
 	/**
-	 * Takes a task whose timer has fired, and hands it over to its executor if it may
-	 * start. The wheel's thread calls this.
-	 * @return {@code false} if the task has to wait, so that its executor was not called
-	 * @throws RejectedExecutionException if the executor refuses the task; the timer is
-	 * then pending again
+	 * Whether a task is due and has not begun: it waits, or has a permit.
 	 */
-	boolean arrive(PendingTask task, Executor executor) {
-		Place place = this.congested ? null : tryTakeAtOnce(task, executor);
-		if (place == null) {
-			queueUp(task);
+	boolean holds(PendingTask task) {
+		this.lock.lock();
+		try {
+			return this.admitted.contains(task) || this.waiting.contains(task)
+					|| this.waitingForKey.get(task.slot()) == task;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Moves the timer of a task, unless the task has a permit, which belongs to the
+	 * present due time.
+	 * @return whether the timer has moved
+	 */
+	boolean move(PendingTask task, BooleanSupplier move) {
+		this.lock.lock();
+		try {
+			return !holds(task) && move.getAsBoolean();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Decides about a task that is due. The wheel's thread calls this.
+	 * @return {@code false} if the task has to wait
+	 */
+	boolean admit(PendingTask task) {
+		this.lock.lock();
+		try {
+			if (!this.paused && (this.admitted.contains(task) || mayStartAtOnce(task))) {
+				return true;
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		letWait(task);
+		return false;
+	}
+
+	private boolean mayStartAtOnce(PendingTask task) {
+		if (!this.waiting.isEmpty() || !isPermitFree() || !isKeyFree(task.slot()) || startsLeft(now()) <= 0) {
 			return false;
 		}
-		try {
-			handOver(place);
-		}
-		catch (Throwable ex) {
-			place.giveBackUnbegun();
-			place.startWaitingTasks();
-			throw ex;
-		}
+		take(task);
 		return true;
 	}
 
-	private @Nullable Place tryTakeAtOnce(PendingTask task, Executor executor) {
-		this.lock.lock();
-		try {
-			if (this.congested || this.arriving.get() > 0 || !mayStart() || !this.permits.isKeyFree(task.slot())) {
-				return null;
-			}
-			long now = now();
-			if (this.permits.nextStart(now) - now > 0) {
-				return null;
-			}
-			Place place = new Place(task, executor);
-			place.take();
-			return place;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private void queueUp(PendingTask task) {
-		this.arriving.incrementAndGet();
-		try {
-			this.arrivals.add(task);
-		}
-		catch (Throwable ex) {
-			// No memory.
-			this.arriving.decrementAndGet();
-			throw ex;
-		}
-		this.turns.request();
-	}
-
-	private void handOver(Place place) {
-		environment().handOvers().handOver(place.executor, place, place::fail);
-	}
-
 	/**
-	 * Starts some tasks.
-	 * @return whether there may be more that can start now
+	 * Lets a task wait, unless somebody has taken it out of the map.
 	 */
-	private boolean startSome() {
-		for (PendingTask task = this.arrivals.peek(); task != null; task = this.arrivals.peek()) {
-			enter(task);
-			this.arrivals.remove();
-			this.arriving.decrementAndGet();
-		}
-		List<Place> places = takeFromQueue();
-		List<Place> refused = new ArrayList<>();
-		Set<Executor> refusing = Collections.newSetFromMap(new IdentityHashMap<>());
-		for (Place place : places) {
-			if (refusing.contains(place.executor) || !tryHandOver(place)) {
-				refusing.add(place.executor);
-				refused.add(place);
-			}
-		}
-		queueUpRefused(places, refused, refusing);
-		return !places.isEmpty();
+	void letWait(PendingTask task) {
+		enter(task);
+		startWaiting();
 	}
 
-	/**
-	 * Hands a task over, unless its executor refuses it.
-	 * @return {@code false} if the executor refuses the task, or cannot take it at the
-	 * moment
-	 */
-	private boolean tryHandOver(Place place) {
-		try {
-			handOver(place);
-			return true;
-		}
-		catch (Throwable ex) {
-			if (!place.isTaken()) {
-				// The task has begun on this thread.
-				UserErrors.log(logger::error, "The task \"" + this.tasks.name() + "\" could not be ended", ex);
-				return true;
-			}
-			UserErrors.log(logger::debug, "Refused by an executor of " + place.executor.getClass() + ", trying again",
-					ex);
-			return false;
-		}
-	}
-
-	/**
-	 * Lets a task wait, unless somebody has taken it out of the map or replaced it.
-	 */
 	private void enter(PendingTask task) {
+		giveBack(task);
 		this.tasks.pending().computeIfPresent(task.slot(), (slot, current) -> {
 			if (current == task) {
-				task.waitsFor(newPlace(task));
+				this.lock.lock();
+				try {
+					this.waiting.add(task);
+				}
+				finally {
+					this.lock.unlock();
+				}
 			}
 			return current;
 		});
 	}
 
-	private Place newPlace(PendingTask task) {
-		Place place = new Place(task, task.executor());
+	/**
+	 * Takes back the permit of a task that has left the map before it began, and starts
+	 * the tasks that waited.
+	 */
+	void leave(PendingTask task) {
+		giveBack(task);
+		startWaiting();
+	}
+
+	private void giveBack(PendingTask task) {
 		this.lock.lock();
 		try {
-			this.queue.add(place);
-			this.congested = true;
+			if (this.admitted.remove(task)) {
+				releaseKey(task.slot());
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
-		return place;
 	}
 
 	/**
-	 * Lets the first tasks of the queue take permits, as far as there are permits.
+	 * Forgets a task that leaves the map, under the lock of its key.
+	 * @param onWheel whether the task was on the wheel, so that no executor gets it
 	 */
-	private List<Place> takeFromQueue() {
-		List<Place> places = new ArrayList<>();
+	void withdraw(PendingTask task, boolean onWheel) {
 		this.lock.lock();
 		try {
-			long now = now();
-			Place next = this.queue.peek(now);
-			while (next != null && places.size() < BATCH && mayStart()) {
-				long start = this.permits.nextStart(now);
-				if (start - now > 0) {
-					if (!this.permits.isRateReserved()) {
-						this.turns.planAt(start);
+			this.waiting.remove(task);
+			this.waitingForKey.remove(task.slot(), task);
+			if (onWheel && this.admitted.contains(task)) {
+				giveBack(task);
+				wakeUpAt(now());
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Records that a body begins, which uses up one start of the rate.
+	 */
+	void begun(PendingTask task, TaskRun run) {
+		this.lock.lock();
+		try {
+			boolean nextWaits = areStartsReserved();
+			if (this.admitted.remove(task)) {
+				this.running.add(run);
+				StartRate rate = this.limits.rate();
+				if (rate != null) {
+					this.nextStart = rate.nextStart(this.nextStart, now());
+					if (nextWaits && !this.paused && !this.waiting.isEmpty() && isPermitFree()) {
+						wakeUpAtNextStart();
 					}
-					break;
 				}
-				if (this.permits.isKeyFree(next.slot())) {
-					this.queue.remove(next);
-					next.take();
-					places.add(next);
-				}
-				else {
-					this.queue.block(next);
-				}
-				next = this.queue.peek(now);
 			}
-			this.congested = this.paused || this.queue.hasReady() || this.queue.planRetries(now, this::retryAt);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		return places;
 	}
 
 	/**
-	 * Whether there are tasks for a turn. The caller holds the lock.
+	 * Takes back the permit of a body that has ended, and starts the tasks that waited.
 	 */
-	private boolean hasWork() {
-		return this.queue.size() != 0 || this.arriving.get() != 0;
-	}
-
-	private boolean mayStart() {
-		return !this.paused && this.permits.isFree();
-	}
-
-	/**
-	 * Plans to call an executor again that has refused, if a task could start then.
-	 */
-	private void retryAt(long nanos) {
-		if (mayStart()) {
-			this.turns.planAt(nanos);
-		}
-	}
-
-	/**
-	 * Lets the tasks of a batch wait again that were refused, and ends the lines of the
-	 * executors that have accepted a task.
-	 */
-	private void queueUpRefused(List<Place> places, List<Place> refused, Set<Executor> refusedBy) {
+	void ended(TaskRun run) {
 		this.lock.lock();
 		try {
-			for (Place place : places) {
-				if (!refusedBy.contains(place.executor)) {
-					this.queue.accepted(place.executor);
-				}
+			if (!this.running.remove(run)) {
+				return;
 			}
-			long now = now();
-			refusedBy.forEach((executor) -> this.queue.refused(executor, now));
-			if (!refused.isEmpty()) {
-				this.congested = true;
-				this.arriving.addAndGet(refused.size());
-				refused.forEach(Place::release);
-			}
+			releaseKey(run.slot());
 		}
 		finally {
 			this.lock.unlock();
 		}
-		refused.forEach((place) -> this.arrivals.add(place.task()));
+		startWaiting();
+	}
+
+	/**
+	 * Puts the first waiting tasks back on the wheel, as far as there are permits. The
+	 * caller holds no lock.
+	 */
+	void startWaiting() {
+		for (PendingTask task = takeNext(); task != null; task = takeNext()) {
+			try {
+				if (!task.callUp()) {
+					giveBack(task);
+				}
+			}
+			catch (RejectedExecutionException ex) {
+				if (!handOverWithoutWheel(task)) {
+					return;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Hands a task over for which the wheel has no room. If the executor refuses the task
+	 * too, it waits.
+	 */
+	private boolean handOverWithoutWheel(PendingTask task) {
+		try {
+			this.tasks.environment().handOvers().handOver(task.executor(), task, task::fail);
+			return true;
+		}
+		catch (RejectedExecutionException ex) {
+			enter(task);
+			wakeUpLater(RETRY_NANOS);
+			return false;
+		}
+	}
+
+	/**
+	 * Takes the first waiting task out, with a permit.
+	 * @return the task, {@code null} if none may start now
+	 */
+	private @Nullable PendingTask takeNext() {
+		this.lock.lock();
+		try {
+			while (!this.paused && !this.waiting.isEmpty() && isPermitFree()) {
+				if (startsLeft(now()) <= 0) {
+					wakeUpAtNextStart();
+					return null;
+				}
+				PendingTask next = this.waiting.pollFirst();
+				if (isKeyFree(next.slot())) {
+					take(next);
+					return next;
+				}
+				this.waitingForKey.put(next.slot(), next);
+			}
+			return null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private boolean isPermitFree() {
+		Integer max = this.limits.maxConcurrent();
+		return max == null || this.admitted.size() + this.running.size() < max;
+	}
+
+	private boolean isKeyFree(Object slot) {
+		Integer max = this.limits.maxConcurrentPerKey();
+		return max == null || this.takenByKey.getOrDefault(slot, 0) < max;
+	}
+
+	private long startsLeft(long now) {
+		StartRate rate = this.limits.rate();
+		return (rate != null) ? rate.startsAllowed(this.nextStart, now) - this.admitted.size() : 1;
+	}
+
+	/**
+	 * Whether the tasks that have a permit and have not begun use up all starts that the
+	 * rate allows at once. Then no time brings the next start, but the begin of one of
+	 * them.
+	 */
+	private boolean areStartsReserved() {
+		StartRate rate = this.limits.rate();
+		return rate != null && this.admitted.size() >= rate.burst();
+	}
+
+	private void take(PendingTask task) {
+		this.admitted.add(task);
+		if (this.limits.maxConcurrentPerKey() != null) {
+			takeKey(task.slot());
+		}
+	}
+
+	private void takeKey(Object slot) {
+		this.takenByKey.merge(slot, 1, Integer::sum);
+	}
+
+	private void releaseKey(Object slot) {
+		this.takenByKey.computeIfPresent(slot, (key, taken) -> (taken > 1) ? taken - 1 : null);
+		PendingTask next = this.waitingForKey.remove(slot);
+		if (next != null) {
+			this.waiting.add(next);
+		}
+	}
+
+	private void wakeUpAtNextStart() {
+		StartRate rate = this.limits.rate();
+		if (rate != null && !areStartsReserved()) {
+			wakeUpAt(rate.allowedFrom(this.nextStart, this.admitted.size() + 1));
+		}
+	}
+
+	/**
+	 * Plans a look at the waiting tasks, unless one is planned that comes no later.
+	 */
+	private void wakeUpAt(long nanos) {
+		Runnable planned = this.wakeUp;
+		if (planned != null && this.wakeUpNanos - nanos <= 0) {
+			return;
+		}
+		this.wakeUp = planWakeUp(nanos);
+		this.wakeUpNanos = nanos;
+		if (planned != null) {
+			planned.run();
+		}
+	}
+
+	private Runnable planWakeUp(long nanos) {
+		try {
+			DirectTask wakeUp = this::wakeUp;
+			return this.tasks.environment().wheel().scheduleAt(wakeUp, nanos)::cancel;
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full.
+			wakeUpLater(Math.max(nanos - now(), RETRY_NANOS));
+			return () -> {
+			};
+		}
+	}
+
+	private void wakeUpLater(long delayNanos) {
+		CompletableFuture
+			.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS, this.tasks.environment().handOvers().completions())
+			.execute(this::wakeUp);
+	}
+
+	private void wakeUp() {
+		this.lock.lock();
+		try {
+			this.wakeUp = null;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		startWaiting();
 	}
 
 	private long now() {
-		return environment().clock().nanoTime();
-	}
-
-	private TaskEnvironment environment() {
-		return this.tasks.environment();
-	}
-
-	/**
-	 * The place of a task: first in the queue, then among those that run. Running it
-	 * begins the task. As a timer, a place is one that has fired: its task can be
-	 * cancelled, but not moved. The lock of the gate guards all fields that change.
-	 */
-	final class Place implements Runnable, TimerHandle {
-
-		private final Object slot;
-
-		private final long dueNanos;
-
-		private final long sequence;
-
-		private final Executor executor;
-
-		private @Nullable PendingTask task;
-
-		private StartPermits.@Nullable Permit permit;
-
-		private State state = State.WAITING;
-
-		private Place(PendingTask task, Executor executor) {
-			this.task = task;
-			this.slot = task.slot();
-			this.dueNanos = task.dueNanos();
-			this.sequence = task.sequence();
-			this.executor = executor;
-		}
-
-		Object slot() {
-			return this.slot;
-		}
-
-		long dueNanos() {
-			return this.dueNanos;
-		}
-
-		long sequence() {
-			return this.sequence;
-		}
-
-		Executor executor() {
-			return this.executor;
-		}
-
-		/**
-		 * Whether the task is in the queue. The caller holds the lock of the gate.
-		 */
-		boolean isWaiting() {
-			return this.state == State.WAITING;
-		}
-
-		/**
-		 * Takes a permit, which the caller has found free under the lock of the gate.
-		 */
-		private void take() {
-			this.permit = StartGate.this.permits.take(this.slot);
-			this.state = State.TAKEN;
-		}
-
-		private PendingTask task() {
-			PendingTask task = this.task;
-			if (task == null) {
-				throw new IllegalStateException("The task has left its place");
-			}
-			return task;
-		}
-
-		@Override
-		public void run() {
-			PendingTask task = task();
-			HandOverExecutors handOvers = environment().handOvers();
-			if (!handOvers.isPaused() || !handOvers.holdBack(this.executor, this, this::fail)) {
-				task.begin(this);
-			}
-		}
-
-		private void fail(Throwable error) {
-			new TaskRun(task(), this).fail(error);
-		}
-
-		/**
-		 * Uses up one start of the rate.
-		 */
-		void begun() {
-			StartGate gate = StartGate.this;
-			gate.lock.lock();
-			try {
-				// The executor may have thrown an exception but kept the task.
-				if (this.state == State.TAKEN && this.permit != null) {
-					this.state = State.BEGUN;
-					boolean nextWaits = gate.permits.isRateReserved();
-					long now = now();
-					this.permit.begin(now);
-					if (nextWaits && gate.congested && gate.mayStart()) {
-						gate.turns.planAt(gate.permits.nextStart(now));
-					}
-				}
-			}
-			finally {
-				gate.lock.unlock();
-			}
-		}
-
-		/**
-		 * Starts the tasks that have waited for the permit of this one.
-		 */
-		void startWaitingTasks() {
-			if (StartGate.this.congested || !StartGate.this.arrivals.isEmpty()) {
-				StartGate.this.turns.request();
-			}
-		}
-
-		/**
-		 * Gives the permit back.
-		 */
-		void giveBack() {
-			StartGate.this.lock.lock();
-			try {
-				release();
-			}
-			finally {
-				StartGate.this.lock.unlock();
-			}
-		}
-
-		/**
-		 * Gives the permit back unless the task has begun.
-		 */
-		void giveBackUnbegun() {
-			StartGate.this.lock.lock();
-			try {
-				if (this.state == State.TAKEN) {
-					release();
-				}
-			}
-			finally {
-				StartGate.this.lock.unlock();
-			}
-		}
-
-		/**
-		 * Whether the body has begun, or the task has left its place.
-		 */
-		boolean hasBegun() {
-			StartGate.this.lock.lock();
-			try {
-				return this.state == State.BEGUN || this.state == State.LEFT;
-			}
-			finally {
-				StartGate.this.lock.unlock();
-			}
-		}
-
-		private boolean isTaken() {
-			StartGate.this.lock.lock();
-			try {
-				return this.state == State.TAKEN;
-			}
-			finally {
-				StartGate.this.lock.unlock();
-			}
-		}
-
-		private void release() {
-			StartPermits.Permit permit = this.permit;
-			if (permit != null) {
-				this.permit = null;
-				this.state = State.LEFT;
-				permit.giveBack();
-				if (StartGate.this.queue.unblock(this.slot)) {
-					StartGate.this.congested = true;
-				}
-			}
-		}
-
-		@Override
-		public boolean cancel() {
-			StartGate gate = StartGate.this;
-			gate.lock.lock();
-			try {
-				if (!isWaiting()) {
-					return false;
-				}
-				this.state = State.LEFT;
-				this.task = null;
-				gate.queue.left(this);
-				return true;
-			}
-			finally {
-				gate.lock.unlock();
-			}
-		}
-
-		@Override
-		public boolean reschedule(long delay, TimeUnit unit) {
-			return false;
-		}
-
-		@Override
-		public boolean reschedule(Duration delay) {
-			return false;
-		}
-
-		@Override
-		public boolean rescheduleAt(long nanoTime) {
-			return false;
-		}
-
-		@Override
-		public boolean isPending() {
-			return false;
-		}
-
-		@Override
-		public boolean isCancelled() {
-			return false;
-		}
-
-		@Override
-		public long remaining(TimeUnit unit) {
-			return 0;
-		}
-
-	}
-
-	private enum State {
-
-		/** The task waits in the queue. */
-		WAITING,
-
-		/** The task has a permit, and waits for its executor. */
-		TAKEN,
-
-		/** The body runs. */
-		BEGUN,
-
-		/** The task has given its permit back, or was cancelled before. */
-		LEFT
-
+		return this.tasks.environment().clock().nanoTime();
 	}
 
 }

@@ -35,8 +35,8 @@ final class TaskRun implements TaskExecution {
 
 	private final PendingTask task;
 
-	/** The place that the task has taken at its gate, {@code null} for none. */
-	private final StartGate.@Nullable Place place;
+	/** {@code null} if nothing limits the starts of these tasks. */
+	private final @Nullable StartGate gate;
 
 	// A replacement may change these values until the task begins, so they are read then.
 
@@ -72,16 +72,13 @@ final class TaskRun implements TaskExecution {
 	/** The payload for another attempt, {@code null} if this is the last one. */
 	private @Nullable Object again;
 
-	/** Whether the tasks that wait for the permit of this one have been started. */
-	private boolean waitingTasksStarted;
-
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
 
-	TaskRun(PendingTask task, StartGate.@Nullable Place place) {
+	TaskRun(PendingTask task) {
 		this.task = task;
-		this.place = place;
 		this.definition = task.definition();
+		this.gate = this.definition.tasks().gate();
 	}
 
 	void run() {
@@ -107,12 +104,10 @@ final class TaskRun implements TaskExecution {
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
 			tasks.recorder().ended(TaskOutcome.EXPIRED);
-			giveBackPermit();
-			startWaitingTasksEarly();
+			leave();
 			if (this.future != null) {
 				this.future.cancelled();
 			}
-			startWaitingTasks();
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
@@ -120,8 +115,8 @@ final class TaskRun implements TaskExecution {
 			leave();
 			return;
 		}
-		if (this.place != null) {
-			this.place.begun();
+		if (this.gate != null) {
+			this.gate.begun(this.task, this);
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
 		Object captured = (repetition != null) ? repetition.payload() : payload;
@@ -184,8 +179,9 @@ final class TaskRun implements TaskExecution {
 	 * Leaves the gate without a run.
 	 */
 	private void leave() {
-		giveBackPermit();
-		startWaitingTasks();
+		if (this.gate != null) {
+			this.gate.leave(this.task);
+		}
 	}
 
 	private void call(Object payload, Object given) {
@@ -278,21 +274,18 @@ final class TaskRun implements TaskExecution {
 		if (cause != null && this.error == null) {
 			recordFailure(cause);
 		}
-		bodyEnded();
+		Object again = this.again;
+		this.again = null;
 		try {
-			Object again = this.again;
-			this.again = null;
-			if (again != null && cause != null && !cancelled) {
-				if (tryAgain(again, cause)) {
-					return true;
-				}
+			reportTimes();
+			if (again != null && cause != null && !cancelled && tryAgain(again, cause)) {
+				return true;
 			}
-			startWaitingTasksEarly();
-			return end(future, value, cause, cancelled, again);
 		}
 		finally {
-			startWaitingTasks();
+			giveBackPermit();
 		}
+		return end(future, value, cause, cancelled, again);
 	}
 
 	private boolean end(@Nullable TaskFuture<?> future, @Nullable Object value, @Nullable Throwable cause,
@@ -378,16 +371,11 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Records that the body has ended, and so has the future whose result the task takes
-	 * over. Reports the times of the run, and gives the permit back.
+	 * Reports how late the body started and how long it took, with the future whose
+	 * result the task takes over.
 	 */
-	void bodyEnded() {
-		try {
-			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
-		}
-		finally {
-			giveBackPermit();
-		}
+	void reportTimes() {
+		tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 	}
 
 	/**
@@ -410,31 +398,13 @@ final class TaskRun implements TaskExecution {
 		tasks().recorder().abandoned();
 	}
 
-	private void giveBackPermit() {
-		if (this.place != null) {
-			this.place.giveBack();
-		}
-	}
-
 	/**
-	 * Starts the tasks that wait for the permit of this one. Further calls do nothing.
+	 * Starts the tasks that have waited for this one. This comes before handlers and the
+	 * dependents of the future, since these may take long or wait for one of the tasks.
 	 */
-	void startWaitingTasks() {
-		if (this.place != null && !this.waitingTasksStarted) {
-			this.waitingTasksStarted = true;
-			this.place.startWaitingTasks();
-		}
-	}
-
-	/**
-	 * Starts the tasks that wait before this thread runs handlers and the dependents of
-	 * the future, since these may take long or wait for one of the tasks. In virtual time
-	 * this thread runs the waiting tasks too. They then start with
-	 * {@link #startWaitingTasks}, after the handlers and dependents.
-	 */
-	void startWaitingTasksEarly() {
-		if (!environment().handOvers().isOnCallingThread()) {
-			startWaitingTasks();
+	void giveBackPermit() {
+		if (this.gate != null) {
+			this.gate.ended(this);
 		}
 	}
 
@@ -497,6 +467,10 @@ final class TaskRun implements TaskExecution {
 
 	@Nullable TaskFuture<?> future() {
 		return this.future;
+	}
+
+	Object slot() {
+		return this.task.slot();
 	}
 
 	NamedTasks tasks() {

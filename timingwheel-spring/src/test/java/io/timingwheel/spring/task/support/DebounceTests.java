@@ -63,7 +63,7 @@ class DebounceTests {
 		this.tasks.advanceSeconds(2);
 		spec("update").ifPending(IfPending.UPDATE).after(Duration.ofSeconds(100));
 		this.tasks.advanceSeconds(1);
-		this.tasks.registry.setPaused("index", false);
+		this.tasks.setPaused("index", false);
 		assertThat(this.ran).containsExactly("update at 5", "other");
 	}
 

@@ -181,13 +181,34 @@ final class VirtualTasks {
 	}
 
 	/**
+	 * Lets the wheel hand over what is due now.
+	 */
+	void turn() {
+		advance(Duration.ZERO);
+	}
+
+	boolean setPaused(String name, boolean paused) {
+		boolean known = this.registry.setPaused(name, paused);
+		turn();
+		return known;
+	}
+
+	/**
 	 * Runs the tasks that the executor has held back.
 	 */
 	void runQueue() {
 		this.holdBack = false;
-		for (Runnable task = this.queue.poll(); task != null; task = this.queue.poll()) {
-			task.run();
+		while (!this.queue.isEmpty()) {
+			runNext();
 		}
+	}
+
+	/**
+	 * Runs one task that the executor has held back.
+	 */
+	void runNext() {
+		this.queue.remove().run();
+		turn();
 	}
 
 }
