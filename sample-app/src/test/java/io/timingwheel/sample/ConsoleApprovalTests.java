@@ -10,6 +10,7 @@ import com.jayway.jsonpath.JsonPath;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
@@ -22,6 +23,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
@@ -38,7 +40,7 @@ import static org.awaitility.Awaitility.await;
 				"spring.application.name=shop", "management.endpoints.web.exposure.include=timingwheelconsole",
 				"management.endpoint.timingwheelconsole.access=unrestricted",
 				"spring.datasource.url=jdbc:h2:mem:console-approval", "timingwheel.store.type=jdbc",
-				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms", "timingwheel.shards=2" })
+				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms" })
 class ConsoleApprovalTests {
 
 	private static final String IN_ALL_VIEWS = "(acts|application|time|(lateness|node|totals|wheel)\\..*): .*";
@@ -116,6 +118,11 @@ class ConsoleApprovalTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+		@Bean
+		TimingWheelBuilderCustomizer twoShards() {
+			return (builder) -> builder.shards(2);
+		}
 
 		@Delayed(delay = "1h", key = "#orderId", name = "close")
 		void close(long orderId) {

@@ -55,6 +55,6 @@ class ArchitectureTests {
 		.should()
 		.beAnnotatedWith(AutoConfiguration.class)
 		.orShould()
-		.haveNameMatching(".*\\.TimingWheel((Task)?Properties|Customizer)");
+		.haveNameMatching(".*\\.TimingWheel((Task)?Properties|BuilderCustomizer)");
 
 }

@@ -12,7 +12,7 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -48,7 +48,7 @@ class HeartbeatTests {
 		new ApplicationContextRunner()
 			.withConfiguration(
 					AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-			.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
 			.withBean("drivers", Drivers.class)
 			.run((context) -> {
 				Drivers drivers = context.getBean(Drivers.class);

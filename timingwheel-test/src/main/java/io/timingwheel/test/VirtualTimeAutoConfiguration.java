@@ -2,7 +2,7 @@ package io.timingwheel.test;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
@@ -56,7 +56,7 @@ public final class VirtualTimeAutoConfiguration {
 	 */
 	@Bean
 	@Order(Ordered.HIGHEST_PRECEDENCE)
-	TimingWheelCustomizer timingWheelVirtualTimeCustomizer(VirtualClock clock) {
+	TimingWheelBuilderCustomizer timingWheelVirtualTimeCustomizer(VirtualClock clock) {
 		return (builder) -> builder.tick(VirtualClock.TICK).onError((task, error) -> clock.failed("unnamed", error));
 	}
 
@@ -90,7 +90,7 @@ public final class VirtualTimeAutoConfiguration {
 		if (wheel.timeSource() != clock.timeSource()) {
 			throw new VirtualTimeException(
 					"There are two clocks: the TimingWheel does not go by the clock that @AutoConfigureVirtualTime brings.",
-					"Remove the TimingWheel bean or the TimingWheelCustomizer that sets another time source from this"
+					"Remove the TimingWheel bean or the TimingWheelBuilderCustomizer that sets another time source from this"
 							+ " test, or remove @AutoConfigureVirtualTime.");
 		}
 		return new VirtualParts(wheel, tasks, DURABLE ? VirtualNode.find(beanFactory) : null);

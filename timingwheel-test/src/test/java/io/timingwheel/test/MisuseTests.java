@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -52,11 +52,11 @@ class MisuseTests {
 	@Test
 	void twoClocksStopTheStart() {
 		this.context
-			.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(new ManualTimeSource()))
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(new ManualTimeSource()))
 			.run((context) -> {
 				FailureAnalysis analysis = analyze(context.getStartupFailure());
 				assertThat(analysis.getDescription()).contains("two clocks");
-				assertThat(analysis.getAction()).contains("TimingWheelCustomizer");
+				assertThat(analysis.getAction()).contains("TimingWheelBuilderCustomizer");
 			});
 	}
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
@@ -84,7 +84,7 @@ final class DelayedContexts {
 		}
 
 		@Bean
-		TimingWheelCustomizer timeCustomizer(ManualTimeSource time) {
+		TimingWheelBuilderCustomizer timeCustomizer(ManualTimeSource time) {
 			return (builder) -> builder.timeSource(time);
 		}
 

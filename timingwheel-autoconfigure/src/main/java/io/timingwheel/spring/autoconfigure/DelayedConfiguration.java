@@ -16,10 +16,10 @@ import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 
 import org.springframework.aop.framework.ProxyProcessorSupport;
-import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -38,6 +38,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)
+@EnableConfigurationProperties(TimingWheelProperties.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class DelayedConfiguration {
 
@@ -99,9 +100,9 @@ class DelayedConfiguration {
 	}
 
 	@Bean
-	@RegisterReflectionForBinding(TimingWheelTaskProperties.class)
-	static TaskPolicies timingWheelTaskPolicies(Environment environment, ObjectProvider<ManualTime> manualTime) {
-		return new TaskPolicies(new TaskPolicyProperties(environment), manualTime.getIfAvailable() != null);
+	static TaskPolicies timingWheelTaskPolicies(TimingWheelProperties properties,
+			ObjectProvider<ManualTime> manualTime) {
+		return new TaskPolicies(new TaskPolicyProperties(properties.tasks()), manualTime.getIfAvailable() != null);
 	}
 
 	@Bean

@@ -6,9 +6,6 @@ import java.util.List;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
-import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
-import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -27,15 +24,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
@@ -47,31 +43,20 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
  * @since 0.1
  */
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
-@Conditional(OnTimingWheelEnabled.class)
-@EnableConfigurationProperties(TimingWheelProperties.class)
+@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
 public final class TimingWheelAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelCustomizer> customizers,
+	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelBuilderCustomizer> customizers,
 			TaskExecutors executors, HandOverExecutors handOvers, ObjectProvider<ManualTime> manualTime) {
 		TimingWheel.Builder builder = TimingWheel.builder(handOvers.pausable(executors::defaultExecutor));
-		apply(properties, builder);
+		PropertyChecks.pass("timingwheel.tick", properties.tick(), builder::tick);
+		PropertyChecks.pass("timingwheel.max-pending", properties.maxPending(), builder::maxPending);
 		manualTime.ifAvailable((time) -> builder.timeSource(time.timeSource()));
 		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
-	}
-
-	private static void apply(TimingWheelProperties properties, TimingWheel.Builder builder) {
-		PropertyMapper map = PropertyMapper.get();
-		map.from(properties::getTick).to((tick) -> PropertyChecks.pass("timingwheel.tick", tick, builder::tick));
-		map.from(properties::getWheelSize)
-			.to((size) -> PropertyChecks.pass("timingwheel.wheel-size", size, builder::wheelSize));
-		map.from(properties::getShards)
-			.to((shards) -> PropertyChecks.pass("timingwheel.shards", shards, builder::shards));
-		map.from(properties::getMaxPending)
-			.to((limit) -> PropertyChecks.pass("timingwheel.max-pending", limit, builder::maxPending));
 	}
 
 	@Bean
@@ -120,7 +105,7 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, RecurringMethodRegistry recurring,
 			HandOverExecutors handOvers, TimingWheelProperties properties, ApplicationContext applicationContext) {
-		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.getShutdown(), applicationContext);
+		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.shutdown(), applicationContext);
 	}
 
 	/**
@@ -137,17 +122,9 @@ public final class TimingWheelAutoConfiguration {
 	 * go on while the context closes.
 	 */
 	@Bean
-	@Conditional(OnPendingRun.class)
+	@ConditionalOnProperty(name = "timingwheel.shutdown.pending", havingValue = "run")
 	ThreadPoolTaskExecutorCustomizer timingWheelTaskExecutorCustomizer() {
 		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
-	}
-
-	static class OnPendingRun extends BoundPropertyCondition<Pending> {
-
-		OnPendingRun() {
-			super("timingwheel.shutdown.pending", Pending.RUN, null);
-		}
-
 	}
 
 }

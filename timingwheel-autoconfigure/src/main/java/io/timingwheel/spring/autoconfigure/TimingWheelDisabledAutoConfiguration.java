@@ -1,42 +1,24 @@
 package io.timingwheel.spring.autoconfigure;
 
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
-import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Role;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 
 /**
- * Auto-configuration of a warning, if {@code timingwheel.enabled} is {@code false}.
+ * Auto-configuration of a warning, if {@code timingwheel.enabled} is not {@code true}.
  *
  * @since 0.1
  */
-@AutoConfiguration
-@Conditional(TimingWheelDisabledAutoConfiguration.OnTimingWheelDisabled.class)
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
+@ConditionalOnMissingBean(DelayedTaskRegistry.class)
 public final class TimingWheelDisabledAutoConfiguration {
 
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner() {
-		return new AnnotatedMethodScanner();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DisabledAnnotationsWarning timingWheelDisabledAnnotationsWarning() {
-		return new DisabledAnnotationsWarning();
-	}
-
-	static class OnTimingWheelDisabled extends BoundPropertyCondition<Boolean> {
-
-		OnTimingWheelDisabled() {
-			super(OnTimingWheelEnabled.PROPERTY, false, true);
-		}
-
+	TimingWheelDisabledAutoConfiguration() {
+		LogFactory.getLog(TimingWheelDisabledAutoConfiguration.class)
+			.warn("timingwheel.enabled is not true: methods with @Delayed, @CancelDelayed and @Timeout run at once when"
+					+ " they are called, and methods with @Recurring do not run by themselves");
 	}
 
 }

@@ -28,7 +28,7 @@ public final class TimingWheelHealthContributorAutoConfiguration {
 	@ConditionalOnMissingBean(name = "timingWheelHealthIndicator")
 	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties,
 			ObjectProvider<StoredTasks> storedTasks) {
-		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag(), storedTasks.getIfAvailable());
+		return new TimingWheelHealthIndicator(wheel, properties.health().maxLag(), storedTasks.getIfAvailable());
 	}
 
 }

@@ -63,9 +63,9 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	@Override
 	protected void onEnd(boolean executorsRun) throws InterruptedException {
-		Duration period = this.shutdown.getAwaitTerminationPeriod();
+		Duration period = this.shutdown.awaitTerminationPeriod();
 		try {
-			if (executorsRun && this.shutdown.getPending() == Shutdown.Pending.RUN) {
+			if (executorsRun && this.shutdown.pending() == Shutdown.Pending.RUN) {
 				this.tasks.atShutdown().runDue(period);
 			}
 			else {

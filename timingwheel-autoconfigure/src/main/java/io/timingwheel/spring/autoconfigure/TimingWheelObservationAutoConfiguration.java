@@ -2,12 +2,10 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
-import io.timingwheel.spring.actuate.DefaultDelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.LinkedTraces;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.actuate.TaskTraces;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
@@ -17,7 +15,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -33,18 +30,13 @@ import org.springframework.util.function.SingletonSupplier;
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean({ DelayedTaskRegistry.class, ObservationRegistry.class })
-@Conditional(TimingWheelObservationAutoConfiguration.OnObservationsEnabled.class)
 public final class TimingWheelObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
-			ObjectProvider<DelayedTaskObservationConvention> convention, ObjectProvider<TaskTraces> traces,
-			TimingWheelProperties properties) {
-		return new ObservedTaskExecution(registry,
-				convention.getIfAvailable(
-						() -> new DefaultDelayedTaskObservationConvention(properties.getMetrics().getMaxNames())),
-				traces.getIfAvailable());
+			ObjectProvider<DelayedTaskObservationConvention> convention, ObjectProvider<TaskTraces> traces) {
+		return new ObservedTaskExecution(registry, convention.getIfAvailable(), traces.getIfAvailable());
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -59,14 +51,6 @@ public final class TimingWheelObservationAutoConfiguration {
 		@Bean
 		LinkedTraces timingWheelLinkedTraces(TaskTraces traces) {
 			return new LinkedTraces(traces);
-		}
-
-	}
-
-	static class OnObservationsEnabled extends BoundPropertyCondition<Boolean> {
-
-		OnObservationsEnabled() {
-			super("timingwheel.observations.enabled", true, true);
 		}
 
 	}

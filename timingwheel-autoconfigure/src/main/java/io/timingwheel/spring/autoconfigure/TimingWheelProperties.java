@@ -1,94 +1,39 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The {@code timingwheel.*} properties, without those of the store.
+ * The {@code timingwheel.*} properties, without those of the store. Conditions read the
+ * switches, which are here for the check of their type.
  *
+ * @param enabled Whether to set up the wheel, the template and the annotations. Without
+ * them, annotated methods run at once when called.
+ * @param tick Resolution of the wheel, at most one day. A timer fires up to one tick
+ * after its deadline.
+ * @param maxPending Maximum number of timers that may be pending in memory. Further calls
+ * are rejected. No limit by default.
+ * @param tasks Policies by the names of tasks: how often a task is tried, and what limits
+ * the starts of the name. Each value overrides that of the annotation.
+ * @param shutdown what happens when the application context closes
+ * @param health settings of the health indicator
+ * @param timeout settings of the time limits
+ * @param taskScheduler settings of the task scheduler
  * @since 0.1
  */
 @ConfigurationProperties("timingwheel")
-public class TimingWheelProperties implements InitializingBean {
-
-	/**
-	 * Resolution of the wheel, at most one day. A timer fires up to one tick after its
-	 * deadline.
-	 */
-	private Duration tick = Duration.ofMillis(1);
-
-	/**
-	 * Number of slots per level, a power of two from 2 to 65536.
-	 */
-	private int wheelSize = 256;
-
-	/**
-	 * Number of shards, a power of two from 1 to 1024. Derived from the number of
-	 * processors by default.
-	 */
-	private @Nullable Integer shards;
-
-	/**
-	 * Maximum number of timers that may be pending in memory. Further calls are rejected.
-	 * No limit by default.
-	 */
-	private @Nullable Long maxPending;
-
-	private final Shutdown shutdown = new Shutdown();
-
-	private final Health health = new Health();
-
-	private final Metrics metrics = new Metrics();
-
-	public Duration getTick() {
-		return this.tick;
-	}
-
-	public void setTick(Duration tick) {
-		this.tick = tick;
-	}
-
-	public int getWheelSize() {
-		return this.wheelSize;
-	}
-
-	public void setWheelSize(int wheelSize) {
-		this.wheelSize = wheelSize;
-	}
-
-	public @Nullable Integer getShards() {
-		return this.shards;
-	}
-
-	public void setShards(@Nullable Integer shards) {
-		this.shards = shards;
-	}
-
-	public @Nullable Long getMaxPending() {
-		return this.maxPending;
-	}
-
-	public void setMaxPending(@Nullable Long maxPending) {
-		this.maxPending = maxPending;
-	}
-
-	public Shutdown getShutdown() {
-		return this.shutdown;
-	}
-
-	public Health getHealth() {
-		return this.health;
-	}
-
-	public Metrics getMetrics() {
-		return this.metrics;
-	}
+public record TimingWheelProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1ms") Duration tick,
+		@Nullable Long maxPending, @DefaultValue Map<String, TimingWheelTaskProperties> tasks,
+		@DefaultValue Shutdown shutdown, @DefaultValue Health health, @DefaultValue Timeout timeout,
+		@DefaultValue TaskScheduler taskScheduler) implements InitializingBean {
 
 	/**
 	 * Checks the values that the builder of the wheel does not check.
@@ -96,48 +41,24 @@ public class TimingWheelProperties implements InitializingBean {
 	 */
 	@Override
 	public void afterPropertiesSet() {
-		Duration period = this.shutdown.getAwaitTerminationPeriod();
+		Duration period = this.shutdown.awaitTerminationPeriod();
 		PropertyChecks.check(!period.isNegative(), "timingwheel.shutdown.await-termination-period", period,
 				"it must not be negative: use 0s for no wait");
-		Duration maxLag = this.health.getMaxLag();
+		Duration maxLag = this.health.maxLag();
 		PropertyChecks.check(!maxLag.isNegative() && !maxLag.isZero(), "timingwheel.health.max-lag", maxLag,
 				"it must be positive, such as 1s");
-		PropertyChecks.check(this.metrics.getMaxNames() >= 1, "timingwheel.metrics.max-names",
-				this.metrics.getMaxNames(), "it must be at least 1");
 	}
 
 	/**
 	 * What happens when the application context closes.
+	 *
+	 * @param pending What to do with tasks that are pending in memory: cancel all of
+	 * them, or run those that are due within the await-termination period.
+	 * @param awaitTerminationPeriod How long to wait for running tasks and, with "run",
+	 * for tasks that are due in this time.
 	 */
-	public static class Shutdown {
-
-		/**
-		 * What to do with tasks that are pending in memory: cancel all of them, or run
-		 * those that are due within the await-termination period.
-		 */
-		private Pending pending = Pending.CANCEL;
-
-		/**
-		 * How long to wait for running tasks and, with "run", for tasks that are due in
-		 * this time.
-		 */
-		private Duration awaitTerminationPeriod = Duration.ofSeconds(30);
-
-		public Pending getPending() {
-			return this.pending;
-		}
-
-		public void setPending(Pending pending) {
-			this.pending = pending;
-		}
-
-		public Duration getAwaitTerminationPeriod() {
-			return this.awaitTerminationPeriod;
-		}
-
-		public void setAwaitTerminationPeriod(Duration awaitTerminationPeriod) {
-			this.awaitTerminationPeriod = awaitTerminationPeriod;
-		}
+	public record Shutdown(@DefaultValue("cancel") Pending pending,
+			@DefaultValue("30s") Duration awaitTerminationPeriod) {
 
 		/**
 		 * What to do with pending tasks.
@@ -161,42 +82,29 @@ public class TimingWheelProperties implements InitializingBean {
 
 	/**
 	 * Settings of the health indicator.
+	 *
+	 * @param maxLag Lag at which the wheel counts as down.
 	 */
-	public static class Health {
-
-		/**
-		 * Lag at which the wheel counts as down.
-		 */
-		private Duration maxLag = Duration.ofSeconds(1);
-
-		public Duration getMaxLag() {
-			return this.maxLag;
-		}
-
-		public void setMaxLag(Duration maxLag) {
-			this.maxLag = maxLag;
-		}
+	public record Health(@DefaultValue("1s") Duration maxLag) {
 
 	}
 
 	/**
-	 * Settings of the meters and observations.
+	 * Settings of the time limits.
+	 *
+	 * @param problemDetails Whether a web request that ends with an uncaught
+	 * MethodTimeoutException is answered with 504 and a problem detail.
 	 */
-	public static class Metrics {
+	public record Timeout(@DefaultValue("true") boolean problemDetails) {
 
-		/**
-		 * Maximum number of task names that become values of a tag. All further names
-		 * share the value "other", which counts as one of these names.
-		 */
-		private int maxNames = 100;
+	}
 
-		public int getMaxNames() {
-			return this.maxNames;
-		}
-
-		public void setMaxNames(int maxNames) {
-			this.maxNames = maxNames;
-		}
+	/**
+	 * Settings of the task scheduler.
+	 *
+	 * @param enabled Whether to offer a "taskScheduler" on the wheel, in place of Boot's.
+	 */
+	public record TaskScheduler(@DefaultValue("false") boolean enabled) {
 
 	}
 

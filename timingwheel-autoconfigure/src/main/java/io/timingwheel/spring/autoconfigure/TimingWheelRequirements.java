@@ -16,10 +16,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks, before any bean is created, two things that a condition cannot report, because
- * a condition that does not match is silent. The properties that only conditions read
- * must have values of the right type. The class path must have the libraries that the
- * store needs.
+ * Checks, before any bean is created, what a condition cannot report, because a condition
+ * that does not match is silent: the type of the store must be one, and the class path
+ * must have the libraries that the store needs.
  *
  * <p>
  * This check precedes the check of the annotated methods, which would otherwise report
@@ -27,9 +26,6 @@ import org.springframework.util.ClassUtils;
  * environment of the running application is then unknown.
  */
 class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
-
-	private static final List<String> SWITCHES = List.of("timingwheel.observations.enabled",
-			"timingwheel.task-scheduler.enabled", "timingwheel.timeout.problem-details");
 
 	private static final List<Library> LIBRARIES = List.of(
 			new Library(StoreType.JDBC, "io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore",
@@ -61,9 +57,7 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 		if (Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
 			return;
 		}
-		Binder binder = Binder.get(this.environment);
-		SWITCHES.forEach((name) -> binder.bind(name, Boolean.class));
-		StoreType type = binder.bind(StoreType.PROPERTY, StoreType.class).orElse(StoreType.NONE);
+		StoreType type = Binder.get(this.environment).bind(StoreType.PROPERTY, StoreType.class).orElse(StoreType.NONE);
 		@Nullable ClassLoader classLoader = beanFactory.getBeanClassLoader();
 		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, StoredTasks.class, true,
 				false).length == 0) {

@@ -2,148 +2,78 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
  * The properties {@code timingwheel.tasks.<name>.*}: the policy of the tasks of one name.
  * Each overrides the value of the annotation.
  *
+ * @param maxAttempts Number of attempts after which a task has failed. By default one in
+ * memory, and that of the store for durable tasks.
+ * @param backoff how long a failed task waits for the next attempt
+ * @param maxConcurrent Maximum number of bodies that run at once: in memory in this JVM,
+ * durable on all nodes together. No limit by default.
+ * @param maxConcurrentPerKey Maximum number of bodies of one key that run at once. With
+ * 1, the runs of a key follow one another. No limit by default.
+ * @param rate Maximum number of starts in a period, spread evenly, such as 100/s, 20/m,
+ * 5000/h or 10000/d. No limit by default.
+ * @param paused Whether no body starts. The endpoint changes this at run time.
  * @since 0.1
  */
-public class TimingWheelTaskProperties {
+public record TimingWheelTaskProperties(@Nullable Integer maxAttempts, @DefaultValue Backoff backoff,
+		@Nullable Integer maxConcurrent, @Nullable Integer maxConcurrentPerKey, @Nullable String rate,
+		@Nullable Boolean paused) {
 
 	/**
-	 * Number of attempts after which a task has failed. By default one in memory, and
-	 * that of the store for durable tasks.
+	 * Checks the values one by one, so that the message names the property.
+	 * @param prefix the names of the properties without their last parts
+	 * @return the policy
+	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
 	 */
-	private @Nullable Integer maxAttempts;
-
-	private final Backoff backoff = new Backoff();
-
-	/**
-	 * Maximum number of bodies that run at once: in memory in this JVM, durable on all
-	 * nodes together. No limit by default.
-	 */
-	private @Nullable Integer maxConcurrent;
-
-	/**
-	 * Maximum number of bodies of one key that run at once. With 1, the runs of a key
-	 * follow one another. No limit by default.
-	 */
-	private @Nullable Integer maxConcurrentPerKey;
-
-	/**
-	 * Maximum number of starts in a period, spread evenly, such as 100/s, 20/m, 5000/h or
-	 * 10000/d. No limit by default.
-	 */
-	private @Nullable String rate;
-
-	/**
-	 * Whether no body starts. The endpoint changes this at run time.
-	 */
-	private @Nullable Boolean paused;
-
-	public @Nullable Integer getMaxAttempts() {
-		return this.maxAttempts;
-	}
-
-	public void setMaxAttempts(@Nullable Integer maxAttempts) {
-		this.maxAttempts = maxAttempts;
-	}
-
-	public Backoff getBackoff() {
-		return this.backoff;
-	}
-
-	public @Nullable Integer getMaxConcurrent() {
-		return this.maxConcurrent;
-	}
-
-	public void setMaxConcurrent(@Nullable Integer maxConcurrent) {
-		this.maxConcurrent = maxConcurrent;
-	}
-
-	public @Nullable Integer getMaxConcurrentPerKey() {
-		return this.maxConcurrentPerKey;
-	}
-
-	public void setMaxConcurrentPerKey(@Nullable Integer maxConcurrentPerKey) {
-		this.maxConcurrentPerKey = maxConcurrentPerKey;
-	}
-
-	public @Nullable String getRate() {
-		return this.rate;
-	}
-
-	public void setRate(@Nullable String rate) {
-		this.rate = rate;
-	}
-
-	public @Nullable Boolean getPaused() {
-		return this.paused;
-	}
-
-	public void setPaused(@Nullable Boolean paused) {
-		this.paused = paused;
+	PolicySettings settings(String prefix) {
+		BackoffSettings none = BackoffSettings.NONE;
+		PropertyChecks.pass(prefix + "max-attempts", this.maxAttempts,
+				(value) -> new PolicySettings(value, none, null, null, null, null));
+		PropertyChecks.pass(prefix + "max-concurrent", this.maxConcurrent,
+				(value) -> new PolicySettings(null, none, value, null, null, null));
+		PropertyChecks.pass(prefix + "max-concurrent-per-key", this.maxConcurrentPerKey,
+				(value) -> new PolicySettings(null, none, null, value, null, null));
+		PropertyChecks.pass(prefix + "rate", this.rate, StartRate::parse);
+		return new PolicySettings(this.maxAttempts, this.backoff.settings(prefix + "backoff."), this.maxConcurrent,
+				this.maxConcurrentPerKey, (this.rate != null) ? StartRate.parse(this.rate) : null, this.paused);
 	}
 
 	/**
 	 * How long a failed task waits for the next attempt. What is not set comes from the
 	 * annotation, then from the store. In memory the defaults are the same as those of
 	 * the store.
+	 *
+	 * @param initial Delay after the first failure.
+	 * @param multiplier Factor from one delay to the next.
+	 * @param max The longest delay.
+	 * @param jitter Maximum random variation of a delay, as a part of the delay, from 0
+	 * to 1.
 	 */
-	public static class Backoff {
+	public record Backoff(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
+			@Nullable Double jitter) {
 
-		/**
-		 * Delay after the first failure.
-		 */
-		private @Nullable Duration initial;
-
-		/**
-		 * Factor from one delay to the next.
-		 */
-		private @Nullable Double multiplier;
-
-		/**
-		 * The longest delay.
-		 */
-		private @Nullable Duration max;
-
-		/**
-		 * Maximum random variation of a delay, as a part of the delay, from 0 to 1.
-		 */
-		private @Nullable Double jitter;
-
-		public @Nullable Duration getInitial() {
-			return this.initial;
-		}
-
-		public void setInitial(@Nullable Duration initial) {
-			this.initial = initial;
-		}
-
-		public @Nullable Double getMultiplier() {
-			return this.multiplier;
-		}
-
-		public void setMultiplier(@Nullable Double multiplier) {
-			this.multiplier = multiplier;
-		}
-
-		public @Nullable Duration getMax() {
-			return this.max;
-		}
-
-		public void setMax(@Nullable Duration max) {
-			this.max = max;
-		}
-
-		public @Nullable Double getJitter() {
-			return this.jitter;
-		}
-
-		public void setJitter(@Nullable Double jitter) {
-			this.jitter = jitter;
+		BackoffSettings settings(String prefix) {
+			PropertyChecks.pass(prefix + "initial", this.initial,
+					(value) -> new BackoffSettings(value, null, null, null));
+			PropertyChecks.pass(prefix + "multiplier", this.multiplier,
+					(value) -> new BackoffSettings(null, value, null, null));
+			PropertyChecks.pass(prefix + "max", this.max,
+					(value) -> new BackoffSettings(this.initial, null, value, null).checkOrder());
+			PropertyChecks.pass(prefix + "jitter", this.jitter,
+					(value) -> new BackoffSettings(null, null, null, value));
+			return new BackoffSettings(this.initial, this.multiplier, this.max, this.jitter);
 		}
 
 	}

@@ -3,15 +3,14 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.concurrent.ScheduledExecutorService;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
@@ -22,7 +21,7 @@ import org.springframework.scheduling.TaskScheduler;
  * @since 0.1
  */
 @AutoConfiguration(after = TimingWheelAutoConfiguration.class, before = TaskSchedulingAutoConfiguration.class)
-@Conditional(TimingWheelTaskSchedulerAutoConfiguration.OnTaskSchedulerEnabled.class)
+@ConditionalOnBooleanProperty("timingwheel.task-scheduler.enabled")
 @ConditionalOnBean(TimingWheel.class)
 @ConditionalOnMissingBean({ TaskScheduler.class, ScheduledExecutorService.class })
 public final class TimingWheelTaskSchedulerAutoConfiguration {
@@ -30,14 +29,6 @@ public final class TimingWheelTaskSchedulerAutoConfiguration {
 	@Bean
 	TimingWheelTaskScheduler taskScheduler(TimingWheel wheel) {
 		return new TimingWheelTaskScheduler(wheel);
-	}
-
-	static class OnTaskSchedulerEnabled extends BoundPropertyCondition<Boolean> {
-
-		OnTaskSchedulerEnabled() {
-			super("timingwheel.task-scheduler.enabled", true, false);
-		}
-
 	}
 
 }

@@ -1,6 +1,7 @@
 /**
  * Auto-configuration for Spring Boot. Applications use
- * {@link io.timingwheel.spring.autoconfigure.TimingWheelCustomizer} and the properties.
+ * {@link io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer} and the
+ * properties.
  */
 @NullMarked
 package io.timingwheel.spring.autoconfigure;

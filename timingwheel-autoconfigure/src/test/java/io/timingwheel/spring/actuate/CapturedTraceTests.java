@@ -19,7 +19,7 @@ import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -59,7 +59,7 @@ class CapturedTraceTests {
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
 		.withBean(ObservationRegistry.class, () -> this.registry)
-		.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
+		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
 		.withBean("drivers", Drivers.class);
 
 	@Test

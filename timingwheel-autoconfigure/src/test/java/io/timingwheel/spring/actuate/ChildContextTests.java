@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 import com.jayway.jsonpath.JsonPath;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -53,6 +54,19 @@ class ChildContextTests {
 			.properties(PROPERTIES)
 			.run();
 		assertShowsOwnTasks(this.context, "local.server.port");
+	}
+
+	@Test
+	void theRegistryOfTheParentHasTheMetersOfTheTasksOfAChild() {
+		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
+			.properties(PROPERTIES)
+			.run();
+		try (ConfigurableApplicationContext child = child(Child.class)) {
+			child.getBean(Child.class).run(5);
+			MeterRegistry registry = this.context.getBean(MeterRegistry.class);
+			assertThat(registry.get("timingwheel.tasks.pending").tag("name", "in-child").gauge().value()).isOne();
+			assertThat(registry.get("timingwheel.tasks.pending").tag("name", "in-parent").gauge().value()).isZero();
+		}
 	}
 
 	@Test

@@ -11,13 +11,17 @@ import java.util.stream.IntStream;
 
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -28,6 +32,8 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -48,7 +54,7 @@ class DelayedTaskObservationTests {
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
 		.withBean(ObservationRegistry.class, () -> this.registry)
-		.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
+		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
 		.withBean("orders", Orders.class);
 
 	DelayedTaskObservationTests() {
@@ -94,33 +100,21 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void namesMadeUpAtRunTimeDoNotBecomeKeysWithoutLimit() {
-		this.contextRunner.run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			IntStream.range(0, 150)
-				.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(30)));
-			this.time.advance(Duration.ofMinutes(30));
-			await().until(() -> this.observed.size() == 150);
-			assertThat(this.observed.stream()
-				.map((observation) -> observation.getLowCardinalityKeyValue("code.function"))
-				.map(KeyValue::getValue)
-				.distinct()).hasSize(100).contains("other");
-		});
-	}
-
-	@Test
-	void theNumberOfNamesIsAProperty() {
-		this.contextRunner.withPropertyValues("timingwheel.metrics.max-names=3").run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			IntStream.range(0, 10)
-				.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(30)));
-			this.time.advance(Duration.ofMinutes(30));
-			await().until(() -> this.observed.size() == 10);
-			assertThat(this.observed.stream()
-				.map((observation) -> observation.getLowCardinalityKeyValue("code.function"))
-				.map(KeyValue::getValue)
-				.distinct()).hasSize(3).contains("other");
-		});
+	void namesMadeUpAtRunTimeDoNotHaveMetersWithoutLimit() {
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+			.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+			.run((context) -> {
+				MeterRegistry meters = context.getBean(MeterRegistry.class);
+				this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+				IntStream.range(0, 150)
+					.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(30)));
+				this.time.advance(Duration.ofMinutes(30));
+				await().until(() -> this.observed.size() == 150);
+				assertThat(meters.get("timingwheel.task.execution").timers()).hasSize(100);
+			});
 	}
 
 	@Test
@@ -211,11 +205,12 @@ class DelayedTaskObservationTests {
 
 	@Test
 	void nothingIsObservedWhenSwitchedOff() {
-		this.contextRunner.withPropertyValues("timingwheel.observations.enabled=false").run((context) -> {
-			assertThat(context).doesNotHaveBean(ObservedTaskExecution.class);
-			run(context.getBean(Orders.class).close(5));
-			assertThat(this.observed).isEmpty();
-		});
+		this.contextRunner.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
+			.withPropertyValues("management.observations.enable.timingwheel.task.execution=false")
+			.run((context) -> {
+				run(context.getBean(Orders.class).close(5));
+				assertThat(this.observed).isEmpty();
+			});
 	}
 
 	@Test

@@ -25,7 +25,7 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -58,8 +58,7 @@ import static org.awaitility.Awaitility.await;
 		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
 				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
 				"spring.jmx.enabled=true", "spring.jmx.default-domain=endpoint-tests",
-				"management.endpoints.jmx.exposure.include=timingwheel,delayedtasks", "timingwheel.tick=10ms",
-				"timingwheel.wheel-size=64", "timingwheel.shards=2" })
+				"management.endpoints.jmx.exposure.include=timingwheel,delayedtasks", "timingwheel.tick=10ms" })
 class EndpointTests {
 
 	@Autowired
@@ -368,8 +367,8 @@ class EndpointTests {
 		}
 
 		@Bean
-		TimingWheelCustomizer manualTime(ManualTimeSource time) {
-			return (builder) -> builder.timeSource(time);
+		TimingWheelBuilderCustomizer manualTime(ManualTimeSource time) {
+			return (builder) -> builder.timeSource(time).wheelSize(64).shards(2);
 		}
 
 		@Delayed(delay = "1h", name = "declared", key = "#id")

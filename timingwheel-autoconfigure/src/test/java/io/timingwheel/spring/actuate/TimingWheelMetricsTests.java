@@ -22,24 +22,27 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+@ExtendWith(OutputCaptureExtension.class)
 class TimingWheelMetricsTests {
 
 	private final ManualTimeSource time = new ManualTimeSource();
@@ -50,8 +53,8 @@ class TimingWheelMetricsTests {
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean("orders", Orders.class);
 
-	private final ApplicationContextRunner manualRunner = this.contextRunner.withBean(TimingWheelCustomizer.class,
-			() -> (builder) -> builder.timeSource(this.time));
+	private final ApplicationContextRunner manualRunner = this.contextRunner
+		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time));
 
 	@Test
 	void pendingTasksAreGaugedByTheirName() {
@@ -193,34 +196,19 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void atMostAHundredNamesBecomeTags() {
+	void aHundredNamesHaveMetersAndOneWarningSaysSo(CapturedOutput output) {
 		this.manualRunner.run((context) -> {
 			schedule(context.getBean(DelayedTaskOperations.class), 1500);
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(names(registry)).hasSize(100).doesNotHaveDuplicates().contains("other", "close-order");
-			assertThat(registry.get("timingwheel.tasks.pending").gauges().stream().mapToDouble(Gauge::value).sum())
-				.isEqualTo(1500);
+			assertThat(names(registry)).hasSize(100).doesNotHaveDuplicates().contains("close-order");
 			assertThat(registry.get("timingwheel.tasks").functionCounters()).hasSize(600);
+			assertThat(registry.get("timingwheel.tasks.lateness").timers()).hasSize(100);
 			this.time.advance(Duration.ofMinutes(1));
-			await().untilAsserted(() -> assertThat(registry.get("timingwheel.tasks")
-				.tag("outcome", "completed")
-				.functionCounters()
-				.stream()
-				.mapToDouble(FunctionCounter::count)
-				.sum()).isEqualTo(1500));
+			await().untilAsserted(
+					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("name-1499").completed())
+						.isOne());
 		});
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "1, 1", "3, 3", "1000, 23" })
-	void theNumberOfNamesThatBecomeTagsIsAProperty(int limit, int tags) {
-		this.manualRunner.withPropertyValues("timingwheel.metrics.max-names=" + limit).run((context) -> {
-			schedule(context.getBean(DelayedTaskOperations.class), 20);
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(names(registry)).hasSize(tags);
-			assertThat(registry.get("timingwheel.tasks.pending").gauges().stream().mapToDouble(Gauge::value).sum())
-				.isEqualTo(20);
-		});
+		assertThat(output).containsOnlyOnce("More than 100 names of tasks");
 	}
 
 	private static void schedule(DelayedTaskOperations tasks, int names) {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 
 import org.springframework.aot.generate.ClassNameGenerator;
@@ -134,7 +134,7 @@ final class AotContexts {
 		}
 
 		@Bean
-		TimingWheelCustomizer timeCustomizer(ManualTimeSource time) {
+		TimingWheelBuilderCustomizer timeCustomizer(ManualTimeSource time) {
 			return (builder) -> builder.timeSource(time);
 		}
 

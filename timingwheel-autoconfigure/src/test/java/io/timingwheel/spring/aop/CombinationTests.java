@@ -19,7 +19,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
@@ -433,7 +433,7 @@ class CombinationTests {
 		}
 
 		@Bean
-		TimingWheelCustomizer timeCustomizer(ManualTimeSource time) {
+		TimingWheelBuilderCustomizer timeCustomizer(ManualTimeSource time) {
 			return (builder) -> builder.timeSource(time);
 		}
 

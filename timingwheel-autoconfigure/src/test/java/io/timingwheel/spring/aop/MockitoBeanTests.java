@@ -7,7 +7,7 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Nested;
@@ -150,7 +150,7 @@ class MockitoBeanTests {
 		}
 
 		@Bean
-		TimingWheelCustomizer manualTime(ManualTimeSource time) {
+		TimingWheelBuilderCustomizer manualTime(ManualTimeSource time) {
 			return (builder) -> builder.timeSource(time);
 		}
 

@@ -11,7 +11,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,7 +51,7 @@ class UnusualBeansTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
 		.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
-	private final ApplicationContextRunner manualRunner = this.runner.withBean(TimingWheelCustomizer.class,
+	private final ApplicationContextRunner manualRunner = this.runner.withBean(TimingWheelBuilderCustomizer.class,
 			() -> (builder) -> builder.timeSource(this.time));
 
 	@BeforeEach

@@ -19,6 +19,7 @@ import org.springframework.util.StreamUtils;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 /**
  * Tests of the metadata that an editor shows for the properties.
@@ -41,14 +42,12 @@ class ConfigurationMetadataTests {
 	@Test
 	void eachPropertyHasTheDefaultThatIsDocumented() {
 		assertThat(defaults()).contains(entry("timingwheel.enabled", true), entry("timingwheel.tick", "1ms"),
-				entry("timingwheel.wheel-size", 256), entry("timingwheel.shards", null),
 				entry("timingwheel.max-pending", null), entry("timingwheel.shutdown.pending", "cancel"),
 				entry("timingwheel.shutdown.await-termination-period", "30s"),
-				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.observations.enabled", true),
-				entry("timingwheel.tasks", null), entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
+				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.tasks", null),
+				entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
 				entry("timingwheel.timeout.limits", null), entry("timingwheel.timeout.problem-details", true),
-				entry("timingwheel.health.max-lag", "1s"), entry("timingwheel.metrics.max-names", 100),
-				entry("management.health.timingwheel.enabled", true),
+				entry("timingwheel.health.max-lag", "1s"), entry("management.health.timingwheel.enabled", true),
 				entry("management.endpoint.timingwheel.access", "unrestricted"),
 				entry("management.endpoint.delayedtasks.access", "read_only"));
 	}
@@ -69,18 +68,18 @@ class ConfigurationMetadataTests {
 	@Test
 	void eachHintIsForAProperty() {
 		List<String> hinted = JsonPath.read(this.metadata, "$.hints[*].name");
-		assertThat(hinted).contains("timingwheel.tick", "timingwheel.wheel-size", "timingwheel.shards")
-			.isSubsetOf(this.properties.keySet());
+		assertThat(hinted).contains("timingwheel.tick").isSubsetOf(this.properties.keySet());
 	}
 
 	@Test
-	void eachHintedNumberIsAccepted() {
-		List<Integer> wheelSizes = JsonPath.read(this.metadata,
-				"$.hints[?(@.name == 'timingwheel.wheel-size')].values[*].value");
-		List<Integer> shards = JsonPath.read(this.metadata,
-				"$.hints[?(@.name == 'timingwheel.shards')].values[*].value");
-		assertThat(wheelSizes).isNotEmpty().allMatch((value) -> Integer.bitCount(value) == 1);
-		assertThat(shards).isNotEmpty().allMatch((value) -> Integer.bitCount(value) == 1);
+	void eachPropertyThatIsGoneIsAnErrorThatNamesWhatReplacesIt() {
+		assertThat(List.of("timingwheel.wheel-size", "timingwheel.shards", "timingwheel.observations.enabled",
+				"timingwheel.metrics.max-names"))
+			.allSatisfy((name) -> assertThat(this.properties.get(name)).extracting("deprecation", MAP)
+				.containsEntry("level", "error")
+				.containsAnyOf(entry("replacement", "management.observations.enable.timingwheel.task.execution"),
+						entry("reason", "A TimingWheelBuilderCustomizer bean sets it."),
+						entry("reason", "At most 100 names have meters of their own.")));
 	}
 
 	private Map<String, Object> defaults() {

@@ -56,7 +56,7 @@ public class LaterResultTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-		.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
+		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
 		.withBean(Service.class);
 
 	@AfterEach

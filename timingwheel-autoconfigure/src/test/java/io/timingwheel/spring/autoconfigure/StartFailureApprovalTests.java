@@ -37,10 +37,9 @@ class StartFailureApprovalTests {
 
 	@Test
 	void theTextsAboutPropertiesAreTheApprovedOnes() {
-		for (String property : List.of("timingwheel.tick=0", "timingwheel.tick=25h", "timingwheel.wheel-size=48",
-				"timingwheel.shards=3", "timingwheel.max-pending=0", "timingwheel.shutdown.pending=banana",
-				"timingwheel.shutdown.await-termination-period=-1s", "timingwheel.health.max-lag=0",
-				"timingwheel.metrics.max-names=0", "timingwheel.timeout.limits.quotes.quote=0",
+		for (String property : List.of("timingwheel.tick=0", "timingwheel.tick=25h", "timingwheel.max-pending=0",
+				"timingwheel.shutdown.pending=banana", "timingwheel.shutdown.await-termination-period=-1s",
+				"timingwheel.health.max-lag=0", "timingwheel.timeout.limits.quotes.quote=0",
 				"timingwheel.timeout.limits.quotes.quote=soon", "timingwheel.store.type=banana",
 				"timingwheel.store.type=jdbc", "timingwheel.store.type=redis")) {
 			this.failures.fail(property, this.runner.withPropertyValues(property));

@@ -27,19 +27,15 @@ import static org.assertj.core.api.Assertions.assertThatException;
 class StartupFailureTests {
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					timingwheel.tick                               | 0    | PT0S: 1 ms suits most
-					timingwheel.tick                               | 25h  | at most one day
-					timingwheel.wheel-size                         | 48   | power of two from 2 to 65536, but is 48: take 32 or 64
-					timingwheel.shards                             | 3    | power of two from 1 to 1024, but is 3: take 2 or 4
-					timingwheel.max-pending                        | 0    | leave it unset for no limit
-					timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: use 0s for no wait
-					timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
-					timingwheel.timeout.limits.quotes.quote        | 0    | must be positive, such as 800ms
-					timingwheel.timeout.limits.quotes.quote        | soon | "soon" is not a duration such as 500ms
-					timingwheel.metrics.max-names                  | 0    | must be at least 1
-					""")
+	@CsvSource(delimiter = '|', textBlock = """
+			timingwheel.tick                               | 0    | PT0S: 1 ms suits most
+			timingwheel.tick                               | 25h  | at most one day
+			timingwheel.max-pending                        | 0    | leave it unset for no limit
+			timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: use 0s for no wait
+			timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
+			timingwheel.timeout.limits.quotes.quote        | 0    | must be positive, such as 800ms
+			timingwheel.timeout.limits.quotes.quote        | soon | "soon" is not a duration such as 500ms
+			""")
 	void aValueThatMakesNoSenseIsNamedWithItsPropertyItsOriginAndARemedy(String property, String value, String remedy,
 			CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(Empty.class, "--" + property + "=" + value));
@@ -51,12 +47,10 @@ class StartupFailureTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "timingwheel.tick, banana, java.time.Duration", "timingwheel.wheel-size, banana, int",
+	@CsvSource({ "timingwheel.tick, banana, java.time.Duration", "timingwheel.max-pending, banana, java.lang.Long",
 			"timingwheel.shutdown.pending, banana, Pending", "timingwheel.timeout.order, banana, java.lang.Integer",
-			"timingwheel.observations.enabled, banana, java.lang.Boolean",
-			"timingwheel.task-scheduler.enabled, banana, java.lang.Boolean",
-			"timingwheel.timeout.problem-details, banana, java.lang.Boolean",
-			"timingwheel.store.type, banana, StoreType" })
+			"timingwheel.task-scheduler.enabled, banana, boolean",
+			"timingwheel.timeout.problem-details, banana, boolean", "timingwheel.store.type, banana, StoreType" })
 	void aValueOfTheWrongTypeIsNamedWithItsProperty(String property, String value, String type, CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(Empty.class, "--" + property + "=" + value));
 		assertThat(output).contains("APPLICATION FAILED TO START")
@@ -67,10 +61,10 @@ class StartupFailureTests {
 
 	@Test
 	void aValueUnderAnotherSpellingIsNamedByItsProperty(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> run(Empty.class, "--timingwheel.wheelSize=48"));
+		assertThatException().isThrownBy(() -> run(Empty.class, "--timingwheel.maxPending=0"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Invalid value '48' for configuration property 'timingwheel.wheel-size'")
-			.contains("take 32 or 64");
+			.contains("Invalid value '0' for configuration property 'timingwheel.max-pending'")
+			.contains("leave it unset for no limit");
 	}
 
 	@Test

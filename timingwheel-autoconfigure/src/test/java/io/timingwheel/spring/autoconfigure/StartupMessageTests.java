@@ -26,7 +26,8 @@ class StartupMessageTests {
 
 	@Test
 	void theLineNamesTheSettingsOfTheWheel(CapturedOutput output) {
-		this.runner.withPropertyValues("timingwheel.tick=10ms", "timingwheel.wheel-size=64", "timingwheel.shards=2")
+		this.runner.withPropertyValues("timingwheel.tick=10ms")
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.wheelSize(64).shards(2))
 			.run((context) -> assertThat(messages(output)).singleElement()
 				.asString()
 				.contains("INFO")

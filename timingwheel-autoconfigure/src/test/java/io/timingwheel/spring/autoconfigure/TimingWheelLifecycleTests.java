@@ -300,8 +300,8 @@ class TimingWheelLifecycleTests {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		initializer.accept(context);
 		TestPropertyValues.of(properties).applyTo(context);
-		TimingWheelCustomizer manualTime = (builder) -> builder.timeSource(this.time);
-		context.registerBean(TimingWheelCustomizer.class, () -> manualTime);
+		TimingWheelBuilderCustomizer manualTime = (builder) -> builder.timeSource(this.time);
+		context.registerBean(TimingWheelBuilderCustomizer.class, () -> manualTime);
 		context.register(Drivers.class, Successor.class, TaskExecutionAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class);
 		context.refresh();

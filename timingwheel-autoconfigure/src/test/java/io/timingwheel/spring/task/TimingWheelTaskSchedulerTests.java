@@ -11,7 +11,7 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelTaskSchedulerAutoConfiguration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -120,7 +120,7 @@ class TimingWheelTaskSchedulerTests {
 		}
 
 		@Bean
-		TimingWheelCustomizer finer() {
+		TimingWheelBuilderCustomizer finer() {
 			return (builder) -> builder.tick(Duration.ofMillis(2));
 		}
 

@@ -53,8 +53,7 @@ public enum MeterWay {
 	abstract ConfigurableApplicationContext start();
 
 	private static ConfigurableApplicationContext bound(ConfigurableApplicationContext context, MeterRegistry meters) {
-		new TimingWheelMetrics(context.getBean(TimingWheel.class), context.getBean(DelayedTaskRegistry.class), null,
-				100)
+		new TimingWheelMetrics(context.getBean(TimingWheel.class), context.getBean(DelayedTaskRegistry.class), null)
 			.bindTo(meters);
 		return context;
 	}

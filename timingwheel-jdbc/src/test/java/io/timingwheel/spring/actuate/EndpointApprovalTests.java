@@ -11,6 +11,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.support.Approved;
 import io.timingwheel.support.JsonLines;
@@ -22,6 +23,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
@@ -38,8 +40,7 @@ import static org.awaitility.Awaitility.await;
 				"management.endpoint.delayedtasks.access=unrestricted",
 				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
 				"spring.datasource.url=jdbc:h2:mem:endpoint-approval", "timingwheel.store.type=jdbc",
-				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms", "timingwheel.tick=1ms",
-				"timingwheel.shards=2" })
+				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms", "timingwheel.tick=1ms" })
 class EndpointApprovalTests {
 
 	@Autowired
@@ -164,6 +165,11 @@ class EndpointApprovalTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+		@Bean
+		TimingWheelBuilderCustomizer twoShards() {
+			return (builder) -> builder.shards(2);
+		}
 
 		@Delayed(delay = "1h", key = "#orderId", name = "close")
 		CompletableFuture<Void> close(long orderId) {

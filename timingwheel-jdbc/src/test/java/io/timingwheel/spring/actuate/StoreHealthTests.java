@@ -64,7 +64,7 @@ class StoreHealthTests {
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
 				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(StoredTasks.class), context.getBean(DelayedTaskRegistry.class), 100)
+				new StoreMetrics(context.getBean(StoredTasks.class), context.getBean(DelayedTaskRegistry.class))
 					.bindTo(meters);
 				Gauge up = meters.get("timingwheel.store.up").gauge();
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

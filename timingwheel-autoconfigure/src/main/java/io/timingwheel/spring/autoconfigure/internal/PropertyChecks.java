@@ -3,9 +3,12 @@ package io.timingwheel.spring.autoconfigure.internal;
 import java.time.Duration;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.Assert;
 
 /**
  * Refuses invalid values of properties, with a message that names the property.
@@ -26,35 +29,30 @@ public final class PropertyChecks {
 	 * @throws InvalidConfigurationPropertyValueException if the value is not valid
 	 */
 	public static void check(boolean valid, String name, Object value, String reason) {
-		if (!valid) {
-			throw new InvalidConfigurationPropertyValueException(name, readable(value), reason);
-		}
+		pass(name, value, (any) -> Assert.isTrue(valid, reason));
 	}
 
 	/**
 	 * Passes a value to a consumer that checks the value itself.
 	 * @param name the full name of the property
-	 * @param value the value
+	 * @param value the value, {@code null} for none
 	 * @param consumer throws an {@link IllegalArgumentException} for an invalid value
 	 * @param <T> the type of the value
 	 * @throws InvalidConfigurationPropertyValueException if the value is not valid
 	 */
-	public static <T> void pass(String name, T value, Consumer<T> consumer) {
+	public static <T> void pass(String name, @Nullable T value, Consumer<T> consumer) {
+		if (value == null) {
+			return;
+		}
 		try {
 			consumer.accept(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidConfigurationPropertyValueException(name, readable(value),
-					String.valueOf(ex.getMessage()));
+			// People write 200ms, not PT0.2S.
+			Object readable = (value instanceof Duration duration)
+					? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE) : value;
+			throw new InvalidConfigurationPropertyValueException(name, readable, String.valueOf(ex.getMessage()));
 		}
-	}
-
-	/**
-	 * Shows a duration as people write it: {@code 200ms}, not {@code PT0.2S}.
-	 */
-	private static Object readable(Object value) {
-		return (value instanceof Duration duration)
-				? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE) : value;
 	}
 
 }

@@ -57,7 +57,7 @@ class TaskNameTests {
 		this.runner.withPropertyValues("timingwheel.tasks.[billing/close].rate=5/s")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("timingwheel.tasks.billing/close.rate")
+				.hasMessageContaining("timingwheel.tasks.billing/close")
 				.hasMessageContaining("slash"));
 	}
 

@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
-import java.util.Collection;
-import java.util.Map;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -9,7 +7,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.timingwheel.spring.actuate.internal.NameTags;
 import io.timingwheel.spring.actuate.internal.StoreNode.Figures;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
@@ -27,19 +24,14 @@ public class StoreMetrics implements MeterBinder {
 
 	private final DelayedTaskRegistry tasks;
 
-	private final int maxNames;
-
 	/**
 	 * Creates the binder.
 	 * @param storedTasks the stored tasks
 	 * @param tasks gives the names
-	 * @param maxNames how many names of tasks become tags, at least 1. All further names
-	 * share the last one of these tags, {@code other}
 	 */
-	public StoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks, int maxNames) {
+	public StoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks) {
 		this.storedTasks = storedTasks;
 		this.tasks = tasks;
-		this.maxNames = maxNames;
 	}
 
 	@Override
@@ -68,14 +60,11 @@ public class StoreMetrics implements MeterBinder {
 		String deleted = "Dead tasks that this node has deleted at the end of their retention, or beyond the limit";
 		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::expiredDead, "reason", "retention");
 		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::droppedDead, "reason", "limit");
-		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
-			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
-					StoredTaskCounts::overdue);
-			bindTo(registry, tag, names, "dead", "Stored tasks that have failed for good", StoredTaskCounts::dead);
-		});
 		this.tasks.onName((name) -> {
 			if (this.storedTasks.owns(name)) {
-				tags.add(name);
+				bindTo(registry, name, "overdue", "Stored tasks that are past their due time and have not begun",
+						StoredTaskCounts::overdue);
+				bindTo(registry, name, "dead", "Stored tasks that have failed for good", StoredTaskCounts::dead);
 			}
 		});
 	}
@@ -91,22 +80,15 @@ public class StoreMetrics implements MeterBinder {
 			.register(registry);
 	}
 
-	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
+	private void bindTo(MeterRegistry registry, String name, String meter, String description,
 			ToLongFunction<StoredTaskCounts> count) {
 		Gauge
 			.builder("timingwheel.store." + meter, this.storedTasks,
-					(stored) -> sum(stored.counts().recent(), names, count))
+					(stored) -> count.applyAsLong(stored.counts().recent().getOrDefault(name, StoredTaskCounts.NONE)))
 			.description(description)
 			.baseUnit(BaseUnits.TASKS)
-			.tag("name", tag)
+			.tag("name", name)
 			.register(registry);
-	}
-
-	private static long sum(Map<String, StoredTaskCounts> counts, Collection<String> names,
-			ToLongFunction<StoredTaskCounts> count) {
-		return names.stream()
-			.mapToLong((name) -> count.applyAsLong(counts.getOrDefault(name, StoredTaskCounts.NONE)))
-			.sum();
 	}
 
 }

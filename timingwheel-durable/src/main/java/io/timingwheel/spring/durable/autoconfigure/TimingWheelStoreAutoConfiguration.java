@@ -67,18 +67,18 @@ public final class TimingWheelStoreAutoConfiguration {
 	PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, ObjectProvider<PayloadMigration> migrations,
 			TimingWheelStoreProperties properties) {
 		return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
-				properties.getMaxPayloadSize().toBytes(), () -> migrations.orderedStream().toList());
+				properties.maxPayloadSize().toBytes(), () -> migrations.orderedStream().toList());
 	}
 
 	@Bean
 	NodeSettings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
-		String nodeId = properties.getNodeId();
-		TimingWheelStoreProperties.Backoff backoff = properties.getBackoff();
-		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.getLease(),
-				properties.getLookAhead(), properties.getPollInterval(), properties.getBatchSize(),
-				properties.getMaxInFlight(), properties.getMaxAttempts(), properties.getMaxLostDeliveries(),
-				new Backoff(backoff.getInitial(), backoff.getMultiplier(), backoff.getMax(), backoff.getJitter()),
-				properties.getMaxPayloadSize().toBytes(), properties.getDead().getRetention());
+		String nodeId = properties.nodeId();
+		TimingWheelStoreProperties.Backoff backoff = properties.backoff();
+		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.lease(),
+				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
+				properties.maxAttempts(), properties.maxLostDeliveries(),
+				new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), backoff.jitter()),
+				properties.maxPayloadSize().toBytes(), properties.dead().retention());
 	}
 
 	/**
@@ -161,8 +161,7 @@ public final class TimingWheelStoreAutoConfiguration {
 			TimingWheelProperties properties, TimingWheelStoreProperties storeProperties, PayloadCodec codec,
 			DurableHandlers handlers, ApplicationContext applicationContext) {
 		return new DurableTasksLifecycle(() -> codec.checkMigrations(handlers.names()), tasks, node,
-				storeProperties.isClaimTasks(), properties.getShutdown().getAwaitTerminationPeriod(),
-				applicationContext);
+				storeProperties.claimTasks(), properties.shutdown().awaitTerminationPeriod(), applicationContext);
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.autoconfigure.TimingWheelProperties;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -24,9 +23,8 @@ public final class TimingWheelStoreMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	StoreMetrics timingWheelStoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks,
-			TimingWheelProperties properties) {
-		return new StoreMetrics(storedTasks, tasks, properties.getMetrics().getMaxNames());
+	StoreMetrics timingWheelStoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks) {
+		return new StoreMetrics(storedTasks, tasks);
 	}
 
 }

@@ -4,8 +4,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
-import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreProperties;
@@ -15,8 +13,10 @@ import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -33,7 +33,8 @@ import org.springframework.context.annotation.Configuration;
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
-@Conditional({ OnTimingWheelEnabled.class, TimingWheelJdbcStoreAutoConfiguration.OnJdbcStore.class })
+@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = StoreType.PROPERTY, havingValue = "jdbc")
 @ConditionalOnMissingBean(DelayedTaskStore.class)
 @EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
@@ -70,7 +71,7 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 		@Bean
 		ConnectionWaitCheck timingWheelConnectionWaitCheck(JdbcStoreDataSources dataSources,
 				TimingWheelStoreProperties properties) {
-			return new ConnectionWaitCheck(dataSources.store(), properties.getLease());
+			return new ConnectionWaitCheck(dataSources.store(), properties.lease());
 		}
 
 	}
@@ -79,14 +80,6 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 
 		OnSchemaInitialization() {
 			super("TimingWheel", "timingwheel.store.jdbc.initialize-schema");
-		}
-
-	}
-
-	static class OnJdbcStore extends BoundPropertyCondition<StoreType> {
-
-		OnJdbcStore() {
-			super(StoreType.PROPERTY, StoreType.JDBC, null);
 		}
 
 	}

@@ -64,14 +64,14 @@ class StoreStartFailureApprovalTests {
 	void theTextsAboutPropertiesAreTheApprovedOnes() {
 		for (String property : List.of("timingwheel.tasks.durable.rate=often",
 				"timingwheel.tasks.durable.max-concurrent=-1", "timingwheel.tasks.durable.max-concurrent-per-key=1",
-				"timingwheel.tasks.durable.backoff.initial=-1s", "timingwheel.tasks.durable.colour=red",
-				"timingwheel.store.lease=999ms", "timingwheel.store.poll-interval=0",
-				"timingwheel.store.look-ahead=-1s", "timingwheel.store.batch-size=0",
-				"timingwheel.store.max-in-flight=0", "timingwheel.store.max-attempts=0",
-				"timingwheel.store.max-lost-deliveries=0", "timingwheel.store.max-payload-size=0",
-				"timingwheel.store.node-id=a b", "timingwheel.store.backoff.initial=-1s",
-				"timingwheel.store.backoff.multiplier=0.9", "timingwheel.store.backoff.max=10ms",
-				"timingwheel.store.backoff.jitter=1.1", "timingwheel.store.dead.retention=0s")) {
+				"timingwheel.tasks.durable.backoff.initial=-1s", "timingwheel.store.lease=999ms",
+				"timingwheel.store.poll-interval=0", "timingwheel.store.look-ahead=-1s",
+				"timingwheel.store.batch-size=0", "timingwheel.store.max-in-flight=0",
+				"timingwheel.store.max-attempts=0", "timingwheel.store.max-lost-deliveries=0",
+				"timingwheel.store.max-payload-size=0", "timingwheel.store.node-id=a b",
+				"timingwheel.store.backoff.initial=-1s", "timingwheel.store.backoff.multiplier=0.9",
+				"timingwheel.store.backoff.max=10ms", "timingwheel.store.backoff.jitter=1.1",
+				"timingwheel.store.dead.retention=0s")) {
 			this.failures.fail(property, this.store.withPropertyValues(property), Durable.class);
 		}
 		this.failures.fail("timingwheel.store.jdbc.table-name=a-b",

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,7 +31,8 @@ class StoreStartupMessageTests {
 	@Test
 	void theLineNamesTheStore(CapturedOutput output) {
 		this.runner.withBean(MemoryStore.class)
-			.withPropertyValues("timingwheel.tick=100us", "timingwheel.shards=1")
+			.withPropertyValues("timingwheel.tick=100us")
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.shards(1))
 			.run((context) -> assertThat(messages(output)).singleElement()
 				.asString()
 				.endsWith("tick 100us, up to 6 levels of 256 slots, 1 shard, store MemoryStore"));

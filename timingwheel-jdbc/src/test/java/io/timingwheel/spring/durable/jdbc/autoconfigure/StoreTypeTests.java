@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StoreTypeTests {
 
 	@ParameterizedTest
-	@ValueSource(strings = { "jdbc", "JDBC", "jdbc " })
+	@ValueSource(strings = { "jdbc", "JDBC" })
 	void theStoreIsThereForEverySpellingOfItsType(String value) {
 		try (ConfigurableApplicationContext context = run(WithDataSource.class, "timingwheel.store.type", value)) {
 			assertThat(context.containsBean("timingWheelDelayedTaskStore")).isTrue();

@@ -2,8 +2,6 @@ package io.timingwheel.spring.durable.redis.autoconfigure;
 
 import io.lettuce.core.RedisClient;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
-import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
@@ -12,11 +10,12 @@ import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -28,7 +27,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisDelayedTaskStore.class, LettuceConnectionFactory.class, RedisClient.class })
-@Conditional({ OnTimingWheelEnabled.class, TimingWheelRedisStoreAutoConfiguration.OnRedisStore.class })
+@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = StoreType.PROPERTY, havingValue = "redis")
 @ConditionalOnMissingBean(DelayedTaskStore.class)
 @EnableConfigurationProperties(TimingWheelRedisStoreProperties.class)
 public final class TimingWheelRedisStoreAutoConfiguration {
@@ -58,14 +58,6 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 		}
 		throw new UnusableTaskStoreException("there is more than one RedisConnectionFactory for the Redis store",
 				"mark the RedisConnectionFactory for the tasks @Primary");
-	}
-
-	static class OnRedisStore extends BoundPropertyCondition<StoreType> {
-
-		OnRedisStore() {
-			super(StoreType.PROPERTY, StoreType.REDIS, null);
-		}
-
 	}
 
 }

@@ -1,0 +1,60 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
+
+import io.timingwheel.spring.task.support.RelaxedNames;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Properties by the names of methods or tasks. Only the letters and digits of a name
+ * count, and not their case.
+ *
+ * @param <T> what is set for a name
+ */
+final class NamedSettings<T> {
+
+	private static final Log logger = LogFactory.getLog(NamedSettings.class);
+
+	private final Set<String> names;
+
+	private final Map<String, T> byUniformName = new HashMap<>();
+
+	/**
+	 * Creates settings.
+	 * @param settings the settings by the names as they are in the properties; the binder
+	 * of Boot lists those of the source with the highest precedence first
+	 * @param merger merges two settings of a name, the first of which has precedence
+	 */
+	NamedSettings(Map<String, T> settings, BinaryOperator<T> merger) {
+		this.names = settings.keySet();
+		settings.forEach((name, value) -> this.byUniformName.merge(RelaxedNames.uniform(name), value, merger));
+	}
+
+	@Nullable T find(String name) {
+		return this.byUniformName.isEmpty() ? null : this.byUniformName.get(RelaxedNames.uniform(name));
+	}
+
+	/**
+	 * Warns of each name that is not known.
+	 * @param known the known names
+	 * @param warning the warning, with places for the name and for the nearest known name
+	 */
+	void warnOfUnknown(Set<String> known, String warning) {
+		for (String name : this.names) {
+			if (!RelaxedNames.contains(known, name)) {
+				logger.warn(warning.formatted(name,
+						RelaxedNames.nearest(known, name, 1)
+							.stream()
+							.map((nearest) -> ". The nearest name is " + nearest)
+							.collect(Collectors.joining())));
+			}
+		}
+	}
+
+}
