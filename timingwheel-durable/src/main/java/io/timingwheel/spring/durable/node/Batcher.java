@@ -27,6 +27,8 @@ abstract class Batcher {
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+	private static final long LATER_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
 	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
@@ -58,7 +60,8 @@ abstract class Batcher {
 	}
 
 	/**
-	 * Whether a task goes with the next request.
+	 * Whether a task goes with the next request. If it does not, and still waits, it is
+	 * asked for again.
 	 */
 	boolean admits(Run run) {
 		return true;
@@ -101,14 +104,19 @@ abstract class Batcher {
 
 	private void round() {
 		List<Run> batch = new ArrayList<>();
+		List<Run> later = new ArrayList<>();
 		Run run;
 		while (batch.size() < this.limit && (run = this.queue.poll()) != null) {
 			if (admits(run)) {
 				batch.add(run);
 			}
+			else if (run.isWaiting()) {
+				later.add(run);
+			}
 		}
+		this.queue.addAll(later);
 		if (batch.isEmpty()) {
-			this.loop.await(Long.MAX_VALUE);
+			this.loop.await(later.isEmpty() ? Long.MAX_VALUE : LATER_NANOS);
 			return;
 		}
 		try {

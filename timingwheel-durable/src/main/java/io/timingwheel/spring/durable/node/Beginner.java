@@ -10,9 +10,8 @@ import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 
 /**
- * Begins tasks when they are due: the store decides whether this node still has them. A
- * task that could not start soon waits in the queue of its window. If it waits there too
- * long, the store gets it back. Thread-safe.
+ * Begins tasks when they are due: the store decides whether this node still has them.
+ * Thread-safe.
  */
 final class Beginner extends Batcher {
 
@@ -45,25 +44,19 @@ final class Beginner extends Batcher {
 	}
 
 	/**
-	 * A task does not begin while too many tasks of its name wait for a thread.
+	 * A task does not begin while too many tasks of its name wait for a thread. If that
+	 * takes too long, other nodes may start it earlier.
 	 */
 	@Override
 	boolean admits(Run run) {
-		if (!run.isWaiting()) {
-			return false;
+		if (run.admit()) {
+			return true;
 		}
-		boolean begins = run.window.tryBegin(run);
-		if (!begins && !this.parts.runLater(() -> giveBack(run), NameWindow.LATE_NANOS)) {
-			giveBack(run);
-		}
-		return begins;
-	}
-
-	private void giveBack(Run run) {
-		if (run.window.removeQueued(run)) {
+		if (this.parts.nanoTime() - run.dueNanos > NameWindow.LATE_NANOS && run.isWaiting()) {
 			this.settler.giveBack(run);
-			this.held.expectRoom();
+			run.window.hasRoomOrTells();
 		}
+		return false;
 	}
 
 	@Override
@@ -74,24 +67,22 @@ final class Beginner extends Batcher {
 			return this.parts.store().begin(batch.stream().map(Run::ref).toList(), lease);
 		}
 		catch (Throwable ex) {
-			batch.forEach((run) -> run.window.triedToBegin());
+			batch.forEach(Run::waitAgain);
 			throw ex;
 		}
 	}
 
 	@Override
 	void replied(Run run, Reply reply) {
-		try {
-			if (reply == Reply.DONE) {
-				this.runner.submit(run, this.term);
-			}
-			else if (reply != Reply.BUSY) {
-				this.parts.count(Figure.REFUSED_BEGINS, 1);
-				this.held.drop(run);
-			}
+		if (reply == Reply.DONE) {
+			this.runner.submit(run, this.term);
 		}
-		finally {
-			run.window.triedToBegin();
+		else if (reply == Reply.BUSY) {
+			run.waitAgain();
+		}
+		else {
+			this.parts.count(Figure.REFUSED_BEGINS, 1);
+			this.held.drop(run);
 		}
 	}
 

@@ -84,7 +84,7 @@ public final class DurableNode {
 		Runner runner = new Runner(this.parts, this.held, this.leases, this.settler);
 		this.beginner = new Beginner(this.parts, this.held, runner, this.settler);
 		Names names = new Names(this.parts.settings(), handlers, this.policies,
-				() -> new NameWindow(this.parts::nanoTime, this.beginner::add, this.held::windowHasRoom));
+				() -> new NameWindow(this.parts::nanoTime, this::wake));
 		this.intake = new Intake(settings.maxLostDeliveries(), names, this.held, this.beginner, runner, this.settler);
 		this.poller = new Poller(this.parts, names, this.held, this.intake);
 		this.housekeeping = new Housekeeping(this.parts, this.held, services.schedules());

@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -33,14 +32,8 @@ final class Held {
 	/** Until when the wheel counts as full. */
 	private volatile long wheelFullUntil;
 
-	/** How many tasks have left the node. */
-	private final AtomicLong ends = new AtomicLong();
-
-	/** With which end the poller claims again. */
-	private volatile long expectedEnd = Long.MAX_VALUE;
-
-	/** Whether the poller claims again when a window has room. */
-	private volatile boolean expectsRoom;
+	/** With how much free room an end wakes the poller. */
+	private volatile int wakeAtFree = Integer.MAX_VALUE;
 
 	private volatile boolean open = true;
 
@@ -98,7 +91,7 @@ final class Held {
 		}
 		run.window.removed();
 		boolean lastSuspect = run.task.suspect() && this.suspects.decrementAndGet() == 0;
-		if (this.ends.incrementAndGet() >= this.expectedEnd || lastSuspect) {
+		if (free() >= this.wakeAtFree || lastSuspect) {
 			this.wakePoller.run();
 		}
 	}
@@ -133,34 +126,11 @@ final class Held {
 	}
 
 	/**
-	 * How many tasks have left the node since its start.
+	 * Wakes the poller once so much room is free, {@link Integer#MAX_VALUE} for never.
 	 */
-	long ends() {
-		return this.ends.get();
-	}
-
-	/**
-	 * Sets the number of the end with which the poller claims again before its time, as
-	 * {@link #ends()} counts them, and whether a window that is half free does, too.
-	 */
-	void expect(long end, boolean room) {
-		this.expectedEnd = end;
-		this.expectsRoom = room;
-	}
-
-	/**
-	 * Makes the poller claim again when a window is half free, since this node has given
-	 * back tasks that are due.
-	 */
-	void expectRoom() {
-		this.expectsRoom = true;
-	}
-
-	/**
-	 * Records that a window is half free.
-	 */
-	void windowHasRoom() {
-		if (this.expectsRoom) {
+	void wakeAtFree(int free) {
+		this.wakeAtFree = free;
+		if (free() >= free) {
 			this.wakePoller.run();
 		}
 	}

@@ -1,18 +1,12 @@
 package io.timingwheel.spring.durable.node;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The tasks of one handler on this node. Limits how many of them have begun and wait for
- * a thread, since nobody can cancel these any more, and no other node can take them.
- *
- * <p>
- * The limit is the size of the window. It doubles after a full window whose tasks have
- * all started soon, and is halved after a task that has started late. Thread-safe.
+ * How many tasks of one handler may wait for a thread: nobody can cancel these any more,
+ * and no other node can take them. The size doubles after a full window whose tasks have
+ * all started soon, and is halved after a late start. Thread-safe.
  */
 final class NameWindow {
 
@@ -26,22 +20,12 @@ final class NameWindow {
 
 	private final LongSupplier clock;
 
-	/** Gets the tasks of the queue when there is room for them. */
-	private final Consumer<Run> beginner;
-
-	/** Runs when half of the window is free. */
 	private final Runnable onRoom;
-
-	/** The tasks that are due and may not begin yet, the first one due first. */
-	private final Queue<Run> queue = new ArrayDeque<>();
 
 	private int size = MIN_SIZE;
 
-	/** How many tasks are about to begin. */
-	private int beginning;
-
-	/** How many tasks have begun and wait for a thread. */
-	private int waiting;
+	/** How many tasks have begun, or are about to, and have no thread yet. */
+	private int used;
 
 	/** How many tasks the node holds, in whatever state. */
 	private int held;
@@ -58,37 +42,40 @@ final class NameWindow {
 
 	private boolean backlog;
 
-	NameWindow(LongSupplier clock, Consumer<Run> beginner, Runnable onRoom) {
+	/** Whether {@link #onRoom} runs when half of the window is free. */
+	private boolean awaited;
+
+	NameWindow(LongSupplier clock, Runnable onRoom) {
 		this.clock = clock;
-		this.beginner = beginner;
 		this.onRoom = onRoom;
 		this.changedAt = clock.getAsLong();
 		this.startedAt = this.changedAt;
 	}
 
-	/**
-	 * How many more tasks may begin with a claim.
-	 */
 	synchronized int room() {
-		if (used() == 0 && this.clock.getAsLong() - this.startedAt > IDLE_NANOS) {
+		if (this.used == 0 && this.clock.getAsLong() - this.startedAt > IDLE_NANOS) {
 			this.size = MIN_SIZE;
 		}
-		return this.queue.isEmpty() ? Math.max(0, this.size - used()) : 0;
+		return Math.max(0, this.size - this.used);
 	}
 
-	synchronized boolean isHalfFree() {
-		return used() <= this.size / 2 && this.queue.isEmpty();
+	/**
+	 * Whether half of the window is free. If not, the poller is woken once it is.
+	 */
+	synchronized boolean hasRoomOrTells() {
+		this.awaited = !isHalfFree();
+		return !this.awaited;
 	}
 
-	private int used() {
-		return this.beginning + this.waiting;
+	private boolean isHalfFree() {
+		return this.used <= this.size / 2;
 	}
 
 	/**
 	 * Whether tasks that are due wait for room, here or in the store.
 	 */
 	synchronized boolean hasBacklog() {
-		return this.backlog || !this.queue.isEmpty();
+		return this.backlog;
 	}
 
 	synchronized void setBacklog(boolean backlog) {
@@ -108,41 +95,18 @@ final class NameWindow {
 		this.held--;
 	}
 
-	/**
-	 * Allows a task to begin, or puts it in the queue until there is room. A task that
-	 * has expired needs no thread, so it never waits.
-	 * @return {@code false} if the task is in the queue
-	 */
-	synchronized boolean tryBegin(Run run) {
-		if (used() >= this.size && !run.expired) {
-			this.full = true;
-			this.queue.add(run);
+	synchronized boolean tryEnter() {
+		if (this.used >= this.size) {
+			setBacklog(true);
 			return false;
 		}
-		this.beginning++;
+		enter();
 		return true;
 	}
 
-	/**
-	 * Ends what {@link #tryBegin} has allowed. If the task has begun, {@link #begun()}
-	 * was called before.
-	 */
-	synchronized void triedToBegin() {
-		this.beginning--;
-		changed();
-	}
-
-	synchronized boolean removeQueued(Run run) {
-		return this.queue.remove(run);
-	}
-
-	/**
-	 * Records that a task has begun, and waits for a thread. Gives the time.
-	 */
-	synchronized long begun() {
-		this.waiting++;
-		this.full |= used() >= this.size;
-		return this.clock.getAsLong();
+	synchronized void enter() {
+		this.used++;
+		this.full |= this.used >= this.size;
 	}
 
 	/**
@@ -151,7 +115,6 @@ final class NameWindow {
 	 */
 	synchronized void started(long begunAt) {
 		this.startedAt = this.clock.getAsLong();
-		this.waiting--;
 		if (this.startedAt - begunAt <= LATE_NANOS) {
 			this.prompt++;
 			if (this.full && this.prompt >= this.size) {
@@ -161,7 +124,7 @@ final class NameWindow {
 		else if (begunAt - this.changedAt >= 0) {
 			resize(Math.max(MIN_SIZE, this.size / 2));
 		}
-		changed();
+		leave();
 	}
 
 	private void resize(int size) {
@@ -171,22 +134,10 @@ final class NameWindow {
 		this.full = false;
 	}
 
-	/**
-	 * Records that a task that has begun does not start on this node.
-	 */
-	synchronized void dropped() {
-		this.waiting--;
-		changed();
-	}
-
-	private void changed() {
-		if (used() > this.size / 2) {
-			return;
-		}
-		for (int room = this.size - used(); room > 0 && !this.queue.isEmpty(); room--) {
-			this.beginner.accept(this.queue.remove());
-		}
-		if (this.queue.isEmpty()) {
+	synchronized void leave() {
+		this.used--;
+		if (this.awaited && isHalfFree()) {
+			this.awaited = false;
 			this.onRoom.run();
 		}
 	}

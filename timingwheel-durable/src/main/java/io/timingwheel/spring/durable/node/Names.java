@@ -8,7 +8,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -33,25 +32,17 @@ final class Names {
 
 	private final Supplier<NameWindow> newWindow;
 
-	/**
-	 * The windows by the names of the handlers. An alias has the window of its handler.
-	 */
+	/** By the names of the handlers: an alias has the window of its handler. */
 	private final Map<String, NameWindow> windows = new ConcurrentHashMap<>();
 
 	/** The windows that got tasks with the last claim. They share its room. */
 	private Set<NameWindow> active = Set.of();
 
-	/** The windows that had no room in the last plan. */
-	private Set<NameWindow> leftOut = Set.of();
+	/** The windows for which the store may have tasks that await room on this node. */
+	private Set<NameWindow> wanting = new HashSet<>();
 
-	/** The windows that got as many tasks as the last claim wanted. */
-	private Set<NameWindow> full = Set.of();
-
-	/** Whether the last claim may have left tasks that need room or an end. */
+	/** Whether the last claim may have left tasks that await room or an end. */
 	private boolean more;
-
-	/** Whether the last claim has reached its limit for all names together. */
-	private boolean atLimit;
 
 	Names(NodeSettings settings, DurableHandlers handlers, NamePolicies policies, Supplier<NameWindow> newWindow) {
 		this.settings = settings;
@@ -68,8 +59,8 @@ final class Names {
 		return this.windows.computeIfAbsent(handler.name(), (name) -> this.newWindow.get());
 	}
 
-	private DurableHandler handler(String name) {
-		return Objects.requireNonNull(this.handlers.find(name));
+	private NameWindow window(String name) {
+		return window(Objects.requireNonNull(this.handlers.find(name)));
 	}
 
 	/**
@@ -77,24 +68,21 @@ final class Names {
 	 */
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.settings.maxRequest());
-		boolean several = this.windows.size() > 1;
 		Map<String, Share> shares = new HashMap<>();
-		this.leftOut = new HashSet<>();
-		if (room > 0) {
-			this.handlers.all().forEach((name, handler) -> {
-				if (!this.policies.isPaused(name)) {
-					NameWindow window = window(handler);
-					int share = several ? share(window, free, room) : room;
-					int due = Math.max(0, Math.min(share, window.room()));
-					if (due == 0) {
-						this.leftOut.add(window);
-					}
-					if (due > 0 || suspect) {
-						shares.put(name, share(handler, window, share, due));
-					}
+		this.wanting = new HashSet<>();
+		this.handlers.all().forEach((name, handler) -> {
+			if (!this.policies.isPaused(name)) {
+				NameWindow window = window(handler);
+				int share = share(window, free, room);
+				int due = Math.max(0, Math.min(share, window.room()));
+				if (due == 0) {
+					this.wanting.add(window);
 				}
-			});
-		}
+				if (due > 0 || (suspect && room > 0)) {
+					shares.put(name, share(handler, window, share, due));
+				}
+			}
+		});
 		return new ClaimRequest(this.settings.nodeId(), shares, room, suspect, lookAhead, this.settings.lease(),
 				this.settings.maxPayloadBytes());
 	}
@@ -104,6 +92,9 @@ final class Names {
 	 * so that the store does not lock many more tasks than there is room for.
 	 */
 	private int share(NameWindow window, int free, int room) {
+		if (this.windows.size() == 1) {
+			return room;
+		}
 		int held = window.held();
 		int share = Math.max((OTHERS * free - held) / (OTHERS + 1), (held == 0) ? 1 : 0);
 		int divided = (this.active.size() > 1 && this.active.contains(window)) ? 2 * room / this.active.size() + 1
@@ -124,67 +115,57 @@ final class Names {
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
 		Map<String, Integer> soon = new HashMap<>();
+		this.active = new HashSet<>();
 		for (LeasedTask task : claimed.tasks()) {
 			(task.begun() ? due : soon).merge(task.name(), 1, Integer::sum);
+			this.active.add(window(task.name()));
 		}
-		this.full = new HashSet<>();
+		boolean atLimit = claimed.tasks().size() >= request.limit();
 		request.names().forEach((name, share) -> {
-			NameWindow window = window(handler(name));
+			NameWindow window = window(name);
 			boolean backlog = share.due() > 0 && due.getOrDefault(name, 0) >= share.due();
 			window.setBacklog(backlog);
-			if (backlog || (share.soon() > 0 && soon.getOrDefault(name, 0) >= share.soon())) {
-				this.full.add(window);
+			if (atLimit || backlog || (share.soon() > 0 && soon.getOrDefault(name, 0) >= share.soon())) {
+				this.wanting.add(window);
 			}
 		});
 		this.more = claimed.more();
-		this.atLimit = claimed.tasks().size() >= request.limit();
-		this.active = claimed.tasks().stream().map((task) -> window(handler(task.name()))).collect(Collectors.toSet());
 	}
 
 	/**
-	 * Whether a claim of a fair size may take tasks that the last one has left.
+	 * Whether a claim of a fair size may take tasks that wait in the store. Otherwise the
+	 * poller is woken once enough tasks of such a name have started.
 	 */
 	boolean hasRoomForMore(int free) {
 		int enough = Math.max(1, Math.min(this.settings.batchSize(), this.settings.maxInFlight() / 4));
-		return this.more && ((this.atLimit) ? free >= enough
-				: this.full.stream().anyMatch((window) -> window.isHalfFree() && share(window, free, free) >= enough));
+		boolean room = false;
+		for (NameWindow window : this.wanting) {
+			room |= window.hasRoomOrTells() && share(window, free, free) >= enough;
+		}
+		return room;
 	}
 
-	/**
-	 * Whether the last plan or claim may have left tasks that need room or an end.
-	 */
 	boolean mayHaveMore() {
-		return this.more || !this.leftOut.isEmpty();
-	}
-
-	/**
-	 * Whether tasks in the store wait until others of their name have started.
-	 */
-	boolean waitForStarts() {
-		return !this.leftOut.stream().allMatch(NameWindow::isHalfFree)
-				|| (this.more && !this.full.stream().allMatch(NameWindow::isHalfFree));
+		return this.more || !this.wanting.isEmpty();
 	}
 
 	/**
 	 * Whether tasks of limited names wait in the store until others of their name end.
 	 */
 	boolean waitForSingleEnds() {
-		return this.more && this.full.isEmpty() && !this.atLimit;
+		return this.more && this.wanting.isEmpty();
 	}
 
 	/**
-	 * After how many ends a claim is worth it. Tasks of limited names may wait for a
-	 * single one to end. Otherwise one claim of many tasks costs less than many claims of
-	 * few.
-	 * @param free how many tasks the node can take
-	 * @return the number, {@link Integer#MAX_VALUE} if no task waits for an end
+	 * After how many ends a claim is worth it: one claim of many tasks costs less than
+	 * many claims of few. Tasks of limited names wait for a single end.
 	 */
 	int endsToWaitFor(int free) {
 		if (waitForSingleEnds()) {
 			return 1;
 		}
 		int max = this.settings.maxInFlight();
-		return mayHaveMore() ? Math.max(1, Math.min(max / 4, (max - free) / 2)) : Integer.MAX_VALUE;
+		return Math.max(1, Math.min(max / 4, (max - free) / 2));
 	}
 
 }

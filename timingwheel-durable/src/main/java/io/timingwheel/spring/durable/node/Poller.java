@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
@@ -51,8 +50,6 @@ final class Poller {
 	/** How long before its due time a task is claimed that this node has stored. */
 	private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-	private static final long NEVER = Long.MAX_VALUE;
-
 	private final NodeParts parts;
 
 	private final Names names;
@@ -67,8 +64,8 @@ final class Poller {
 
 	private final long pollNanos;
 
-	/** When {@link #expect} makes the node claim. */
-	private final AtomicLong wakeAt = new AtomicLong(NEVER);
+	/** When a timer of {@link #expect} wakes the node, or has done so. */
+	private volatile long wakeAt;
 
 	private int failures;
 
@@ -92,6 +89,7 @@ final class Poller {
 		this.loop = parts.loops().loop("timing-wheel-poller", this::round);
 		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval());
 		this.suspectAt = parts.nanoTime();
+		this.wakeAt = this.suspectAt;
 		this.claimedAt = this.suspectAt - this.pollNanos;
 	}
 
@@ -113,19 +111,13 @@ final class Poller {
 			this.loop.wake();
 			return;
 		}
-		long time = this.parts.nanoTime() + nanos - lead;
-		long earlier = this.wakeAt.getAndUpdate((at) -> (at == NEVER || time - at < 0) ? time : at);
-		if (earlier != NEVER && earlier - time <= 0) {
-			// The claim at that time sees this task.
-			return;
-		}
-		boolean waits = this.parts.runLater(() -> {
-			this.wakeAt.compareAndSet(time, NEVER);
-			this.loop.wake();
-		}, nanos - lead);
-		if (!waits) {
-			// The wheel is full. The next poll finds the task.
-			this.wakeAt.compareAndSet(time, NEVER);
+		long now = this.parts.nanoTime();
+		long time = now + nanos - lead;
+		long earlier = this.wakeAt;
+		if (earlier - now <= 0 || earlier - time > 0) {
+			this.wakeAt = time;
+			// If the wheel is full, the next poll finds the task.
+			this.parts.runLater(this.loop::wake, nanos - lead);
 		}
 	}
 
@@ -144,14 +136,14 @@ final class Poller {
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
-		ClaimRequest request = this.names.plan(this.held.free(), suspect, lookAhead);
+		int free = this.held.free();
+		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
-			boolean full = expect(this.held.ends());
-			this.loop.await(poll(full ? Math.min(pollIn, BUSY_NANOS) : pollIn));
+			long longest = this.names.mayHaveMore() ? Math.min(pollIn, BUSY_NANOS) : pollIn;
+			this.loop.await(hasRoom(free) ? 0 : poll(longest));
 			return;
 		}
-		long ends = this.held.ends();
 		Claimed claimed;
 		try {
 			claimed = claim(request);
@@ -163,8 +155,19 @@ final class Poller {
 			return;
 		}
 		learn(request, claimed);
-		expect(ends);
-		this.loop.await(restNanos(claimed), waitNanos(claimed, lookAhead));
+		boolean room = hasRoom(free - claimed.tasks().size());
+		this.loop.await(restNanos(claimed), room ? 0 : waitNanos(claimed, lookAhead));
+	}
+
+	/**
+	 * Whether the node can take tasks that wait in the store. Otherwise starts and ends
+	 * of tasks wake it, if the store may have such tasks.
+	 * @param free the free room if nothing has ended since the plan: an end during the
+	 * claim counts
+	 */
+	private boolean hasRoom(int free) {
+		this.held.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
+		return this.names.hasRoomForMore(this.held.free());
 	}
 
 	private long restNanos(Claimed claimed) {
@@ -172,22 +175,6 @@ final class Poller {
 			return 0;
 		}
 		return (claimed.more() && !this.names.waitForSingleEnds()) ? REST_NANOS : SHORT_REST_NANOS;
-	}
-
-	/**
-	 * Has the starts and ends of tasks wake this node, if the store may have tasks for
-	 * their room.
-	 * @param ends how many tasks had left the node before the claim
-	 * @return whether the store may have such tasks
-	 */
-	private boolean expect(long ends) {
-		long end = ends + this.names.endsToWaitFor(this.held.free());
-		boolean starts = this.names.waitForStarts();
-		this.held.expect(end, starts);
-		if (this.held.ends() >= end || (starts && !this.names.waitForStarts())) {
-			this.loop.wake();
-		}
-		return this.names.mayHaveMore();
 	}
 
 	private boolean isSuspectDue(long now) {
@@ -241,7 +228,7 @@ final class Poller {
 	 * all tasks that are due soon.
 	 */
 	private long waitNanos(Claimed claimed, Duration lookAhead) {
-		if (this.names.hasRoomForMore(this.held.free()) || isSuspectDue(this.claimedAt)) {
+		if (isSuspectDue(this.claimedAt)) {
 			return 0;
 		}
 		long longest = this.busy

@@ -63,7 +63,7 @@ final class Run implements RoutedTask, TaskExecution {
 	/** How long the node trusts the lease. */
 	volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
-	/** When the task has begun, by the clock of the window. */
+	/** When the task has begun, by the clock of the node. */
 	private long begunAt;
 
 	long startedNanos;
@@ -112,6 +112,34 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.task.schedule() != null;
 	}
 
+	/**
+	 * Lets the store begin the task, if the window has room. What expires needs no
+	 * thread, and a node has one suspect only: these never wait for room.
+	 */
+	synchronized boolean admit() {
+		if (this.state != State.WAITING) {
+			return false;
+		}
+		if (this.expired || this.task.suspect()) {
+			this.window.enter();
+		}
+		else if (!this.window.tryEnter()) {
+			return false;
+		}
+		this.state = State.BEGINNING;
+		return true;
+	}
+
+	/**
+	 * Records that the store has not told whether the task has begun.
+	 */
+	synchronized void waitAgain() {
+		if (this.state == State.BEGINNING) {
+			this.window.leave();
+			this.state = State.WAITING;
+		}
+	}
+
 	synchronized boolean isWaiting() {
 		return this.state == State.WAITING;
 	}
@@ -121,12 +149,15 @@ final class Run implements RoutedTask, TaskExecution {
 	 * withdrawn, and must not go to its executor.
 	 */
 	synchronized boolean begin(LeaseKeeper.Term term) {
-		if (this.state != State.WAITING) {
+		if (this.state == State.WAITING) {
+			this.window.enter();
+		}
+		else if (this.state != State.BEGINNING) {
 			return false;
 		}
 		this.term = term;
 		this.state = State.BEGUN;
-		this.begunAt = this.window.begun();
+		this.begunAt = this.runner.nanoTime();
 		return true;
 	}
 
@@ -134,14 +165,14 @@ final class Run implements RoutedTask, TaskExecution {
 	 * Tells whether the node has to renew the lease.
 	 */
 	synchronized boolean isLeased() {
-		return this.state != State.WAITING && this.state != State.GONE;
+		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
 	}
 
 	/**
 	 * Takes the task away, unless its body runs already.
 	 */
 	synchronized boolean withdraw() {
-		if (this.state != State.WAITING && this.state != State.BEGUN) {
+		if (this.state != State.WAITING && this.state != State.BEGINNING && this.state != State.BEGUN) {
 			return false;
 		}
 		leave();
@@ -162,8 +193,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	private void leave() {
-		if (this.state == State.BEGUN) {
-			this.window.dropped();
+		if (this.state == State.BEGINNING || this.state == State.BEGUN) {
+			this.window.leave();
 		}
 		this.state = State.GONE;
 	}
@@ -381,8 +412,11 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private enum State {
 
-		/** The task is on the wheel, or waits for the store to begin it. */
+		/** The task is on the wheel, or waits for room. */
 		WAITING,
+
+		/** The store is asked to begin the task. */
+		BEGINNING,
 
 		/** The store has begun the task, which waits for its executor. */
 		BEGUN,

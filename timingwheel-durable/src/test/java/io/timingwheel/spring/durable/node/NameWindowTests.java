@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.timingwheel.spring.durable.store.LeasedTask;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,11 +14,9 @@ class NameWindowTests {
 
 	private final AtomicLong clock = new AtomicLong(1);
 
-	private final List<Run> released = new ArrayList<>();
-
 	private final AtomicInteger calls = new AtomicInteger();
 
-	private final NameWindow window = new NameWindow(this.clock::get, this.released::add, this.calls::incrementAndGet);
+	private final NameWindow window = new NameWindow(this.clock::get, this.calls::incrementAndGet);
 
 	private void pass(Duration time) {
 		this.clock.addAndGet(time.toNanos());
@@ -32,9 +29,14 @@ class NameWindowTests {
 	private List<Long> fill() {
 		List<Long> begun = new ArrayList<>();
 		for (int room = this.window.room(); room > 0; room--) {
-			begun.add(this.window.begun());
+			begun.add(begin());
 		}
 		return begun;
+	}
+
+	private long begin() {
+		this.window.enter();
+		return this.clock.get();
 	}
 
 	@Test
@@ -51,7 +53,7 @@ class NameWindowTests {
 	@Test
 	void itDoesNotGrowUnlessItIsFull() {
 		for (int i = 0; i < 100; i++) {
-			this.window.started(this.window.begun());
+			this.window.started(begin());
 		}
 		assertThat(this.window.room()).isEqualTo(NameWindow.MIN_SIZE);
 	}
@@ -92,28 +94,19 @@ class NameWindowTests {
 	}
 
 	@Test
-	void tasksWaitInTheQueueUntilHalfOfTheWindowIsFree() {
-		List<Run> runs = new ArrayList<>();
-		for (int i = 0; i < NameWindow.MIN_SIZE + 6; i++) {
-			LeasedTask task = new LeasedTask("id" + i, 1, "name", null, "", null, 0, false, 1, 0, 0, null);
-			Run run = new Run(task, null, this.window, null, i, false);
-			assertThat(this.window.tryBegin(run)).isEqualTo(i < NameWindow.MIN_SIZE);
-			runs.add(run);
-		}
+	void itTellsOnceThatHalfOfItIsFree() {
+		List<Long> begun = fill();
+		assertThat(this.window.tryEnter()).isFalse();
 		assertThat(this.window.hasBacklog()).isTrue();
-		assertThat(this.window.room()).isZero();
-		assertThat(this.window.removeQueued(runs.get(NameWindow.MIN_SIZE + 1))).isTrue();
-		assertThat(this.window.removeQueued(runs.get(NameWindow.MIN_SIZE + 1))).isFalse();
-		List<Long> begun = new ArrayList<>();
-		for (int i = 0; i < NameWindow.MIN_SIZE; i++) {
-			begun.add(this.window.begun());
-			this.window.triedToBegin();
-		}
+		assertThat(this.window.hasRoomOrTells()).isFalse();
 		begun.subList(0, 3).forEach(this.window::started);
-		assertThat(this.released).isEmpty();
 		assertThat(this.calls).hasValue(0);
 		this.window.started(begun.get(3));
-		assertThat(this.released).containsExactly(runs.get(8), runs.get(10), runs.get(11), runs.get(12));
+		this.window.started(begun.get(4));
+		assertThat(this.calls).hasValue(1);
+		assertThat(this.window.hasRoomOrTells()).isTrue();
+		begun.subList(5, 8).forEach(this.window::started);
+		assertThat(this.calls).hasValue(1);
 	}
 
 }
