@@ -54,7 +54,8 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 
 	@Override
 	public @Nullable Throwable storeError() {
-		return this.node.storeError().orElse(null);
+		DurableNode.Outage outage = this.node.outage();
+		return (outage != null) ? outage.error() : null;
 	}
 
 	@Override

@@ -232,10 +232,10 @@ class VirtualLoopsTests {
 			throw new IllegalStateException("down");
 		});
 		advance(HOUR);
-		assertThat(this.node.storeError()).isPresent();
+		assertThat(this.node.outage()).isNotNull();
 		this.store.testing().setClock(this.clock::millis);
 		advance(Duration.ZERO);
-		assertThat(this.node.storeError()).isEmpty();
+		assertThat(this.node.outage()).isNull();
 		assertThat(this.runs).containsExactly("a 1 at 3600000");
 	}
 

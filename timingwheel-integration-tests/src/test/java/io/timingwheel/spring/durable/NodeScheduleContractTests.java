@@ -123,7 +123,7 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(once.id()).dueAt()).isLessThan(once.dueAt().toEpochMilli());
 		assertThat(stored(schedule.id()).dueAt()).isEqualTo(schedule.dueAt().toEpochMilli());
-		renamed.cancellation(RENAMED).run();
+		renamed.pending().cancellation(RENAMED).run();
 		assertThat(this.store.find(Target.of(once.id()))).isEmpty();
 		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(schedule.id()).dueAt()).isLessThan(schedule.dueAt().toEpochMilli());

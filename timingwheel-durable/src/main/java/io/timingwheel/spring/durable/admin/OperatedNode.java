@@ -94,14 +94,13 @@ public record OperatedNode(DelayedTaskStore store, DurableNode node, String node
 
 	@Override
 	public @Nullable Outage outage() {
-		return this.node.storeError()
-			.map((error) -> new Outage(error, this.node.storeDownSince().orElse(null), this.node.missingStoreParts()))
-			.orElse(null);
+		DurableNode.Outage outage = this.node.outage();
+		return (outage != null) ? new Outage(outage.error(), outage.since(), outage.missingParts()) : null;
 	}
 
 	@Override
 	public List<Reported> nodes() {
-		if (this.node.storeError().isPresent()) {
+		if (this.node.outage() != null) {
 			return List.of();
 		}
 		return this.store.nodes()

@@ -69,7 +69,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 	}
 
 	private Optional<StoredTask> byKeyOrId(String name, String keyOrId) {
-		return isName(name) ? this.tasks.findStored(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId))
+		return isName(name) ? this.tasks.pending().find(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId))
 				: Optional.empty();
 	}
 
@@ -81,7 +81,8 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 	}
 
 	private Optional<StoredTask> byId(String name, String id) {
-		return this.tasks.findStored(id)
+		return this.tasks.pending()
+			.find(id)
 			.filter((task) -> this.handlers.canonicalName(name).equals(this.handlers.canonicalName(task.name())));
 	}
 
@@ -97,7 +98,8 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 		if (task == null) {
 			return false;
 		}
-		return (task.state() == StoredTask.State.DEAD) ? this.dead.delete(keyOrId) : this.tasks.cancel(name, keyOrId);
+		return (task.state() == StoredTask.State.DEAD) ? this.dead.delete(keyOrId)
+				: this.tasks.pending().cancel(name, keyOrId);
 	}
 
 	@Override
@@ -111,7 +113,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 		if (byId(name, keyOrId).isEmpty()) {
 			return Change.NOT_FOUND;
 		}
-		return this.tasks.reschedule(keyOrId, delay) ? Change.DONE : Change.NOT_PENDING;
+		return this.tasks.pending().reschedule(keyOrId, delay) ? Change.DONE : Change.NOT_PENDING;
 	}
 
 	@Override

@@ -85,7 +85,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 	}
 
 	private boolean isStoreDown() {
-		return this.node.storeError().isPresent();
+		return this.node.outage() != null;
 	}
 
 	private synchronized Map<String, StoredCounts> latest() {

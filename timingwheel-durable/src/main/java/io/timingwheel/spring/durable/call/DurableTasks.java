@@ -12,7 +12,6 @@ import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
@@ -195,61 +194,21 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.pending.cancel(id);
 	}
 
-	/**
-	 * Cancels a pending task.
-	 * @param name its name
-	 * @param id its id
-	 * @return whether it was pending
-	 */
-	public boolean cancel(String name, String id) {
-		return this.pending.cancel(name, id);
-	}
-
-	/**
-	 * Finds the pending task with a key, for a cancellation later.
-	 * @param id its name and key
-	 * @return cancels the task that has been found, if it is still pending
-	 */
-	public Runnable cancellation(TaskId id) {
-		return this.pending.cancellation(id);
-	}
-
 	@Override
 	public boolean reschedule(TaskId id, Duration delay) {
 		return this.pending.reschedule(id, delay);
 	}
 
-	/**
-	 * Moves a pending task.
-	 * @param id its id
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @return whether it was pending
-	 */
-	public boolean reschedule(String id, Duration delay) {
-		return this.pending.reschedule(id, delay);
-	}
-
 	@Override
 	public Optional<DelayedTask<?>> find(TaskId id) {
-		return findStored(id).map((task) -> new Handle(this.pending, task));
+		return this.pending.find(id).map((task) -> new Handle(this.pending, task));
 	}
 
 	/**
-	 * Finds the pending task with a key or, if there is none, the schedule with this key.
-	 * @param id name and key
-	 * @return the task as it is stored
+	 * Finds, cancels and moves the pending tasks, also by their ids.
 	 */
-	public Optional<StoredTask> findStored(TaskId id) {
-		return this.pending.find(id);
-	}
-
-	/**
-	 * Finds a task in any state.
-	 * @param id its id
-	 * @return the task, empty if it does not exist (any more)
-	 */
-	public Optional<StoredTask> findStored(String id) {
-		return this.pending.find(id);
+	public Pending pending() {
+		return this.pending;
 	}
 
 }

@@ -143,7 +143,7 @@ public final class MethodCalls implements DurableMethods {
 
 	@Override
 	public Runnable cancellation(TaskId taskId) {
-		return this.tasks.cancellation(taskId);
+		return this.tasks.pending().cancellation(taskId);
 	}
 
 }

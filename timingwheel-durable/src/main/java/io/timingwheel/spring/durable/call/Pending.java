@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Finds, cancels and moves pending tasks, by their ids or by their keys under all names
  * of a method. A key means the task that runs once, under any of the names, before it
  * means a schedule. Thread-safe.
+ *
+ * @since 0.1
  */
-final class Pending {
+public final class Pending {
 
 	private final CallParts parts;
 
@@ -37,14 +39,14 @@ final class Pending {
 	/**
 	 * Finds the pending task with a key or, if there is none, the schedule with this key.
 	 */
-	Optional<StoredTask> find(TaskId id) {
+	public Optional<StoredTask> find(TaskId id) {
 		return findAll(id).stream().findFirst();
 	}
 
 	/**
 	 * Finds a task in any state.
 	 */
-	Optional<StoredTask> find(String id) {
+	public Optional<StoredTask> find(String id) {
 		return this.parts.store().find(Target.of(id));
 	}
 
@@ -108,7 +110,7 @@ final class Pending {
 	/**
 	 * A cancellation for later. It takes only a task that is pending now.
 	 */
-	Runnable cancellation(TaskId id) {
+	public Runnable cancellation(TaskId id) {
 		List<StoredTask> pending = findAll(id);
 		return () -> cancelAll(id.name(), pending);
 	}
@@ -118,7 +120,10 @@ final class Pending {
 				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);
 	}
 
-	boolean cancel(String name, String id) {
+	/**
+	 * Cancels a pending task of a name.
+	 */
+	public boolean cancel(String name, String id) {
 		BooleanSupplier change = () -> countCancelled(name, this.parts.store().cancel(Target.of(id)));
 		if (!this.transaction.isDeferred()) {
 			return change.getAsBoolean();
@@ -175,7 +180,10 @@ final class Pending {
 				() -> changeAll(id, (target) -> move(target, due) != null));
 	}
 
-	boolean reschedule(String id, Duration delay) {
+	/**
+	 * Moves a pending task.
+	 */
+	public boolean reschedule(String id, Duration delay) {
 		DueTime due = DueTime.after(delay);
 		return changePending(() -> isPending(id), () -> move(Target.of(id), due) != null);
 	}

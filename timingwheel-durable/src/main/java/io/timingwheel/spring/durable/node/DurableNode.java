@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -217,27 +216,11 @@ public final class DurableNode {
 	}
 
 	/**
-	 * The error of this node's calls to the store, or to a part of the store.
-	 * @return the latest error, empty if the store answers
+	 * What of the store does not answer this node.
+	 * @return the outage, {@code null} if the whole store answers
 	 */
-	public Optional<Throwable> storeError() {
-		return Optional.ofNullable(this.parts.availability().error());
-	}
-
-	/**
-	 * The parts of the store that do not answer this node, while others do.
-	 * @return the parts, empty if the whole store answers or none of it
-	 */
-	public Set<String> missingStoreParts() {
-		return this.parts.availability().missingParts();
-	}
-
-	/**
-	 * Since when the store, or a part of it, does not answer this node.
-	 * @return the time by this node's clock, empty if the store answers
-	 */
-	public Optional<Instant> storeDownSince() {
-		return Optional.ofNullable(this.parts.availability().downSince());
+	public @Nullable Outage outage() {
+		return this.parts.availability().outage();
 	}
 
 	/**
@@ -293,7 +276,7 @@ public final class DurableNode {
 		for (NodeLoop loop : loops()) {
 			loop.join(GRACE);
 		}
-		if (this.parts.availability().error() == null) {
+		if (outage() == null) {
 			this.housekeeping.heartbeat(Activity.ENDED);
 		}
 		this.started = false;
@@ -338,6 +321,19 @@ public final class DurableNode {
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
 			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
+
+	}
+
+	/**
+	 * The store, or parts of it, do not answer a node.
+	 *
+	 * @param error the latest error
+	 * @param since since when, by the node's clock
+	 * @param missingParts the parts that do not answer while others do, empty if none of
+	 * the store answers
+	 * @since 0.1
+	 */
+	public record Outage(Throwable error, @Nullable Instant since, Set<String> missingParts) {
 
 	}
 

@@ -1,11 +1,9 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -39,7 +37,7 @@ final class Housekeeping {
 
 	private static final long MAX_PAUSE = TimeUnit.MINUTES.toNanos(10);
 
-	private static final long PAUSE_BETWEEN_STEPS = TimeUnit.MILLISECONDS.toNanos(100);
+	private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final NodeParts parts;
 
@@ -49,15 +47,21 @@ final class Housekeeping {
 
 	private final NodeLoop loop;
 
-	private final List<Chore> chores;
+	/** When each of the three is due. */
+	private long schedulesAt;
+
+	private long reportAt;
+
+	private long deletionAt;
 
 	Housekeeping(NodeParts parts, Held held, BooleanSupplier schedules) {
 		this.parts = parts;
 		this.held = held;
 		this.schedules = schedules;
 		this.loop = parts.loops().loop("timing-wheel-housekeeping", this::round);
-		this.chores = List.of(new Chore(0, this::lookAfterSchedules), new Chore(0, this::report),
-				new Chore(retentionPause(), this::deleteSomeDead));
+		this.schedulesAt = parts.nanoTime();
+		this.reportAt = this.schedulesAt;
+		this.deletionAt = this.schedulesAt + retentionPause();
 	}
 
 	NodeLoop loop() {
@@ -70,20 +74,23 @@ final class Housekeeping {
 	}
 
 	private void round() {
-		long pause = Long.MAX_VALUE;
-		for (Chore chore : this.chores) {
-			pause = Math.min(pause, chore.doIfDue());
+		if (isDue(this.schedulesAt)) {
+			boolean stored = attempt("look after the declared schedules", this.schedules);
+			this.schedulesAt = this.parts.nanoTime() + (stored ? SCHEDULES_NANOS : RETRY_NANOS);
 		}
-		this.loop.sleep(pause);
+		if (isDue(this.reportAt)) {
+			heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
+			this.reportAt = this.parts.nanoTime() + TimeUnit.NANOSECONDS.convert(reportInterval());
+		}
+		if (isDue(this.deletionAt)) {
+			this.deletionAt = this.parts.nanoTime() + (deleteSomeDead() ? random(STEP_NANOS) : retentionPause());
+		}
+		long now = this.parts.nanoTime();
+		this.loop.sleep(Math.min(Math.min(this.schedulesAt - now, this.reportAt - now), this.deletionAt - now));
 	}
 
-	private long lookAfterSchedules() {
-		return attempt("look after the declared schedules", this.schedules) ? SCHEDULES_NANOS : RETRY_NANOS;
-	}
-
-	private long report() {
-		heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
-		return TimeUnit.NANOSECONDS.convert(reportInterval());
+	private boolean isDue(long time) {
+		return !this.loop.isStopped() && this.parts.nanoTime() - time >= 0;
 	}
 
 	/**
@@ -96,14 +103,16 @@ final class Housekeeping {
 		});
 	}
 
-	private long deleteSomeDead() {
+	/**
+	 * Gives {@code false} if the next deletion can wait.
+	 */
+	private boolean deleteSomeDead() {
 		Duration retention = this.parts.settings().deadRetention();
-		boolean more = retention != null && attempt("delete dead tasks", () -> {
+		return retention != null && attempt("delete dead tasks", () -> {
 			int deleted = this.parts.store().discardOlder(retention, DelayedTaskStore.MAX_STEP);
 			this.parts.count(Figure.EXPIRED_DEAD, deleted);
 			return deleted > 0;
 		});
-		return more ? random(PAUSE_BETWEEN_STEPS) : retentionPause();
 	}
 
 	/**
@@ -131,36 +140,6 @@ final class Housekeeping {
 			logger.debug("This node could not " + what + ", and tries again later", ex);
 			return false;
 		}
-	}
-
-	/**
-	 * Something to do from time to time.
-	 */
-	private final class Chore {
-
-		private final LongSupplier action;
-
-		private long dueAt;
-
-		/**
-		 * Creates a chore whose action gives the nanoseconds until it is due again.
-		 */
-		Chore(long pause, LongSupplier action) {
-			this.dueAt = Housekeeping.this.parts.nanoTime() + pause;
-			this.action = action;
-		}
-
-		/**
-		 * Does what is due, and gives the nanoseconds until it is due again.
-		 */
-		long doIfDue() {
-			if (!Housekeeping.this.loop.isStopped() && Housekeeping.this.parts.nanoTime() - this.dueAt >= 0) {
-				long pause = this.action.getAsLong();
-				this.dueAt = Housekeeping.this.parts.nanoTime() + pause;
-			}
-			return this.dueAt - Housekeeping.this.parts.nanoTime();
-		}
-
 	}
 
 }

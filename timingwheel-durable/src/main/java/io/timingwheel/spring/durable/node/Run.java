@@ -58,7 +58,8 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private @Nullable Thread thread;
 
-	private Interruption interruption = Interruption.NONE;
+	/** Whether this object has interrupted the body. */
+	private boolean interrupted;
 
 	/** How long the node trusts the lease. */
 	volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
@@ -187,7 +188,7 @@ final class Run implements RoutedTask, TaskExecution {
 		if (this.state != State.BEGUN && this.state != State.RUNNING) {
 			return false;
 		}
-		interrupt(Interruption.LEASE_LOST);
+		interrupt();
 		leave();
 		return true;
 	}
@@ -206,13 +207,13 @@ final class Run implements RoutedTask, TaskExecution {
 		if (this.state != State.RUNNING || !delaysShutdown()) {
 			return false;
 		}
-		interrupt(Interruption.SHUTDOWN);
+		interrupt();
 		return true;
 	}
 
-	private void interrupt(Interruption reason) {
+	private void interrupt() {
 		if (this.thread != null) {
-			this.interruption = reason;
+			this.interrupted = true;
 			this.thread.interrupt();
 		}
 	}
@@ -305,7 +306,7 @@ final class Run implements RoutedTask, TaskExecution {
 	 * outlives its body. The transaction of the body may still have to end.
 	 */
 	synchronized void endBody() {
-		if (this.interruption != Interruption.NONE) {
+		if (this.interrupted) {
 			Thread.interrupted();
 		}
 		if (this.state == State.RUNNING) {
@@ -314,13 +315,20 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the body and its transaction as ended, and tells why the body was
-	 * interrupted.
+	 * Marks the body and its transaction as ended.
+	 * @return {@code false} if the node has lost the task
 	 */
-	synchronized Interruption end() {
+	synchronized boolean end() {
 		endBody();
 		this.thread = null;
-		return (this.state == State.SETTLING) ? this.interruption : Interruption.LEASE_LOST;
+		return this.state == State.SETTLING;
+	}
+
+	/**
+	 * Whether a body that has ended was cut off.
+	 */
+	synchronized boolean wasCutOff() {
+		return this.interrupted;
 	}
 
 	/**
@@ -429,15 +437,6 @@ final class Run implements RoutedTask, TaskExecution {
 
 		/** The node no longer has the task. */
 		GONE
-
-	}
-
-	/**
-	 * Why this node interrupted a body.
-	 */
-	enum Interruption {
-
-		NONE, LEASE_LOST, SHUTDOWN
 
 	}
 

@@ -197,10 +197,10 @@ final class Runner {
 	 */
 	private void ended(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean unreadable) {
 		// Before anything else, so that no interrupt hits what this thread runs next.
-		Run.Interruption interruption = run.end();
+		boolean held = run.end();
 		try {
 			recorder.executed(run.latenessNanos, run.startedNanos, this.clock);
-			settle(run, recorder, error, interruption, unreadable);
+			settle(run, recorder, error, held, unreadable);
 		}
 		catch (Throwable ex) {
 			this.held.remove(run);
@@ -210,19 +210,18 @@ final class Runner {
 		}
 	}
 
-	private void settle(Run run, TaskRecorder recorder, @Nullable Throwable error, Run.Interruption interruption,
-			boolean unreadable) {
+	private void settle(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean held, boolean unreadable) {
 		Reply reply = run.reply;
 		if (reply != null) {
 			this.settler.replied(run, reply);
 		}
-		else if (interruption == Run.Interruption.LEASE_LOST) {
+		else if (!held) {
 			recorder.abandoned();
 		}
 		else if (error == null) {
 			this.settler.done(run, TaskOutcome.COMPLETED);
 		}
-		else if (interruption == Run.Interruption.SHUTDOWN) {
+		else if (run.wasCutOff()) {
 			this.settler.cutOff(run);
 		}
 		else {

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.durable.node.DurableNode.Outage;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -124,25 +125,13 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * The latest failure, {@code null} if the whole store answers.
+	 * What does not answer, {@code null} if the whole store answers.
 	 */
-	synchronized @Nullable Throwable error() {
+	synchronized @Nullable Outage outage() {
 		if (!this.failing.isEmpty()) {
-			return this.failing.values().iterator().next();
+			return new Outage(this.failing.values().iterator().next(), this.downSince, Set.of());
 		}
-		return (this.partial != null) ? this.partial.cause() : null;
-	}
-
-	/**
-	 * The parts of the store that do not answer, empty if the whole store answers or none
-	 * of it.
-	 */
-	synchronized Set<String> missingParts() {
-		return (this.partial != null && this.failing.isEmpty()) ? this.partial.parts() : Set.of();
-	}
-
-	@Nullable Instant downSince() {
-		return this.downSince;
+		return (this.partial != null) ? new Outage(this.partial.cause(), this.downSince, this.partial.parts()) : null;
 	}
 
 	/**

@@ -31,9 +31,9 @@ class StoreAvailabilityTests {
 	void isBackWhenAllCallersThatFailedHaveSucceeded() {
 		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.failed(Caller.SETTLE, GONE);
-		assertThat(this.availability.downSince()).isNotNull();
+		assertThat(this.availability.outage().since()).isNotNull();
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.error()).isSameAs(GONE);
+		assertThat(this.availability.outage().error()).isSameAs(GONE);
 		this.availability.succeeded(Caller.SETTLE);
 		assertIsBack();
 	}
@@ -43,7 +43,7 @@ class StoreAvailabilityTests {
 		this.availability.failed(Caller.RENEW, GONE);
 		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.idle(Caller.RENEW);
-		assertThat(this.availability.error()).isSameAs(GONE);
+		assertThat(this.availability.outage().error()).isSameAs(GONE);
 		this.availability.succeeded(Caller.CLAIM);
 		assertIsBack();
 	}
@@ -60,11 +60,12 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void isNotBackUntilACallerHasSucceeded() {
+	void isNotBackUntilACallerHasSucceeded(CapturedOutput output) {
 		this.availability.failed(Caller.RENEW, GONE);
 		this.availability.idle(Caller.RENEW);
-		assertThat(this.availability.downSince()).isNotNull();
+		assertThat(output).doesNotContain("is back after");
 		this.availability.succeeded(Caller.CLAIM);
+		assertThat(output).contains("is back after");
 		assertIsBack();
 	}
 
@@ -73,14 +74,14 @@ class StoreAvailabilityTests {
 		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.succeeded(Caller.BEGIN);
-		assertThat(this.availability.error()).isSameAs(PARTLY_GONE);
-		assertThat(this.availability.downSince()).isNotNull();
-		assertThat(this.availability.missingParts()).containsExactly("a");
+		assertThat(this.availability.outage().error()).isSameAs(PARTLY_GONE);
+		assertThat(this.availability.outage().since()).isNotNull();
+		assertThat(this.availability.outage().missingParts()).containsExactly("a");
 		partsAreMissing("a", "b");
 		this.availability.succeeded(Caller.CLAIM);
 		partsAreMissing("b");
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.missingParts()).containsExactly("b");
+		assertThat(this.availability.outage().missingParts()).containsExactly("b");
 		this.partialOutage = null;
 		this.availability.succeeded(Caller.CLAIM);
 		assertIsBack();
@@ -93,10 +94,10 @@ class StoreAvailabilityTests {
 		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.failed(Caller.CLAIM, GONE);
-		assertThat(this.availability.missingParts()).isEmpty();
-		assertThat(this.availability.error()).isSameAs(GONE);
+		assertThat(this.availability.outage().missingParts()).isEmpty();
+		assertThat(this.availability.outage().error()).isSameAs(GONE);
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.missingParts()).containsExactly("a");
+		assertThat(this.availability.outage().missingParts()).containsExactly("a");
 		this.partialOutage = null;
 		this.availability.succeeded(Caller.SETTLE);
 		assertIsBack();
@@ -107,12 +108,11 @@ class StoreAvailabilityTests {
 		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.idle(Caller.RENEW);
-		assertThat(this.availability.missingParts()).containsExactly("a");
+		assertThat(this.availability.outage().missingParts()).containsExactly("a");
 		this.availability.idle(Caller.CLAIM);
-		assertThat(this.availability.missingParts()).isEmpty();
-		assertThat(this.availability.error()).isNull();
+		assertThat(this.availability.outage()).isNull();
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.missingParts()).containsExactly("a");
+		assertThat(this.availability.outage().missingParts()).containsExactly("a");
 	}
 
 	private void partsAreMissing(String... parts) {
@@ -120,9 +120,7 @@ class StoreAvailabilityTests {
 	}
 
 	private void assertIsBack() {
-		assertThat(this.availability.error()).isNull();
-		assertThat(this.availability.missingParts()).isEmpty();
-		assertThat(this.availability.downSince()).isNull();
+		assertThat(this.availability.outage()).isNull();
 	}
 
 }

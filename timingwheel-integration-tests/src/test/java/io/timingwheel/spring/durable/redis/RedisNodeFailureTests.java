@@ -226,7 +226,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	 * fails for this reason.
 	 */
 	private void awaitDownAndRefused(String reason) {
-		await().until(() -> this.node.node().storeError().isPresent());
+		await().until(() -> this.node.node().outage() != null);
 		await().untilAsserted(
 				() -> assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(-1, Duration.ZERO))
 					.withMessageContaining(reason));

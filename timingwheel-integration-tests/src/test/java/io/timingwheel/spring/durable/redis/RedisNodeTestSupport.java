@@ -90,9 +90,7 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	final void awaitUp() {
 		await().untilAsserted(() -> {
-			assertThat(this.node.node().storeError()).isEmpty();
-			assertThat(this.node.node().storeDownSince()).isEmpty();
-			assertThat(this.node.node().missingStoreParts()).isEmpty();
+			assertThat(this.node.node().outage()).isNull();
 		});
 	}
 

@@ -277,10 +277,10 @@ class DurableNodeTests extends NodeTestSupport {
 		DurableNode node = node();
 		advance(Duration.ofSeconds(3));
 		assertThat(node.inFlight()).isZero();
-		assertThat(node.storeError()).get().hasToString("java.lang.IllegalStateException: down");
+		assertThat(node.outage().error()).hasToString("java.lang.IllegalStateException: down");
 		fails[0] = false;
 		advance(Duration.ofSeconds(6));
-		assertThat(node.storeError()).isEmpty();
+		assertThat(node.outage()).isNull();
 		assertThat(this.runs).containsExactly(7);
 	}
 
