@@ -32,10 +32,21 @@ public final class Approved {
 	 * command that writes the file
 	 */
 	public static void verify(Class<?> test, String file, List<String> lines) {
-		Path path = FOLDER.resolve(file + ".txt");
+		verify(test, FOLDER.resolve(file + ".txt"), lines);
+	}
+
+	/**
+	 * Checks that lines are those of a file.
+	 * @param test the test, which the message names
+	 * @param path the file, seen from the folder of the module
+	 * @param lines the lines, in an order that does not vary
+	 * @throws AssertionError if they differ; the message shows the difference, and the
+	 * command that writes the file
+	 */
+	public static void verify(Class<?> test, Path path, List<String> lines) {
 		try {
 			if (System.getProperty("timingwheel.approve") != null) {
-				Files.createDirectories(FOLDER);
+				Files.createDirectories(path.toAbsolutePath().getParent());
 				Files.write(path, lines);
 			}
 			List<String> approved = Files.exists(path) ? Files.readAllLines(path) : List.of();

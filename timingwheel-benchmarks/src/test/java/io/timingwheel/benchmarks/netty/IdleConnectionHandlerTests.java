@@ -1,20 +1,16 @@
 package io.timingwheel.benchmarks.netty;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests the example of docs/event-loops.md.
+ * Tests the example that docs/engine.md names.
  */
 class IdleConnectionHandlerTests {
 
@@ -58,18 +54,6 @@ class IdleConnectionHandlerTests {
 		channel.runPendingTasks();
 		assertThat(time.nanoTime(channel.eventLoop()) - first).isEqualTo(Duration.ofMillis(5).toNanos());
 		channel.close();
-	}
-
-	/**
-	 * The page shows the classes from their declaration to the end.
-	 */
-	@ParameterizedTest
-	@ValueSource(classes = { LoopTime.class, IdleConnectionHandler.class })
-	void pageShowsTheCodeThatIsTested(Class<?> type) throws Exception {
-		String source = Files.readString(Path.of("src/test/java", type.getName().replace('.', '/') + ".java"));
-		String page = Files.readString(Path.of("../docs/event-loops.md"));
-		String code = source.substring(source.indexOf("final class ")).replace("\t", "    ").strip();
-		assertThat(page).contains(code);
 	}
 
 	private EmbeddedChannel connect() {

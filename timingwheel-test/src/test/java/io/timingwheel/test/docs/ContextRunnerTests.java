@@ -18,14 +18,14 @@ class ContextRunnerTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
 				AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
-		.withUserConfiguration(Orders.class, Orders.PaymentWindow.class);
+		.withUserConfiguration(OrderBook.class, OrderService.class, PaymentDeadline.class);
 
 	@Test
 	void anUnpaidOrderIsClosed() {
 		this.runner.run((context) -> {
-			context.getBean(Orders.class).create(42);
+			context.getBean(OrderService.class).create(42);
 			context.getBean(VirtualTime.class).advance(Duration.ofMinutes(30));
-			assertThat(context.getBean(Orders.class).status(42)).isEqualTo("closed");
+			assertThat(context.getBean(OrderBook.class).status(42)).isEqualTo("closed");
 		});
 	}
 	// end::runner[]

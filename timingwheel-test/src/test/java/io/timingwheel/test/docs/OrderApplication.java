@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Import;
 
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({ Orders.class, Orders.PaymentWindow.class })
+@Import({ OrderBook.class, OrderService.class, PaymentDeadline.class })
 class OrderApplication {
 
 	@Bean

@@ -1,5 +1,6 @@
 /**
- * The snippets of {@code docs/testing.md}, and the application that they test.
+ * The snippets of {@code README.md} and {@code docs/testing.md}, and the application that
+ * they test.
  */
 @NullMarked
 package io.timingwheel.test.docs;

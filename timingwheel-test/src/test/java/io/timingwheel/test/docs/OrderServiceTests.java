@@ -11,31 +11,35 @@ import org.springframework.boot.test.context.SpringBootTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-// tag::first[]
+// tag::test[]
 @SpringBootTest
 @AutoConfigureVirtualTime
-class FirstTests {
+class OrderServiceTests {
 
 	@Autowired
 	VirtualTime time;
 
 	@Autowired
-	Orders orders;
+	OrderService service;
+
+	@Autowired
+	OrderBook orders;
 
 	@Test
 	void anUnpaidOrderIsClosed() {
-		this.orders.create(42);
+		this.service.create(42);
 		assertThat(this.time).hasPending("close-order", 42).dueIn(Duration.ofMinutes(30));
-		this.time.advance(Duration.ofMinutes(30));
+		this.time.advance(Duration.ofMinutes(30)); // runs the body on this thread
 		assertThat(this.orders.status(42)).isEqualTo("closed");
 	}
 
 	@Test
 	void aPaidOrderIsNot() {
-		this.orders.create(42);
-		this.orders.pay(42);
+		this.service.create(42);
+		this.service.pay(42);
 		assertThat(this.time).hasNoPending("close-order", 42);
+		assertThat(this.orders.status(42)).isEqualTo("paid");
 	}
 
 }
-// end::first[]
+// end::test[]

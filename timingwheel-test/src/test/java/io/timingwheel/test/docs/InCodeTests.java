@@ -1,0 +1,95 @@
+package io.timingwheel.test.docs;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.test.AutoConfigureVirtualTime;
+import io.timingwheel.test.VirtualTime;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tasks without annotations, in memory and on a store.
+ */
+@SpringBootTest(classes = { OrderApplication.class, InCodeTests.Reminders.class },
+		properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:in-code" })
+@AutoConfigureVirtualTime
+class InCodeTests {
+
+	@Autowired
+	private VirtualTime time;
+
+	@Autowired
+	private DelayedTaskTemplate tasks;
+
+	@Autowired
+	private Reminders reminders;
+
+	private final List<String> done = new ArrayList<>();
+
+	@Test
+	void theTasksRun() {
+		String user = "ada";
+		Instant midnight = this.time.now().truncatedTo(ChronoUnit.DAYS).plus(Duration.ofDays(1));
+		// tag::code[]
+		this.tasks.schedule(TaskId.of("flush", user), Duration.ofMillis(200), () -> flush(user)); // in
+																									// memory
+
+		this.tasks.task(() -> report(user)) // in memory, with more settings
+			.id(TaskId.of("report", user))
+			.ifPending(IfPending.KEEP)
+			.at(midnight);
+
+		this.tasks.enqueue(TaskId.of("remind", user), Duration.ofHours(1), user); // stored:
+																					// calls
+																					// a
+																					// durable
+																					// method
+																					// by
+																					// its
+																					// name
+
+		this.tasks.cancel(TaskId.of("flush", user));
+		// end::code[]
+		this.time.advance(Duration.ofDays(1));
+		assertThat(this.done).containsExactly("report ada");
+		assertThat(this.reminders.users()).containsExactly("ada");
+	}
+
+	private void flush(String user) {
+		this.done.add("flush " + user);
+	}
+
+	private void report(String user) {
+		this.done.add("report " + user);
+	}
+
+	@Component
+	static class Reminders {
+
+		private final List<String> users = new ArrayList<>();
+
+		@Delayed(delay = "1d", name = "remind", key = "#user", durable = true)
+		public void remind(String user) {
+			this.users.add(user);
+		}
+
+		public List<String> users() {
+			return this.users;
+		}
+
+	}
+
+}

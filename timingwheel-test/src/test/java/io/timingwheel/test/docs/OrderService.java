@@ -1,0 +1,33 @@
+package io.timingwheel.test.docs;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+
+import org.springframework.stereotype.Service;
+
+@Service
+class OrderService {
+
+	private final OrderBook orders;
+
+	private final PaymentDeadline deadline;
+
+	OrderService(OrderBook orders, PaymentDeadline deadline) {
+		this.orders = orders;
+		this.deadline = deadline;
+	}
+
+	// tag::service[]
+	public void create(long orderId) {
+		this.orders.add(orderId);
+		this.deadline.closeIfUnpaid(orderId); // returns at once; the body runs 30 minutes
+												// later
+	}
+
+	@CancelDelayed(name = "close-order", key = "#orderId")
+	public void pay(long orderId) {
+		this.orders.pay(orderId); // when this method has returned, the pending call is
+									// cancelled
+	}
+	// end::service[]
+
+}
