@@ -55,30 +55,17 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private final boolean onCallingThread;
 
-	/** Runs what this library has to do itself. */
-	private final Executor ownWork;
-
 	private volatile boolean paused;
 
 	/**
 	 * Creates an object that hands tasks over to their executors.
 	 */
 	public HandOverExecutors() {
-		this.onCallingThread = false;
-		this.ownWork = (work) -> this.threads.add(new OwnWork(), work, null);
+		this(false);
 	}
 
-	/**
-	 * Creates an object that hands tasks over to their executors.
-	 * @param ownWork runs what this library has to do itself
-	 */
-	public HandOverExecutors(Executor ownWork) {
-		this(false, ownWork);
-	}
-
-	private HandOverExecutors(boolean onCallingThread, Executor ownWork) {
+	private HandOverExecutors(boolean onCallingThread) {
 		this.onCallingThread = onCallingThread;
-		this.ownWork = ownWork;
 	}
 
 	/**
@@ -87,20 +74,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @return the new object
 	 */
 	public static HandOverExecutors onCallingThread() {
-		return new HandOverExecutors(true, CALLING_THREAD);
-	}
-
-	/**
-	 * Makes an executor safe to call on the wheel's thread.
-	 * @param executor the executor
-	 * @return the same executor if its {@code execute} is known not to block, else one
-	 * that calls it on another thread
-	 */
-	public Executor safe(Executor executor) {
-		if (this.onCallingThread) {
-			return CALLING_THREAD;
-		}
-		return isPrompt(executor) ? executor : new HandOver(executor, this.threads);
+		return new HandOverExecutors(true);
 	}
 
 	/**
@@ -120,11 +94,12 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @param executor the executor
 	 * @param task the task
 	 * @param failed takes what the executor throws, on another thread, if it is not a
-	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt
+	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt.
+	 * {@code null} if each exception is a refusal
 	 * @throws RejectedExecutionException if the executor refuses the task at once, also
 	 * for want of a thread
 	 */
-	public void handOver(Executor executor, Runnable task, Consumer<? super Throwable> failed) {
+	public void handOver(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (holdBack(executor, task, failed)) {
 			return;
 		}
@@ -169,12 +144,12 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Reports what an executor has thrown, unless it is a refusal. Another thread reports
 	 * it, except with virtual time.
 	 */
-	private void report(Throwable error, Consumer<? super Throwable> failed) {
+	private void report(Throwable error, @Nullable Consumer<? super Throwable> failed) {
 		if (error instanceof RejectedExecutionException refusal) {
 			throw refusal;
 		}
-		if (HandOverThreads.isRefusal(error)) {
-			throw new RejectedExecutionException("The executor has no thread or no memory for the task", error);
+		if (failed == null || HandOverThreads.isRefusal(error)) {
+			throw new RejectedExecutionException("The executor has not taken the task", error);
 		}
 		if (this.onCallingThread) {
 			failed.accept(error);
@@ -185,36 +160,18 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Runs work of this library on a hand-over thread. The work must be short, and call
-	 * no code of the application. If it throws, it is tried again.
-	 * @param work the work
-	 * @throws RejectedExecutionException after {@link #close()}
-	 */
-	public void runSoon(Runnable work) {
-		this.ownWork.execute(work);
-	}
-
-	/**
-	 * Whether the thread that hands a task over runs it.
-	 * @return {@code true} with virtual time
-	 */
-	public boolean isOnCallingThread() {
-		return this.onCallingThread;
-	}
-
-	/**
 	 * An executor that holds its tasks back during a pause, and is safe to call on the
 	 * wheel's thread.
 	 * @param executor gives the executor that runs the tasks; called for each task
 	 * @return the executor
 	 */
 	public Executor pausable(Supplier<? extends Executor> executor) {
-		return (task) -> new PausableTask(task, executor).handOver();
+		return (task) -> handOver(executor.get(), new PausableTask(task, executor, this), null);
 	}
 
 	/**
 	 * Begins a pause. Until {@link #resume()} no task is handed over, and a task that
-	 * asks {@link #holdBack} does not begin. {@link #safe Safe} executors are not paused.
+	 * asks {@link #holdBack} does not begin.
 	 */
 	public void pause() {
 		this.paused = true;
@@ -315,7 +272,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Whether an executor is known not to block. Subclasses may override {@code execute},
 	 * so the type must be exactly a known one.
 	 */
-	private static boolean isPrompt(Executor executor) {
+	static boolean isPrompt(Executor executor) {
 		Class<?> type = executor.getClass();
 		if (type == ThreadPoolTaskExecutor.class) {
 			return isPrompt(((ThreadPoolTaskExecutor) executor).getThreadPoolExecutor().getRejectedExecutionHandler());
@@ -330,36 +287,12 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (type == ThreadPoolExecutor.class || type == ScheduledThreadPoolExecutor.class) {
 			return isPrompt(((ThreadPoolExecutor) executor).getRejectedExecutionHandler());
 		}
-		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOver.class
+		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class
 				|| PROMPT_EXECUTORS.contains(type.getName());
 	}
 
 	private static boolean isPrompt(RejectedExecutionHandler handler) {
 		return PROMPT_HANDLERS.contains(handler.getClass());
-	}
-
-	/**
-	 * Stands for an executor that may block.
-	 */
-	private record HandOver(Executor executor, HandOverThreads threads) implements Executor {
-
-		@Override
-		public void execute(Runnable task) {
-			this.threads.add(this.executor, task, null);
-		}
-
-	}
-
-	/**
-	 * Identifies one piece of work of this library, which waits for no other.
-	 */
-	private static final class OwnWork implements Executor {
-
-		@Override
-		public void execute(Runnable work) {
-			work.run();
-		}
-
 	}
 
 	/**
@@ -372,27 +305,12 @@ public final class HandOverExecutors implements AutoCloseable {
 	/**
 	 * A task that does not begin during a pause.
 	 */
-	private final class PausableTask implements Runnable {
-
-		private final Runnable task;
-
-		private final Supplier<? extends Executor> executor;
-
-		PausableTask(Runnable task, Supplier<? extends Executor> executor) {
-			this.task = task;
-			this.executor = executor;
-		}
-
-		void handOver() {
-			Executor executor = this.executor.get();
-			if (!holdBack(executor, this, null)) {
-				safe(executor).execute(this);
-			}
-		}
+	private record PausableTask(Runnable task, Supplier<? extends Executor> executor,
+			HandOverExecutors handOvers) implements Runnable {
 
 		@Override
 		public void run() {
-			if (!isPaused() || !holdBack(this.executor.get(), this, null)) {
+			if (!this.handOvers.isPaused() || !this.handOvers.holdBack(this.executor.get(), this, null)) {
 				this.task.run();
 			}
 		}

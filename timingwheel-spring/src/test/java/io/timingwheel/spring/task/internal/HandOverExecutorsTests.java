@@ -55,7 +55,7 @@ class HandOverExecutorsTests {
 		List<Executor> prompt = List.of(pool, scheduler, new SimpleAsyncTaskExecutor(),
 				threadPool(new ThreadPoolExecutor.AbortPolicy()), threadPool(new ThreadPoolExecutor.DiscardPolicy()),
 				ForkJoinPool.commonPool());
-		assertThat(prompt).allSatisfy((executor) -> assertThat(this.executors.safe(executor)).isSameAs(executor));
+		assertThat(prompt).allMatch(HandOverExecutors::isPrompt);
 		pool.shutdown();
 		scheduler.shutdown();
 	}
@@ -73,11 +73,7 @@ class HandOverExecutorsTests {
 		List<Executor> others = List.of(throttled, callerRuns, subclass, new SyncTaskExecutor(), Runnable::run,
 				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), threadPool((task, pool) -> {
 				}), new TaskExecutorAdapter(ForkJoinPool.commonPool()));
-		assertThat(others).allSatisfy((executor) -> {
-			Executor safe = this.executors.safe(executor);
-			assertThat(safe).isNotSameAs(executor);
-			assertThat(this.executors.safe(safe)).isSameAs(safe);
-		});
+		assertThat(others).noneMatch(HandOverExecutors::isPrompt);
 		callerRuns.shutdown();
 		subclass.shutdown();
 	}
@@ -85,16 +81,16 @@ class HandOverExecutorsTests {
 	@Test
 	void aLimitThatIsSetLaterIsNoticed() {
 		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
-		assertThat(this.executors.safe(executor)).isSameAs(executor);
+		assertThat(HandOverExecutors.isPrompt(executor)).isTrue();
 		executor.setConcurrencyLimit(2);
-		assertThat(this.executors.safe(executor)).isNotSameAs(executor);
+		assertThat(HandOverExecutors.isPrompt(executor)).isFalse();
 	}
 
 	@Test
 	void handsOverInOrderWithoutBlockingTheCaller() {
 		Semaphore permits = new Semaphore(0);
 		List<Integer> ran = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe((task) -> {
+		Executor safe = safe((task) -> {
 			permits.acquireUninterruptibly();
 			task.run();
 		});
@@ -109,7 +105,7 @@ class HandOverExecutorsTests {
 	void triesRefusedTasksAgain() {
 		AtomicInteger refusals = new AtomicInteger();
 		List<String> ran = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe((task) -> {
+		Executor safe = safe((task) -> {
 			if (refusals.incrementAndGet() <= 5) {
 				throw new RejectedExecutionException("full");
 			}
@@ -130,7 +126,7 @@ class HandOverExecutorsTests {
 		};
 		for (int i = 0; i < 100; i++) {
 			CountDownLatch ran = new CountDownLatch(1);
-			this.executors.safe(executor).execute(ran::countDown);
+			safe(executor).execute(ran::countDown);
 			await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> ran.getCount() == 0);
 		}
 		// A thread ends when it has had nothing to do for long.
@@ -143,31 +139,30 @@ class HandOverExecutorsTests {
 		CountDownLatch ran = new CountDownLatch(500);
 		ThreadPoolExecutor pool = threadPool(new ThreadPoolExecutor.CallerRunsPolicy());
 		for (int i = 0; i < 500; i++) {
-			this.executors.safe((task) -> {
+			safe((task) -> {
 				threads.add(Thread.currentThread());
 				pool.execute(task);
 			}).execute(ran::countDown);
 		}
 		await().until(() -> ran.getCount() == 0);
-		assertThat(threads.stream().filter(Thread::isAlive))
-			.hasSizeLessThanOrEqualTo(HandOverThreads.MAX_THREADS_PER_CLASS);
+		assertThat(threads.stream().filter(Thread::isAlive)).hasSizeLessThanOrEqualTo(HandOverThreads.MAX_THREADS);
 	}
 
 	@Test
 	void executorsThatBlockDelayNoOther() {
 		CountDownLatch release = new CountDownLatch(1);
-		CountDownLatch blocked = new CountDownLatch(100);
-		for (int i = 0; i < 100; i++) {
-			this.executors.safe((task) -> {
+		CountDownLatch blocked = new CountDownLatch(HandOverThreads.MAX_THREADS - 1);
+		for (int i = 0; i < HandOverThreads.MAX_THREADS - 1; i++) {
+			safe((task) -> {
 				awaitUninterruptibly(release);
 				task.run();
 			}).execute(blocked::countDown);
 		}
 		List<String> ran = new CopyOnWriteArrayList<>();
-		this.executors.safe(Runnable::run).execute(() -> ran.add("other"));
-		this.executors.safe(new SyncTaskExecutor()).execute(() -> ran.add("another"));
+		safe(Runnable::run).execute(() -> ran.add("other"));
+		safe(new SyncTaskExecutor()).execute(() -> ran.add("another"));
 		await().untilAsserted(() -> assertThat(ran).containsExactlyInAnyOrder("other", "another"));
-		assertThat(blocked.getCount()).isEqualTo(100);
+		assertThat(blocked.getCount()).isEqualTo(HandOverThreads.MAX_THREADS - 1);
 		release.countDown();
 		await().until(() -> blocked.getCount() == 0);
 	}
@@ -178,7 +173,7 @@ class HandOverExecutorsTests {
 		AtomicBoolean full = new AtomicBoolean(true);
 		CountDownLatch ran = new CountDownLatch(100);
 		for (int i = 0; i < 100; i++) {
-			this.executors.safe(new TaskExecutorAdapter((task) -> {
+			safe(new TaskExecutorAdapter((task) -> {
 				if (full.get()) {
 					refusals.incrementAndGet();
 					throw new RejectedExecutionException("full");
@@ -189,8 +184,7 @@ class HandOverExecutorsTests {
 		// By then each executor waits for more than 100 ms between two attempts.
 		await().until(() -> refusals.get() >= 900);
 		CountDownLatch other = new CountDownLatch(100);
-		IntStream.range(0, 100)
-			.forEach((i) -> this.executors.safe(new TaskExecutorAdapter(Runnable::run)).execute(other::countDown));
+		IntStream.range(0, 100).forEach((i) -> safe(new TaskExecutorAdapter(Runnable::run)).execute(other::countDown));
 		await().until(() -> other.getCount() == 0);
 		assertThat(ran.getCount()).isEqualTo(100);
 		full.set(false);
@@ -200,7 +194,7 @@ class HandOverExecutorsTests {
 	@Test
 	void anInterruptThatABodyLeavesBehindReachesNoOtherBody() {
 		List<Boolean> interrupted = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe(Runnable::run);
+		Executor safe = safe(Runnable::run);
 		Semaphore permits = new Semaphore(0);
 		safe.execute(permits::acquireUninterruptibly);
 		safe.execute(() -> Thread.currentThread().interrupt());
@@ -212,7 +206,7 @@ class HandOverExecutorsTests {
 	@Test
 	void anInterruptDoesNotEndTheThread() {
 		List<Thread> threads = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe(Runnable::run);
+		Executor safe = safe(Runnable::run);
 		safe.execute(() -> threads.add(Thread.currentThread()));
 		await().until(() -> threads.size() == 1 && threads.get(0).getState() == Thread.State.TIMED_WAITING);
 		threads.get(0).interrupt();
@@ -227,7 +221,7 @@ class HandOverExecutorsTests {
 		InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>();
 		inheritable.set("caller");
 		List<Object> seen = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe(Runnable::run);
+		Executor safe = safe(Runnable::run);
 		safe.execute(() -> {
 			seen.add(Thread.currentThread().isDaemon());
 			seen.add(String.valueOf(inheritable.get()));
@@ -242,7 +236,7 @@ class HandOverExecutorsTests {
 	void closingEndsTheThreadsAndRefusesTasks() {
 		Semaphore never = new Semaphore(0);
 		List<Thread> threads = new CopyOnWriteArrayList<>();
-		Executor safe = this.executors.safe((task) -> {
+		Executor safe = safe((task) -> {
 			threads.add(Thread.currentThread());
 			try {
 				never.acquire();
@@ -259,7 +253,7 @@ class HandOverExecutorsTests {
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> safe.execute(() -> {
 		}));
 		assertThatExceptionOfType(RejectedExecutionException.class)
-			.isThrownBy(() -> this.executors.safe(new SyncTaskExecutor()).execute(() -> {
+			.isThrownBy(() -> safe(new SyncTaskExecutor()).execute(() -> {
 			}));
 	}
 
@@ -273,15 +267,18 @@ class HandOverExecutorsTests {
 		Runnable task = () -> threads.add(Thread.currentThread());
 		inline.handOver(unused, task, (error) -> {
 		});
-		inline.safe(unused).execute(task);
 		inline.pausable(() -> unused).execute(task);
-		assertThat(threads).hasSize(3).containsOnly(Thread.currentThread());
+		assertThat(threads).hasSize(2).containsOnly(Thread.currentThread());
 		inline.pause();
 		inline.handOver(unused, task, (error) -> {
 		});
-		assertThat(threads).hasSize(3);
+		assertThat(threads).hasSize(2);
 		inline.resume();
-		assertThat(threads).hasSize(4).containsOnly(Thread.currentThread());
+		assertThat(threads).hasSize(3).containsOnly(Thread.currentThread());
+	}
+
+	private Executor safe(Executor executor) {
+		return (task) -> this.executors.handOver(executor, task, null);
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {

@@ -36,7 +36,7 @@ class HeartbeatTests {
 
 	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(
 			new DelayedTaskRegistry(recording(TimingWheel.class, this.wheel), this.time, Clock.systemUTC(),
-					new HandOverExecutors(Runnable::run), null, null),
+					new HandOverExecutors(), null, null),
 			VirtualTasks.executors(VirtualTasks.prompt(Runnable::run)), new SimpleAsyncUncaughtExceptionHandler());
 
 	/**

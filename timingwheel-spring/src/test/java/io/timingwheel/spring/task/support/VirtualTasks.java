@@ -65,7 +65,7 @@ final class VirtualTasks {
 	 * Tasks with policies by name.
 	 */
 	VirtualTasks(Map<String, PolicySettings> policies) {
-		this(policies, new HandOverExecutors(Runnable::run));
+		this(policies, new HandOverExecutors());
 	}
 
 	/**
@@ -78,7 +78,7 @@ final class VirtualTasks {
 
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
-		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(Runnable::run),
+		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(),
 				(time) -> Clock.systemUTC());
 	}
 
@@ -87,8 +87,7 @@ final class VirtualTasks {
 	 * @param wallClock gives the clock, which may go by the virtual time
 	 */
 	VirtualTasks(Function<ManualTimeSource, Clock> wallClock) {
-		this(UnaryOperator.identity(), null, null, TaskPolicies.none(), new HandOverExecutors(Runnable::run),
-				wallClock);
+		this(UnaryOperator.identity(), null, null, TaskPolicies.none(), new HandOverExecutors(), wallClock);
 	}
 
 	/**
@@ -96,7 +95,7 @@ final class VirtualTasks {
 	 * @param wallClock gives the clock, which may go by the virtual time
 	 */
 	VirtualTasks(Map<String, PolicySettings> policies, Function<ManualTimeSource, Clock> wallClock) {
-		this(UnaryOperator.identity(), null, null, policies(policies), new HandOverExecutors(Runnable::run), wallClock);
+		this(UnaryOperator.identity(), null, null, policies(policies), new HandOverExecutors(), wallClock);
 	}
 
 	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
