@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.CreatedBeans;
+import io.timingwheel.spring.aop.ProxyRules;
 import io.timingwheel.spring.aop.delayed.CancelDelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
@@ -77,26 +78,26 @@ class DelayedConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DelayedProxyBeanPostProcessor timingWheelDelayedProxyProcessor(
-			DelayedMethodRegistry timingWheelDelayedMethods, Environment environment) {
-		return configure(new DelayedProxyBeanPostProcessor(timingWheelDelayedMethods), environment);
+			DelayedMethodRegistry timingWheelDelayedMethods, CreatedBeans timingWheelCreatedBeans) {
+		return configure(new DelayedProxyBeanPostProcessor(timingWheelDelayedMethods), timingWheelCreatedBeans);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(
 			DelayedMethodRegistry timingWheelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime,
-			Environment environment) {
+			CreatedBeans timingWheelCreatedBeans) {
 		return configure(new DelayedAnnotationBeanPostProcessor(timingWheelDelayedMethods, timingWheelDelayedRuntime),
-				environment);
+				timingWheelCreatedBeans);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedAnnotationBeanPostProcessor timingWheelCancelDelayedAnnotationProcessor(
 			CancelDelayedMethodRegistry timingWheelCancelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime,
-			Environment environment) {
+			CreatedBeans timingWheelCreatedBeans) {
 		return configure(new CancelDelayedAnnotationBeanPostProcessor(timingWheelCancelDelayedMethods,
-				timingWheelDelayedRuntime), environment);
+				timingWheelDelayedRuntime), timingWheelCreatedBeans);
 	}
 
 	@Bean
@@ -125,8 +126,8 @@ class DelayedConfiguration {
 		return pool;
 	}
 
-	private static <T extends ProxyProcessorSupport> T configure(T processor, Environment environment) {
-		processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+	static <T extends ProxyProcessorSupport> T configure(T processor, CreatedBeans beans) {
+		processor.setProxyTargetClass(ProxyRules.isClassBased(beans.beanFactory()));
 		return processor;
 	}
 

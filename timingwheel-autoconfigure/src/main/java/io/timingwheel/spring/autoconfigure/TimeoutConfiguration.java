@@ -6,9 +6,7 @@ import java.util.function.Supplier;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.CreatedBeans;
-import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
-import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
@@ -27,8 +25,8 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Configuration of {@link Timeout}. Spring needs the advisor before the beans that the
- * advisor uses may be created. The advisor therefore looks up these beans at the first
+ * Configuration of {@link Timeout}. Spring needs the advice before the beans that the
+ * advice uses may be created. The advice therefore looks up these beans at the first
  * call, and its order is read from the environment. As in {@link DelayedConfiguration},
  * parameters have the names of beans.
  */
@@ -48,32 +46,20 @@ class TimeoutConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutBeanPostProcessor timingWheelTimeoutBeanPostProcessor(
-			TimeoutMethodRegistry timingWheelTimeoutMethodRegistry) {
-		return new TimeoutBeanPostProcessor(timingWheelTimeoutMethodRegistry);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutInfrastructure timingWheelTimeoutInfrastructure(Environment environment) {
-		return new TimeoutInfrastructure(environment);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry timingWheelTimeoutMethodRegistry,
+			TimeoutMethodRegistry timingWheelTimeoutMethodRegistry, CreatedBeans timingWheelCreatedBeans,
 			ObjectProvider<TimingWheel> wheel, ObjectProvider<TaskExecutors> executors,
 			ObjectProvider<HandOverExecutors> handOvers, ObjectProvider<TaskDecorator> decorators,
 			ObjectProvider<TimeoutListener> listeners, Environment environment) {
 		int order = Binder.get(environment)
 			.bind("timingwheel.timeout.order", Integer.class)
-			.orElse(TimeoutAdvisor.DEFAULT_ORDER);
+			.orElse(TimeoutBeanPostProcessor.DEFAULT_ORDER);
 		Supplier<List<TimeoutListener>> allListeners = () -> listeners.orderedStream().toList();
 		Supplier<CallerContext> context = () -> new CallerContext(
 				TimingWheelAutoConfiguration.compose(decorators.orderedStream().toList()),
 				() -> executors.getObject().defaultExecutor());
-		return new TimeoutAdvisor(timingWheelTimeoutMethodRegistry, SingletonSupplier.of(wheel::getObject),
-				SingletonSupplier.of(() -> handOvers.getObject().completions()), SingletonSupplier.of(context),
-				SingletonSupplier.of(allListeners), order);
+		return DelayedConfiguration.configure(new TimeoutBeanPostProcessor(timingWheelTimeoutMethodRegistry,
+				SingletonSupplier.of(wheel::getObject), SingletonSupplier.of(() -> handOvers.getObject().completions()),
+				SingletonSupplier.of(context), SingletonSupplier.of(allListeners), order), timingWheelCreatedBeans);
 	}
 
 }

@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +24,6 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -51,6 +51,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -92,9 +93,9 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void worksWithoutAnotherAutoProxyCreator() {
+	void worksWithoutAnAutoProxyCreator() {
 		this.runner.withPropertyValues("spring.aop.auto=false").withBean(Service.class).run((context) -> {
-			assertThat(context).hasSingleBean(InfrastructureAdvisorAutoProxyCreator.class);
+			assertThat(context).doesNotHaveBean(AbstractAutoProxyCreator.class);
 			assertThat(AopUtils.isCglibProxy(context.getBean(Service.class))).isTrue();
 			assertTimesOut(() -> context.getBean(Service.class).limited(Duration.ofSeconds(1)));
 		});
@@ -226,22 +227,25 @@ class TimeoutConfigurationTests {
 		this.runner.withUserConfiguration(RetryConfiguration.class, TransactionConfiguration.class)
 			.withBean(Everything.class)
 			.run((context) -> {
-				Advised proxy = (Advised) context.getBean(Everything.class);
-				List<String> advice = new ArrayList<>();
-				for (var advisor : proxy.getAdvisors()) {
-					advice.add(advisor.getAdvice().getClass().getSimpleName());
-				}
-				assertThat(advice).containsExactly("RetryAnnotationInterceptor", "TimeoutInterceptor",
-						TransactionInterceptor.class.getSimpleName(), "ExpiredBodyInterceptor");
+				assertThat(adviceOf(context.getBean(Everything.class))).containsExactly("RetryAnnotationInterceptor",
+						"TimeoutInterceptor", "TransactionInterceptor", "ExpiredBodyInterceptor");
 			});
 	}
 
 	@Test
-	void theOrderOfTheAdvisorIsConfigurable() {
-		this.runner.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder())
-			.isEqualTo(Integer.MAX_VALUE - 1));
-		this.runner.withPropertyValues("timingwheel.timeout.order=7")
-			.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder()).isEqualTo(7));
+	void theOrderOfTheAdviceIsConfigurable() {
+		this.runner.withUserConfiguration(RetryConfiguration.class, TransactionConfiguration.class)
+			.withPropertyValues("timingwheel.timeout.order=" + Ordered.LOWEST_PRECEDENCE)
+			.withBean(Everything.class)
+			.run((context) -> assertThat(adviceOf(context.getBean(Everything.class))).containsExactly(
+					"RetryAnnotationInterceptor", "TransactionInterceptor", "TimeoutInterceptor",
+					"ExpiredBodyInterceptor"));
+	}
+
+	private static List<String> adviceOf(Object proxy) {
+		return Arrays.stream(((Advised) proxy).getAdvisors())
+			.map((advisor) -> advisor.getAdvice().getClass().getSimpleName())
+			.toList();
 	}
 
 	@Test

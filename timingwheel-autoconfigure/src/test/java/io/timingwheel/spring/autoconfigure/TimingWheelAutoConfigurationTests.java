@@ -17,7 +17,6 @@ import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
@@ -108,14 +107,6 @@ class TimingWheelAutoConfigurationTests {
 				.withMessageContaining("2");
 			assertThat(tasks.pendingCount()).isEqualTo(2);
 		});
-	}
-
-	@Test
-	void theOrderOfTimeoutIsAProperty() {
-		this.contextRunner.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder())
-			.isEqualTo(TimeoutAdvisor.DEFAULT_ORDER));
-		this.contextRunner.withPropertyValues("timingwheel.timeout.order=7")
-			.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder()).isEqualTo(7));
 	}
 
 	@Test

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -116,19 +115,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 * @return the pointcut
 	 */
 	public Pointcut pointcut() {
-		return pointcut((type) -> {
-		});
-	}
-
-	/**
-	 * Returns a pointcut like {@link #pointcut()} that also checks each class with
-	 * annotated methods before Spring creates a proxy of the class. This check finds what
-	 * {@link AnnotatedMethodScanner} cannot see: the class of a bean whose factory method
-	 * declares an interface. There is no check during ahead-of-time processing.
-	 * @param check takes the class, and throws an exception if an annotation is invalid
-	 * @return the pointcut
-	 */
-	public Pointcut pointcut(Consumer<? super Class<?>> check) {
 		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
 
 			@Override
@@ -137,15 +123,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 			}
 
 		};
-		pointcut.setClassFilter((type) -> {
-			if (of(type).isEmpty()) {
-				return false;
-			}
-			if (!AnnotatedMethodAotProcessor.isActive()) {
-				check.accept(type);
-			}
-			return true;
-		});
+		pointcut.setClassFilter((type) -> !of(type).isEmpty());
 		return pointcut;
 	}
 

@@ -74,7 +74,8 @@ public final class AttributeResolver {
 			resolved = this.beanFactory.resolveEmbeddedValue(text);
 			if (resolved != null && resolved.contains("${")) {
 				// The resolver of the context need not be strict.
-				resolved = this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(resolved);
+				resolved = this.beanFactory.getBean("environment", Environment.class)
+					.resolveRequiredPlaceholders(resolved);
 			}
 		}
 		catch (IllegalArgumentException ex) {

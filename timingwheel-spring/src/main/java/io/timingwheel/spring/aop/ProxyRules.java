@@ -3,18 +3,13 @@ package io.timingwheel.spring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.Advisor;
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
@@ -22,7 +17,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.PropertyValue;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -33,11 +28,6 @@ import org.springframework.util.ClassUtils;
  * @since 0.1
  */
 public final class ProxyRules {
-
-	private static final List<Class<?>> ADVICE = List.of(Advice.class, Advisor.class, Pointcut.class,
-			AopInfrastructureBean.class);
-
-	private static final String ASPECT = "org.aspectj.lang.annotation.Aspect";
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -78,10 +68,10 @@ public final class ProxyRules {
 	 * @param annotation the annotation, for messages, such as {@code @Timeout}
 	 * @param method the most specific method
 	 * @param beanClass the class of the bean; may be an interface if the class is unknown
-	 * @param beanName the name of the bean, {@code null} if it is unknown
+	 * @param beanName the name of the bean
 	 * @throws InvalidAnnotatedMethodException if the proxy cannot intercept the method
 	 */
-	public void check(String annotation, Method method, Class<?> beanClass, @Nullable String beanName) {
+	public void check(String annotation, Method method, Class<?> beanClass, String beanName) {
 		if (Modifier.isStatic(method.getModifiers())) {
 			throw new InvalidAnnotatedMethodException(method,
 					annotation + " is on a static method, which a proxy cannot intercept",
@@ -99,40 +89,12 @@ public final class ProxyRules {
 		if (interfaces.isEmpty()) {
 			checkClassProxy(annotation, method, beanClass);
 		}
-		else if (beanName != null && !isInInterface(method, beanClass, interfaces)) {
+		else if (!isInInterface(method, beanClass, interfaces)) {
 			throw new InvalidAnnotatedMethodException(method,
 					annotation + " is on a method that is in no interface of the proxy, which is interface-based",
 					"declare the method in one of the interfaces " + names(interfaces)
 							+ ", or give the bean a class-based proxy, by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
 		}
-	}
-
-	/**
-	 * Checks that Spring's auto-proxy creator makes proxies of a class. It makes none of
-	 * advice, since advice would then advise itself.
-	 * @param annotation the annotation, for messages, such as {@code @Timeout}
-	 * @param method a method with the annotation
-	 * @param beanClass the class of the bean
-	 * @throws InvalidAnnotatedMethodException if there is no proxy
-	 */
-	public void checkAutoProxied(String annotation, Method method, Class<?> beanClass) {
-		if (ADVICE.stream().anyMatch((type) -> type.isAssignableFrom(beanClass)) || (isAspectAware()
-				&& MergedAnnotations.from(beanClass, SearchStrategy.TYPE_HIERARCHY).isPresent(ASPECT))) {
-			throw new InvalidAnnotatedMethodException(method,
-					"%s is on a method of %s, which is advice itself, and to which Spring gives no proxy"
-						.formatted(annotation, beanClass.getName()),
-					"move the method to another bean");
-		}
-	}
-
-	/**
-	 * Whether the auto-proxy creator knows aspects.
-	 */
-	private boolean isAspectAware() {
-		String name = AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME;
-		return this.beanFactory.containsBeanDefinition(name)
-				&& String.valueOf(this.beanFactory.getBeanDefinition(name).getBeanClassName())
-					.contains("AnnotationAwareAspectJ");
 	}
 
 	private static void checkClassProxy(String annotation, Method method, Class<?> beanClass) {
@@ -154,7 +116,7 @@ public final class ProxyRules {
 	 * The interfaces of an interface-based proxy, in the order in which Spring decides.
 	 * @return the interfaces, empty for a class-based proxy
 	 */
-	private Set<Class<?>> proxyInterfaces(Class<?> beanClass, @Nullable String beanName) {
+	private Set<Class<?>> proxyInterfaces(Class<?> beanClass, String beanName) {
 		if (AutoProxyUtils.shouldProxyTargetClass(this.beanFactory, beanName)) {
 			return Set.of();
 		}
@@ -162,8 +124,7 @@ public final class ProxyRules {
 		if (exposed != null && exposed.length > 0) {
 			return Set.of(exposed);
 		}
-		if (exposed == null && (isProxyTargetClass(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
-				|| isProxyTargetClass(AutoProxyUtils.DEFAULT_PROXY_CONFIG_BEAN_NAME))) {
+		if (exposed == null && isClassBased(this.beanFactory)) {
 			return Set.of();
 		}
 		return InterfaceEvaluation.proxyInterfaces(beanClass);
@@ -173,8 +134,8 @@ public final class ProxyRules {
 	 * The interfaces that {@code @Proxyable} selects for a bean.
 	 * @return the interfaces, empty for all, {@code null} without such a selection
 	 */
-	private Class<?> @Nullable [] exposedInterfaces(@Nullable String beanName) {
-		if (beanName == null || !this.beanFactory.containsBeanDefinition(beanName)) {
+	private Class<?> @Nullable [] exposedInterfaces(String beanName) {
+		if (!this.beanFactory.containsBeanDefinition(beanName)) {
 			return null;
 		}
 		Object exposed = this.beanFactory.getBeanDefinition(beanName)
@@ -186,16 +147,23 @@ public final class ProxyRules {
 	}
 
 	/**
-	 * Reads the setting from the bean definition, because the bean must not be
-	 * instantiated yet.
+	 * Returns whether the proxies of an application context are class-based, if nothing
+	 * else is said of a bean: by the property of Spring Boot, or by the definitions of
+	 * the beans, which must not be instantiated yet.
+	 * @param beanFactory holds the settings
+	 * @return whether a proxy is a subclass of the bean's class
 	 */
-	private boolean isProxyTargetClass(String beanName) {
-		if (!this.beanFactory.containsBeanDefinition(beanName)) {
-			return false;
-		}
-		PropertyValue property = this.beanFactory.getBeanDefinition(beanName)
-			.getPropertyValues()
-			.getPropertyValue("proxyTargetClass");
+	public static boolean isClassBased(ConfigurableListableBeanFactory beanFactory) {
+		Environment environment = beanFactory.getBean("environment", Environment.class);
+		return environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)
+				|| isClassBased(beanFactory, AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+				|| isClassBased(beanFactory, AutoProxyUtils.DEFAULT_PROXY_CONFIG_BEAN_NAME);
+	}
+
+	private static boolean isClassBased(ConfigurableListableBeanFactory beanFactory, String beanName) {
+		PropertyValue property = beanFactory.containsBeanDefinition(beanName)
+				? beanFactory.getBeanDefinition(beanName).getPropertyValues().getPropertyValue("proxyTargetClass")
+				: null;
 		return property != null && Boolean.parseBoolean(String.valueOf(property.getValue()));
 	}
 

@@ -2,28 +2,20 @@ package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AdvicePostProcessor;
-import io.timingwheel.spring.aop.BodyAdvisor;
 
-import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.core.Ordered;
 
 /**
- * Adds the advice for {@link CancelDelayed} after all other advice of a bean, but before
- * a {@link BodyAdvisor}. Runs right after the auto-proxy creator, as the advice for
- * {@code @Transactional} does, so that post-processors of listeners get the proxy.
+ * Adds the advice for {@link CancelDelayed} after the advice of the auto-proxy creator,
+ * such as that of {@code @Transactional}.
  *
  * @since 0.1
  */
 public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements AdvicePostProcessor {
-
-	/** After the auto-proxy creator, which is the first, and before listeners. */
-	static final int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
 
 	private final transient CancelDelayedMethodRegistry methods;
 
@@ -40,25 +32,14 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	}
 
 	/**
-	 * Checks the methods that the type of the bean did not show at startup. Moves the
-	 * advisor before a {@link BodyAdvisor}. A body that ended after its time limit then
-	 * counts as failed, and the task is not cancelled.
+	 * Checks the methods that the type of the bean did not show at startup.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (!(bean instanceof AopInfrastructureBean)) {
 			this.methods.read(AopUtils.getTargetClass(bean), beanName);
 		}
-		Object result = super.postProcessAfterInitialization(bean, beanName);
-		Advisor own = this.advisor;
-		if (own != null && result instanceof Advised advised && advised.removeAdvisor(own)) {
-			int position = 0;
-			while (position < advised.getAdvisorCount() && !(advised.getAdvisors()[position] instanceof BodyAdvisor)) {
-				position++;
-			}
-			advised.addAdvisor(position, own);
-		}
-		return result;
+		return super.postProcessAfterInitialization(bean, beanName);
 	}
 
 }

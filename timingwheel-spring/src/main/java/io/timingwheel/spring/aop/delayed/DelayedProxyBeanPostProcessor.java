@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AdvicePostProcessor;
 import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
@@ -23,7 +24,7 @@ public final class DelayedProxyBeanPostProcessor extends AbstractBeanFactoryAwar
 	public DelayedProxyBeanPostProcessor(DelayedMethodRegistry methods) {
 		MethodInterceptor placeholder = (invocation) -> invocation.proceed();
 		this.advisor = new PlaceholderAdvisor(methods, placeholder);
-		setOrder(CancelDelayedAnnotationBeanPostProcessor.EARLY);
+		setOrder(AdvicePostProcessor.EARLY);
 	}
 
 	/**

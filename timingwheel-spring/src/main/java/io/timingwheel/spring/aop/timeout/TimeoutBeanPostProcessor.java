@@ -1,68 +1,118 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AdvicePostProcessor;
+import io.timingwheel.spring.task.support.CallerContext;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
- * Gives the proxy of a bean an advisor of its own if {@link TimeoutOverrides} has limits
- * for this bean. The general advisor knows the class of a bean only, and several beans
- * may have one class.
+ * Adds the advice for {@link Timeout}: the innermost advice of a bean, and an outer one
+ * at its place in the order of the advice. The bean may have limits of its own, in place
+ * of those of its class.
  *
  * @since 0.1
  */
-public final class TimeoutBeanPostProcessor
-		implements AdvicePostProcessor, SmartInstantiationAwareBeanPostProcessor, Ordered {
-
-	private final TimeoutMethodRegistry methods;
+public final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements AdvicePostProcessor, DisposableBean {
 
 	/**
-	 * Creates a post-processor.
+	 * The default order of the outer advice, which is outside {@code @Transactional}.
+	 */
+	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
+	private final transient TimeoutMethodRegistry methods;
+
+	private final transient TimeoutRuntime runtime;
+
+	private final int adviceOrder;
+
+	/** The beans that got their proxy before they were initialized. */
+	private final Set<String> earlyReferences = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Creates a post-processor. The advice calls the suppliers at each call that needs
+	 * them, and not before. The suppliers should cache their results.
 	 * @param methods the annotated methods
+	 * @param wheel the wheel that runs the timers
+	 * @param executor the executor that completes futures at their deadline. The wheel's
+	 * thread calls {@code execute}, which must neither block nor refuse the task nor run
+	 * it itself. What depends on a future may block
+	 * @param context the context of the caller, which the fallbacks of futures and
+	 * publishers get
+	 * @param listeners the listeners that are notified of timeouts
+	 * @param adviceOrder the order among the advice of a bean, by {@link Ordered}
 	 */
-	public TimeoutBeanPostProcessor(TimeoutMethodRegistry methods) {
+	public TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
+			Supplier<? extends Executor> executor, Supplier<CallerContext> context,
+			Supplier<List<TimeoutListener>> listeners, int adviceOrder) {
 		this.methods = methods;
-	}
-
-	/**
-	 * Puts this post-processor after the auto-proxy creator.
-	 */
-	@Override
-	public int getOrder() {
-		return Ordered.LOWEST_PRECEDENCE;
+		this.runtime = new TimeoutRuntime(wheel, executor, context, listeners);
+		this.adviceOrder = adviceOrder;
+		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
+		setOrder(TIMEOUT);
 	}
 
 	@Override
 	public Object getEarlyBeanReference(Object bean, String beanName) {
-		return postProcessAfterInitialization(bean, beanName);
+		this.earlyReferences.add(beanName);
+		return advise(bean, beanName);
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (bean instanceof Advised advised && !advised.isFrozen()) {
-			for (Advisor advisor : advised.getAdvisors()) {
-				if (advisor instanceof TimeoutAdvisor general) {
-					replace(advised, general, beanName);
-				}
-			}
-		}
-		return bean;
+		return this.earlyReferences.remove(beanName) ? bean : advise(bean, beanName);
 	}
 
-	private void replace(Advised advised, TimeoutAdvisor general, String beanName) {
-		Class<?> targetClass = advised.getTargetClass();
-		if (targetClass != null) {
-			Map<Method, TimeLimit> overridden = this.methods.overridden(targetClass, beanName);
-			if (!overridden.isEmpty()) {
-				advised.replaceAdvisor(general, general.with(overridden));
-			}
+	/**
+	 * Checks the methods, also those that the type of the bean did not show at startup,
+	 * and adds the advice.
+	 */
+	private Object advise(Object bean, String beanName) {
+		Class<?> beanClass = AopUtils.getTargetClass(bean);
+		if (!(bean instanceof AopInfrastructureBean)) {
+			this.methods.check(beanClass, beanName);
 		}
+		Object proxy = super.postProcessAfterInitialization(bean, beanName);
+		Advisor body = this.advisor;
+		if (body != null && proxy instanceof Advised advised && advised.indexOf(body) >= 0) {
+			addOuter(advised, this.methods.overridden(beanClass, beanName));
+		}
+		return proxy;
+	}
+
+	private void addOuter(Advised advised, Map<Method, TimeLimit> overridden) {
+		DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.pointcut(),
+				new TimeoutInterceptor(this.methods, overridden, this.runtime));
+		outer.setOrder(this.adviceOrder);
+		int position = 0;
+		while (AnnotationAwareOrderComparator.INSTANCE.compare(advised.getAdvisors()[position], outer) <= 0
+				&& advised.getAdvisors()[position] != this.advisor) {
+			position++;
+		}
+		advised.addAdvisor(position, outer);
+	}
+
+	@Override
+	public void destroy() {
+		this.runtime.close();
 	}
 
 }

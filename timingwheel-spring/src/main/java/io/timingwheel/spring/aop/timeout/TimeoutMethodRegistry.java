@@ -23,7 +23,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
-import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
@@ -73,10 +72,10 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	}
 
 	/**
-	 * Returns a pointcut that matches the annotated methods and checks their classes.
+	 * Returns a pointcut that matches the annotated methods.
 	 */
 	Pointcut pointcut() {
-		return this.annotated.pointcut((type) -> check(type, ProxyCreationContext.getCurrentProxiedBeanName()));
+		return this.annotated.pointcut();
 	}
 
 	@Override
@@ -111,11 +110,11 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return result;
 	}
 
-	private void check(Class<?> beanClass, @Nullable String beanName) {
-		Set<Method> methods = of(beanClass).keySet();
-		if (!methods.isEmpty()) {
-			this.rules.checkAutoProxied("@Timeout", methods.iterator().next(), beanClass);
-		}
+	/**
+	 * Checks that the proxy of a bean can intercept the methods.
+	 */
+	void check(Class<?> beanClass, String beanName) {
+		Set<Method> methods = of(ClassUtils.getUserClass(beanClass)).keySet();
 		Set<Method> defaults = this.annotated.defaults(beanClass);
 		List<InvalidAnnotatedMethodException> unlimited = new ArrayList<>();
 		for (Method method : methods) {

@@ -3,6 +3,7 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
@@ -12,6 +13,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /**
@@ -23,7 +25,7 @@ final class Proxies {
 
 	TimeoutListener listener = this.timeouts::add;
 
-	private final TimeoutAdvisor advisor;
+	private final Advisor advisor;
 
 	private final Advisor bodyAdvisor;
 
@@ -31,10 +33,11 @@ final class Proxies {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
 		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, TimeoutOverrides::none);
-		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor,
-				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener),
-				TimeoutAdvisor.DEFAULT_ORDER);
-		this.bodyAdvisor = new TimeoutInfrastructure.ExpiredBodyAdvisor(methods);
+		TimeoutRuntime runtime = new TimeoutRuntime(() -> wheel, () -> executor,
+				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener));
+		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
+				new TimeoutInterceptor(methods, Map.of(), runtime));
+		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
 	}
 
 	/**
