@@ -26,6 +26,8 @@ import org.springframework.beans.factory.BeanFactory;
 record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, DelayedTaskStore store,
 		OperatedTasks tasks) implements DurableParts {
 
+	private static final int SOME = 100;
+
 	/**
 	 * Finds the node of an application.
 	 * @return the node, {@code null} without a store
@@ -47,9 +49,24 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 		return this.loops.nextRound();
 	}
 
+	/**
+	 * Reads only the first tasks of a name at first, since there may be many.
+	 */
 	@Override
 	public boolean hasUnfinishedOnce() {
-		return this.tasks.counts().hasUnfinishedOnce();
+		return this.store.counts(List.of()).entrySet().stream().anyMatch((entry) -> {
+			String name = entry.getKey();
+			boolean starts = this.node.isClaiming() && methodName(name) != null && !this.node.isPaused(name);
+			return entry.getValue().running() > 0 || (entry.getValue().pending() > 0 && starts
+					&& (hasPendingOnce(name, SOME) || hasPendingOnce(name, Integer.MAX_VALUE)));
+		});
+	}
+
+	private boolean hasPendingOnce(String name, int limit) {
+		return this.tasks.pages()
+			.first(name, Order.PENDING, null, limit)
+			.stream()
+			.anyMatch((task) -> task.schedule() == null);
 	}
 
 	@Override

@@ -40,9 +40,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	/**
 	 * Creates an object for the dead tasks of a store.
-	 * @param store the store
-	 * @param pages reads the tasks
-	 * @param onRequeue runs when a task is pending again
 	 */
 	public DeadTasks(DelayedTaskStore store, TaskPages pages, Runnable onRequeue) {
 		this.store = store;
@@ -52,8 +49,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	/**
 	 * Makes a dead task pending again.
-	 * @param id its id
-	 * @return the result
 	 */
 	public Requeue requeue(String id) {
 		return requeue(List.of(id)).get(0);
@@ -69,8 +64,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	/**
 	 * Deletes a dead task.
-	 * @param id its id
-	 * @return whether it was dead
 	 */
 	public boolean delete(String id) {
 		return this.store.discard(List.of(id)) > 0;

@@ -16,9 +16,7 @@ import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Forecast;
-import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -36,15 +34,11 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	private static final Log logger = LogFactory.getLog(TaskCounts.class);
 
-	private static final int PAGE = 500;
-
 	private final DelayedTaskStore store;
 
 	private final DurableHandlers handlers;
 
 	private final DurableNode node;
-
-	private final TaskPages pages;
 
 	private final Duration recent;
 
@@ -54,18 +48,11 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	/**
 	 * Creates an object that counts.
-	 * @param store the store
-	 * @param handlers the methods of this application
-	 * @param node tells which names this node may start, and whether the store answers
-	 * @param pages reads the tasks
-	 * @param recent how long meters get the same counts
 	 */
-	public TaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, TaskPages pages,
-			Duration recent) {
+	public TaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, Duration recent) {
 		this.store = store;
 		this.handlers = handlers;
 		this.node = node;
-		this.pages = pages;
 		this.recent = recent;
 	}
 
@@ -156,38 +143,6 @@ public final class TaskCounts implements StoredTasks.Counts {
 		int size = Math.min(one.counts().size(), other.counts().size());
 		return new Due(IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
 				one.estimated() || other.estimated());
-	}
-
-	/**
-	 * Tells whether a task that runs once is pending, and this node may start its name,
-	 * or whether any task is running. Reads all recurring tasks, which takes a while if
-	 * there are many.
-	 * @return whether there is one
-	 */
-	public boolean hasUnfinishedOnce() {
-		return this.store.counts(List.of())
-			.entrySet()
-			.stream()
-			.anyMatch((entry) -> entry.getValue().running() > 0
-					|| (entry.getValue().pending() > 0 && mayStart(entry.getKey()) && hasPendingOnce(entry.getKey())));
-	}
-
-	private boolean mayStart(String name) {
-		return this.node.isClaiming() && this.handlers.find(name) != null && !this.node.isPaused(name);
-	}
-
-	private boolean hasPendingOnce(String name) {
-		StoredTask.Position after = null;
-		List<StoredTask> page;
-		do {
-			page = this.pages.first(name, Order.PENDING, after, PAGE);
-			if (page.stream().anyMatch((task) -> task.schedule() == null)) {
-				return true;
-			}
-			after = page.isEmpty() ? null : page.get(page.size() - 1).position();
-		}
-		while (page.size() == PAGE);
-		return false;
 	}
 
 }

@@ -32,8 +32,6 @@ public final class TaskPages {
 
 	/**
 	 * Creates a reader.
-	 * @param store the store
-	 * @param handlers know the earlier names
 	 */
 	public TaskPages(DelayedTaskStore store, DurableHandlers handlers) {
 		this.store = store;
@@ -42,12 +40,8 @@ public final class TaskPages {
 
 	/**
 	 * Reads a page.
-	 * @param name the name
-	 * @param order which tasks, and in which order
 	 * @param after the position of the last task of the page before, {@code null} for the
 	 * first page
-	 * @param limit the largest number of tasks
-	 * @return the page
 	 */
 	public Page read(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		List<Page> pages = this.handlers.allNames(name)
@@ -78,10 +72,7 @@ public final class TaskPages {
 
 	/**
 	 * Reads the first tasks of a name, with as many requests as that takes.
-	 * @param name the name
-	 * @param order which tasks, and in which order
 	 * @param after the position of the last task before, {@code null} for none
-	 * @param limit the largest number of tasks
 	 * @return the tasks; fewer than the limit only if there are no more
 	 */
 	public List<StoredTask> first(String name, Order order, StoredTask.@Nullable Position after, int limit) {

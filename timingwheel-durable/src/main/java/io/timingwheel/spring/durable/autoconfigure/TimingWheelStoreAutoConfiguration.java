@@ -134,8 +134,8 @@ public final class TimingWheelStoreAutoConfiguration {
 
 	@Bean
 	TaskCounts timingWheelTaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
-			TaskPages pages, ObjectProvider<ManualTime> manualTime) {
-		return new TaskCounts(store, handlers, node, pages,
+			ObjectProvider<ManualTime> manualTime) {
+		return new TaskCounts(store, handlers, node,
 				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
 	}
 

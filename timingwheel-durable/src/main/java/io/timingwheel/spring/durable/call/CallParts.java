@@ -45,7 +45,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 
 		/**
 		 * Called when it is certain that a task was stored or moved.
-		 * @param name the name of the task
 		 * @param dueAt when it is due, in milliseconds since the epoch
 		 * @param now the time by the store's clock, in milliseconds since the epoch
 		 */

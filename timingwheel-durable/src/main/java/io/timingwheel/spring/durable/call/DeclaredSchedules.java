@@ -39,7 +39,6 @@ final class DeclaredSchedules {
 
 	/**
 	 * Declares a schedule. Stores it at once if the node has started.
-	 * @param call gives what to run
 	 */
 	synchronized void add(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
 		Declared one = new Declared(call, schedule, initialDelay);

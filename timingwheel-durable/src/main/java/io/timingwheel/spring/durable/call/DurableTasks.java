@@ -54,8 +54,6 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	/**
 	 * Creates an object for the calls to a store.
-	 * @param parts what all calls have in common
-	 * @param codec writes the arguments of methods that this application does not have
 	 * @param interceptor gives the trace of the caller; {@code null} for none
 	 */
 	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor) {

@@ -46,11 +46,6 @@ public final class MethodCalls implements DurableMethods {
 
 	/**
 	 * Creates an object without methods.
-	 * @param tasks stores the calls
-	 * @param store keeps and settles them
-	 * @param handlers takes the methods
-	 * @param codec writes and reads the arguments
-	 * @param beanFactory has the transaction managers
 	 */
 	public MethodCalls(DurableTasks tasks, DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			ConfigurableListableBeanFactory beanFactory) {

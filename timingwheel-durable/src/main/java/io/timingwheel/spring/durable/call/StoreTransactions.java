@@ -35,7 +35,6 @@ final class StoreTransactions {
 
 	/**
 	 * Finds the manager whose transactions the store takes part in.
-	 * @param method a method that needs it
 	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
 	 */
 	synchronized TransactionalBodies find(Method method) {

@@ -18,7 +18,6 @@ public interface DurableHandler {
 
 	/**
 	 * The name under which tasks are stored.
-	 * @return the name
 	 */
 	String name();
 
@@ -32,7 +31,6 @@ public interface DurableHandler {
 
 	/**
 	 * The annotated method.
-	 * @return the method
 	 */
 	Method method();
 
@@ -52,7 +50,6 @@ public interface DurableHandler {
 
 	/**
 	 * What becomes of the times of a schedule that have passed without a run.
-	 * @return what to do with them
 	 */
 	default Missed missed() {
 		return Missed.ONCE;
@@ -68,8 +65,6 @@ public interface DurableHandler {
 
 	/**
 	 * Reads the arguments of a task.
-	 * @param payload the payload of the task
-	 * @return the arguments of the method
 	 * @throws Exception if this release cannot read the payload. The text of the
 	 * exception becomes the error of the attempt
 	 */
@@ -77,8 +72,6 @@ public interface DurableHandler {
 
 	/**
 	 * Runs the body within all other advice of the method, such as a transaction.
-	 * @param arguments the arguments
-	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable;
@@ -86,7 +79,6 @@ public interface DurableHandler {
 	/**
 	 * Tells the application's exception handler that the task has failed for good, or
 	 * could not be stored after the commit.
-	 * @param error the last exception of the body, or the exception of the store
 	 * @param arguments the arguments, empty if they could not be read
 	 */
 	void handleError(Throwable error, @Nullable Object[] arguments);

@@ -66,12 +66,6 @@ public final class DurableNode {
 
 	/**
 	 * Creates a node that has not started.
-	 * @param store the store
-	 * @param settings the settings of the application
-	 * @param handlers what this application can run
-	 * @param wheel where tasks wait until they are due
-	 * @param services what runs and counts the bodies
-	 * @param loops creates the loops of the node
 	 */
 	public DurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory loops) {
@@ -115,7 +109,6 @@ public final class DurableNode {
 	/**
 	 * Tells the node that a task was stored or moved, and that this is certain. The node
 	 * claims the task in time if it would poll too late.
-	 * @param name the name of the task
 	 * @param dueAt when the task is due, in milliseconds since the epoch
 	 * @param now the time by the store's clock, in milliseconds since the epoch
 	 */
@@ -154,8 +147,6 @@ public final class DurableNode {
 
 	/**
 	 * Pauses or resumes a name, and the earlier names of its handler, for all nodes.
-	 * @param name the name
-	 * @param paused whether none of their tasks starts from now on
 	 */
 	public void setPaused(String name, boolean paused) {
 		TaskLimits.checkName(name);
@@ -171,8 +162,6 @@ public final class DurableNode {
 
 	/**
 	 * Tells whether no task of a name starts, as far as this node knows.
-	 * @param name the name
-	 * @return whether the store or the policy of the name pauses it
 	 */
 	public boolean isPaused(String name) {
 		return this.policies.isPaused(this.policies.handlers().canonicalName(name));
@@ -181,8 +170,6 @@ public final class DurableNode {
 	/**
 	 * Tells whether the policy of a name pauses it on this node. {@link #setPaused} does
 	 * not end this pause.
-	 * @param name the name
-	 * @return whether the policy says so
 	 */
 	public boolean isPausedByPolicy(String name) {
 		return this.policies.isPausedByPolicy(name);
@@ -191,8 +178,6 @@ public final class DurableNode {
 	/**
 	 * Tells whether tasks of a name that are due may have to wait, as far as this node
 	 * knows.
-	 * @param name the name
-	 * @return whether the name is paused or limited
 	 */
 	public boolean mayHoldBack(String name) {
 		return this.policies.mayHoldBack(name);
@@ -200,7 +185,6 @@ public final class DurableNode {
 
 	/**
 	 * How many tasks this node holds, waiting and running.
-	 * @return the number
 	 */
 	public int inFlight() {
 		return this.held.size();
@@ -208,8 +192,6 @@ public final class DurableNode {
 
 	/**
 	 * What this node has done since its start.
-	 * @param figure which of the figures
-	 * @return the number, which only grows
 	 */
 	public long figure(Figure figure) {
 		return Objects.requireNonNull(this.parts.figures().get(figure)).sum();
@@ -225,7 +207,6 @@ public final class DurableNode {
 
 	/**
 	 * How often this node reports its state.
-	 * @return the longest time between two reports of a node that runs
 	 */
 	public Duration reportInterval() {
 		return this.housekeeping.reportInterval();

@@ -57,17 +57,10 @@ final class Held {
 		return this.runs;
 	}
 
-	/**
-	 * Makes the poller look at the store now.
-	 */
 	void wakePoller() {
 		this.wakePoller.run();
 	}
 
-	/**
-	 * Whether the node takes tasks. Otherwise it gives back what a claim under way
-	 * brings.
-	 */
 	boolean isOpen() {
 		return this.open;
 	}
@@ -108,9 +101,6 @@ final class Held {
 		return this.suspects.get() > 0;
 	}
 
-	/**
-	 * Records that the wheel, or an executor for want of threads, has refused a task.
-	 */
 	void wheelIsFull() {
 		this.wheelFullUntil = this.clock.getAsLong() + BLOCKED_NANOS;
 	}

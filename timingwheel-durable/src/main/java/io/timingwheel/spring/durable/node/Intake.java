@@ -38,7 +38,6 @@ final class Intake {
 
 	/**
 	 * Accepts a claimed task.
-	 * @param term how long the node trusts the lease, if the task has begun
 	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
 	 */
 	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {

@@ -30,7 +30,6 @@ public interface NodeLoop {
 	 * Ends the round with a wait whose first part nobody can shorten, except by
 	 * {@link #stop()}. This part saves requests to the store, and there is none with
 	 * virtual time. Only rounds call this, as their last action.
-	 * @param restNanos how long to wait in any case
 	 * @param nanos how long to wait at most, {@link Long#MAX_VALUE} for no limit
 	 */
 	void await(long restNanos, long nanos);
@@ -39,7 +38,6 @@ public interface NodeLoop {
 	 * Ends the round with a wait that nobody can shorten, except by {@link #stop()}. With
 	 * virtual time, the wait lasts until a test moves the time again: nobody but the test
 	 * can remove the cause of the wait. Only rounds call this, as their last action.
-	 * @param nanos how long to wait
 	 */
 	void sleep(long nanos);
 
@@ -50,7 +48,6 @@ public interface NodeLoop {
 
 	/**
 	 * Whether the loop was told to stop.
-	 * @return {@code true} if the current round is the last one
 	 */
 	boolean isStopped();
 
@@ -75,16 +72,11 @@ public interface NodeLoop {
 
 		/**
 		 * Creates a loop that has not started.
-		 * @param name the name of its thread
-		 * @param round one round
-		 * @return a new loop
 		 */
 		NodeLoop loop(String name, Runnable round);
 
 		/**
 		 * The settings of a node with these loops.
-		 * @param settings the settings of the application
-		 * @return the same, or others for virtual time
 		 */
 		default NodeSettings settings(NodeSettings settings) {
 			return settings;
@@ -94,7 +86,6 @@ public interface NodeLoop {
 		 * Whether the node looks at the store from time to time, since others may have
 		 * changed it. With virtual time it looks when a test moves the time, when a task
 		 * is due, and after its own changes.
-		 * @return {@code true} unless there is virtual time
 		 */
 		default boolean polls() {
 			return true;
@@ -109,7 +100,6 @@ public interface NodeLoop {
 
 		/**
 		 * Gives each loop a thread.
-		 * @return the loops of production
 		 */
 		static Factory onThreads() {
 			return ThreadLoop::new;

@@ -12,13 +12,8 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.task.internal.Backoff;
 
 /**
- * Claims tasks that are due soon, as long as the store has any and the node has room.
- * Otherwise it waits until the next task can be claimed, but no longer than the poll
- * interval. {@link Names} knows what a claim takes of each name.
- *
- * <p>
- * A claim for a suspect takes nothing else. The node has one suspect at a time, and the
- * other tasks wait for its end, but not long. Suspects and other tasks take turns.
+ * Claims tasks that are due soon. A claim for a suspect takes nothing else, so claims for
+ * a suspect and other claims take turns.
  */
 final class Poller {
 
@@ -27,24 +22,16 @@ final class Poller {
 	/** The look-ahead while there are tasks: the earliest ones get the room. */
 	private static final Duration BUSY_LOOK_AHEAD = Duration.ofMillis(300);
 
-	/**
-	 * The longest wait while there are tasks. Other nodes may store further ones, which
-	 * are due before the next poll.
-	 */
+	/** The longest wait while there are tasks: other nodes may store further ones. */
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/**
-	 * The shortest wait for a task that is due within the look-ahead and was not claimed:
-	 * another transaction has locked it.
-	 */
+	/** The shortest wait for a task that was not claimed since it is locked. */
 	private static final Duration LOCKED = Duration.ofMillis(50);
 
 	/** How long the ends of tasks gather in a backlog, so that no claim is tiny. */
 	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-	/**
-	 * The same for the tasks that this node stores, and for the places of a limited name.
-	 */
+	/** The same for tasks that this node stores, and for places of a limited name. */
 	private static final long SHORT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/** How long before its due time a task is claimed that this node has stored. */
@@ -98,8 +85,8 @@ final class Poller {
 	}
 
 	/**
-	 * Makes the node claim a task in time that it has stored or moved itself. A task of a
-	 * limited name cannot be claimed before it is due.
+	 * Claims in time a task of this node's own that comes before the next poll. A limited
+	 * name has no claims before the due time.
 	 */
 	void expect(long millis, boolean limited) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
@@ -161,9 +148,8 @@ final class Poller {
 
 	/**
 	 * Whether the node can take tasks that wait in the store. Otherwise starts and ends
-	 * of tasks wake it, if the store may have such tasks.
-	 * @param free the free room if nothing has ended since the plan: an end during the
-	 * claim counts
+	 * of tasks wake it, if the store may have such tasks. An end during the claim counts,
+	 * so {@code free} is the room as if nothing had ended since the plan.
 	 */
 	private boolean hasRoom(int free) {
 		this.held.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
@@ -223,9 +209,7 @@ final class Poller {
 	}
 
 	/**
-	 * How long to wait before the next claim. The time varies after a claim with tasks,
-	 * so that not all nodes claim at the same time. Otherwise the first node would take
-	 * all tasks that are due soon.
+	 * The time varies, so that not the same node takes all tasks that are due soon.
 	 */
 	private long waitNanos(Claimed claimed, Duration lookAhead) {
 		if (isSuspectDue(this.claimedAt)) {

@@ -18,12 +18,8 @@ import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task while this node holds it. The task waits on the wheel until it is due, begins,
- * runs on its executor, and is settled.
- *
- * <p>
- * The monitor of this object guards its state. No thread holds the monitor while it calls
- * the store or a body.
+ * A task while this node holds it. Its monitor guards its state, and nobody holds the
+ * monitor while calling the store or a body.
  */
 final class Run implements RoutedTask, TaskExecution {
 
@@ -40,18 +36,12 @@ final class Run implements RoutedTask, TaskExecution {
 	/** Its due time, by the clock of the node. */
 	final long dueNanos;
 
-	/**
-	 * Whether the store found the task too late to start, and did not count it for the
-	 * limits of its name. It must not start, whatever the clock of this node says.
-	 */
+	/** The store found the task too late, and did not count it for its limits. */
 	final boolean expired;
 
 	private final @Nullable RecurringRun recurring;
 
-	/**
-	 * Why this node cannot run the task: the store may have its schedule from a newer
-	 * release. Nobody knows then when the next run is due.
-	 */
+	/** Why this node cannot run the task: its schedule is of a newer release. */
 	final @Nullable IllegalArgumentException unknownSchedule;
 
 	private State state = State.WAITING;
@@ -80,9 +70,8 @@ final class Run implements RoutedTask, TaskExecution {
 	private @Nullable Settlement settlement;
 
 	/**
-	 * The reply to the settlement in the transaction of the body: {@link Reply#DONE} if
-	 * the transaction has committed, {@link Reply#REFUSED} if it was rolled back because
-	 * the node no longer has the task, {@code null} if the task is not settled.
+	 * The reply to the settlement in the transaction of the body: refused if the
+	 * transaction was rolled back for it, {@code null} if there was no settlement.
 	 */
 	@Nullable Reply reply;
 
@@ -115,7 +104,7 @@ final class Run implements RoutedTask, TaskExecution {
 
 	/**
 	 * Lets the store begin the task, if the window has room. What expires needs no
-	 * thread, and a node has one suspect only: these never wait for room.
+	 * thread, and a node has one suspect only.
 	 */
 	synchronized boolean admit() {
 		if (this.state != State.WAITING) {
@@ -146,8 +135,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Records that the store has begun the task. Gives {@code false} if the task was
-	 * withdrawn, and must not go to its executor.
+	 * Records that the store has begun the task.
+	 * @return {@code false} if the task was withdrawn
 	 */
 	synchronized boolean begin(LeaseKeeper.Term term) {
 		if (this.state == State.WAITING) {
@@ -162,9 +151,6 @@ final class Run implements RoutedTask, TaskExecution {
 		return true;
 	}
 
-	/**
-	 * Tells whether the node has to renew the lease.
-	 */
 	synchronized boolean isLeased() {
 		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
 	}
@@ -181,8 +167,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Takes the task away, and interrupts its body, since another node may have the task.
-	 * Gives {@code false} if the body has ended already.
+	 * Takes the task away, and interrupts its body.
+	 * @return {@code false} if the body has ended already
 	 */
 	synchronized boolean loseLease() {
 		if (this.state != State.BEGUN && this.state != State.RUNNING) {
@@ -200,9 +186,6 @@ final class Run implements RoutedTask, TaskExecution {
 		this.state = State.GONE;
 	}
 
-	/**
-	 * Interrupts the body if it runs, so that the node can release the task.
-	 */
 	synchronized boolean cutOff() {
 		if (this.state != State.RUNNING || !delaysShutdown()) {
 			return false;
@@ -223,8 +206,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Whether the shutdown has to wait for the body. It must not wait for a body that
-	 * waits for the end of the application itself.
+	 * The shutdown must not wait for a body that waits for the end of the application.
 	 */
 	synchronized boolean delaysShutdown() {
 		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
@@ -245,9 +227,6 @@ final class Run implements RoutedTask, TaskExecution {
 		this.runner.run(this);
 	}
 
-	/**
-	 * Marks the task as running on the current thread, unless it was taken away before.
-	 */
 	synchronized boolean start(long now) {
 		if (this.state != State.BEGUN) {
 			return false;
@@ -260,10 +239,6 @@ final class Run implements RoutedTask, TaskExecution {
 		return true;
 	}
 
-	/**
-	 * Whether the task is too late to start. The run of a schedule is missed from a
-	 * lateness of {@code missedAfter} on.
-	 */
 	boolean isTooLate(long now, Duration missedAfter) {
 		Duration expireAfter = this.handler.expireAfter();
 		if ((expireAfter == null && this.recurring == null) || this.unknownSchedule != null) {
@@ -274,10 +249,6 @@ final class Run implements RoutedTask, TaskExecution {
 				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness, missedAfter));
 	}
 
-	/**
-	 * Reads the arguments.
-	 * @throws Exception if this release cannot run the task
-	 */
 	void readArguments() throws Exception {
 		if (this.unknownSchedule != null) {
 			throw this.unknownSchedule;
@@ -301,9 +272,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the body as ended, and clears an interrupt by this object. This object
-	 * interrupts only under the monitor and while a body runs, so that no interrupt
-	 * outlives its body. The transaction of the body may still have to end.
+	 * Marks the body as ended, but not its transaction. No interrupt by this object
+	 * outlives the body.
 	 */
 	synchronized void endBody() {
 		if (this.interrupted) {
@@ -324,24 +294,15 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.state == State.SETTLING;
 	}
 
-	/**
-	 * Whether a body that has ended was cut off.
-	 */
 	synchronized boolean wasCutOff() {
 		return this.interrupted;
 	}
 
-	/**
-	 * How the task ends after a run, or without one if it was too late to start.
-	 */
 	Settlement done() {
 		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), null)
 				: new Settlement.Acknowledge(ref());
 	}
 
-	/**
-	 * How the task ends if it is not tried again.
-	 */
 	Settlement givenUp(String reason) {
 		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), reason)
 				: new Settlement.Bury(ref(), reason);
@@ -354,9 +315,6 @@ final class Run implements RoutedTask, TaskExecution {
 		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
 	}
 
-	/**
-	 * Sets how the task leaves this node.
-	 */
 	void setEnd(@Nullable TaskOutcome outcome, Settlement settlement) {
 		this.outcome = outcome;
 		this.settlement = settlement;

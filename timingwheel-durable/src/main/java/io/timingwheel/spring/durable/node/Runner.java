@@ -18,8 +18,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the bodies of tasks that have begun, and settles each task with what its body did.
- * Thread-safe.
+ * Runs the bodies of tasks that have begun. Thread-safe.
  */
 final class Runner {
 
@@ -55,16 +54,10 @@ final class Runner {
 		this.missedAfter = parts.settings().lease().multipliedBy(MISSED_LEASES);
 	}
 
-	/**
-	 * The time by the clock of the node.
-	 */
 	long nanoTime() {
 		return this.parts.nanoTime();
 	}
 
-	/**
-	 * Hands a task to its executor, after the store has begun the task.
-	 */
 	void submit(Run run, LeaseKeeper.Term term) {
 		if (!run.begin(term)) {
 			return;
@@ -105,8 +98,7 @@ final class Runner {
 	}
 
 	/**
-	 * Hands a task over to its executor. Gives {@code false} if there is a pause, and the
-	 * task is given back.
+	 * Gives {@code false} if the context pauses, and the task is given back.
 	 */
 	boolean handOver(Run run, Executor executor, Runnable command) {
 		if (givesBack(run)) {
@@ -116,9 +108,6 @@ final class Runner {
 		return true;
 	}
 
-	/**
-	 * Gives a task back if the application context pauses.
-	 */
 	private boolean givesBack(Run run) {
 		if (!this.handOvers.isPaused()) {
 			return false;
@@ -127,9 +116,6 @@ final class Runner {
 		return true;
 	}
 
-	/**
-	 * Ends a task that has started and is too late.
-	 */
 	private void expire(Run run) {
 		run.end();
 		this.settler.done(run, TaskOutcome.EXPIRED);
@@ -146,9 +132,6 @@ final class Runner {
 		}
 	}
 
-	/**
-	 * Runs a task on the current thread, which is one of its executor's.
-	 */
 	void run(Run run) {
 		long now = nanoTime();
 		if (run.term.isOver(now)) {

@@ -38,17 +38,13 @@ final class Settler extends Batcher {
 		super(parts, held, "timing-wheel-settlements", Caller.SETTLE);
 	}
 
-	/**
-	 * Ends a task whose body has returned, or that was too late to start.
-	 */
 	void done(Run run, TaskOutcome outcome) {
 		settle(run, outcome, run.done());
 	}
 
 	/**
-	 * Retries a task whose body has thrown, or gives it up after the last attempt. A run
-	 * of a schedule is tried again only before the next run. A task whose schedule this
-	 * release does not know is never given up, since nobody knows its next run.
+	 * Retries a task, or gives it up after the last attempt. A run of a schedule is tried
+	 * again only before the next run, which nobody knows of an unknown schedule.
 	 * @param unreadable whether another release may read the task. All other nodes poll
 	 * before the next attempt then
 	 */
@@ -82,9 +78,6 @@ final class Settler extends Batcher {
 		}
 	}
 
-	/**
-	 * Gives up a task whose body cannot run.
-	 */
 	void giveUp(Run run, String reason) {
 		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s is given up: %s"
 				: "The durable task %s is dead: %s")

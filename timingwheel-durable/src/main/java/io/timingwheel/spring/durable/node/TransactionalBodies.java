@@ -38,8 +38,6 @@ public final class TransactionalBodies {
 
 	/**
 	 * Creates the transactions of a manager.
-	 * @param manager begins the transactions
-	 * @param store settles the tasks
 	 */
 	public TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
 		this.manager = manager;
@@ -49,7 +47,6 @@ public final class TransactionalBodies {
 	/**
 	 * Tells whether the store takes part in the transactions of the manager. Begins a
 	 * transaction to find out.
-	 * @return whether tasks can be settled in these transactions
 	 * @throws org.springframework.transaction.TransactionException if there is no
 	 * transaction, since the database does not answer
 	 */

@@ -91,8 +91,6 @@ public final class MethodPayloads {
 
 	/**
 	 * Writes the arguments of a call, and checks that they can be read back.
-	 * @param arguments the arguments
-	 * @return the payload
 	 * @throws IllegalArgumentException if they cannot be stored, or do not fit the method
 	 */
 	public String encode(@Nullable Object[] arguments) {
@@ -149,8 +147,6 @@ public final class MethodPayloads {
 	/**
 	 * Reads the arguments of a call. Migrates them if they do not fit the method and
 	 * there is a migration.
-	 * @param payload the payload
-	 * @return the arguments
 	 * @throws UndecodablePayloadException if the payload does not fit the method; the
 	 * message says why, and quotes nothing of the payload
 	 */

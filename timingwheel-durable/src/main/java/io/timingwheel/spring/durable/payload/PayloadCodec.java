@@ -34,9 +34,6 @@ public final class PayloadCodec {
 
 	/**
 	 * Creates a codec.
-	 * @param mapper the mapper of the application; the codec uses its modules and
-	 * mix-ins, and none of its settings
-	 * @param maxBytes how many bytes of UTF-8 a payload may have
 	 * @param migrations gives the migrations of the application, at most one for a name;
 	 * called once, not before the node starts
 	 */
@@ -48,10 +45,6 @@ public final class PayloadCodec {
 
 	/**
 	 * Makes the payloads of a method.
-	 * @param names the name of its tasks, then its earlier names
-	 * @param method the method
-	 * @param types the types of its arguments, with type variables resolved
-	 * @return writes and reads its payloads
 	 * @throws UnsupportedArgumentException if arguments of these types can never be
 	 * stored
 	 */
@@ -65,9 +58,6 @@ public final class PayloadCodec {
 	/**
 	 * Writes the payload of a call of a method that this application does not have. The
 	 * types of the arguments themselves decide how they are written.
-	 * @param name the name of the task
-	 * @param arguments the arguments
-	 * @return the payload
 	 * @throws IllegalArgumentException if they cannot be stored
 	 */
 	public String encode(String name, @Nullable Object[] arguments) {
@@ -76,7 +66,6 @@ public final class PayloadCodec {
 
 	/**
 	 * Checks the migrations of the application, once its methods are known.
-	 * @param names the names and the earlier names of its methods
 	 * @throws IllegalStateException if two migrations have the same name
 	 */
 	public void checkMigrations(Collection<String> names) {

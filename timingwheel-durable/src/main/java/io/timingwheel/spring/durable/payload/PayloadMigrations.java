@@ -43,7 +43,6 @@ final class PayloadMigrations {
 
 	/**
 	 * Finds the migration of a method.
-	 * @param names its name, then its earlier names
 	 */
 	@Nullable PayloadMigration find(List<String> names) {
 		Map<String, PayloadMigration> byName = this.migrations.obtain();
@@ -52,7 +51,6 @@ final class PayloadMigrations {
 
 	/**
 	 * Warns of migrations that are never called.
-	 * @param names the names of all methods of this application
 	 * @throws IllegalStateException if two migrations have the same name
 	 */
 	void check(Collection<String> names) {

@@ -56,7 +56,6 @@ final class PayloadReadBack {
 
 	/**
 	 * Creates a check.
-	 * @param ignoredProperties gives what a class excludes from its JSON
 	 */
 	PayloadReadBack(Function<Class<?>, Set<String>> ignoredProperties) {
 		this.ignoredProperties = ignoredProperties;

@@ -63,7 +63,6 @@ final class TypeGuard {
 
 	/**
 	 * Adds this guard to a mapper.
-	 * @param builder a builder that has all modules
 	 */
 	void addTo(JsonMapper.Builder builder) {
 		builder.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
@@ -85,8 +84,6 @@ final class TypeGuard {
 	/**
 	 * Refuses types whose objects lose their meaning when they are stored, whether or not
 	 * Jackson can write them.
-	 * @param handler writes or reads the type: Jackson's own writes calendars without
-	 * their zone
 	 * @throws UnsupportedTypeException if its objects cannot be stored
 	 */
 	private static void checkClass(Class<?> type, Object handler) {

@@ -10,7 +10,6 @@ public final class UndecodablePayloadException extends Exception {
 
 	/**
 	 * Creates an exception.
-	 * @param reason why
 	 */
 	UndecodablePayloadException(String reason) {
 		super(reason);
@@ -18,8 +17,6 @@ public final class UndecodablePayloadException extends Exception {
 
 	/**
 	 * Creates an exception.
-	 * @param reason why
-	 * @param cause the exception of the mapper
 	 */
 	UndecodablePayloadException(String reason, Throwable cause) {
 		super(reason, cause);

@@ -14,9 +14,6 @@ public final class UnsupportedArgumentException extends IllegalArgumentException
 
 	/**
 	 * Creates an exception.
-	 * @param problem what is wrong, a clause without a full stop
-	 * @param remedy what to change, in the imperative, without a full stop
-	 * @param cause the exception of the mapper
 	 */
 	public UnsupportedArgumentException(String problem, String remedy, Throwable cause) {
 		super(problem + "; " + remedy, cause);
@@ -26,7 +23,6 @@ public final class UnsupportedArgumentException extends IllegalArgumentException
 
 	/**
 	 * What is wrong.
-	 * @return a clause without a full stop
 	 */
 	public String getProblem() {
 		return this.problem;
@@ -34,7 +30,6 @@ public final class UnsupportedArgumentException extends IllegalArgumentException
 
 	/**
 	 * What to change.
-	 * @return an imperative without a full stop
 	 */
 	public String getRemedy() {
 		return this.remedy;
