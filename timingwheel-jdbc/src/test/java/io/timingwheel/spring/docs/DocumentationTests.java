@@ -1,0 +1,193 @@
+package io.timingwheel.spring.docs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import io.timingwheel.spring.docs.Snippets.Callbacks;
+import io.timingwheel.spring.docs.Snippets.Debounced;
+import io.timingwheel.spring.docs.Snippets.DebouncedInCode;
+import io.timingwheel.spring.docs.Snippets.InCode;
+import io.timingwheel.spring.docs.Snippets.Limited;
+import io.timingwheel.spring.docs.Snippets.Log;
+import io.timingwheel.spring.docs.Snippets.Migrated;
+import io.timingwheel.spring.docs.Snippets.NewName;
+import io.timingwheel.spring.docs.Snippets.Operators;
+import io.timingwheel.spring.docs.Snippets.Reminders;
+import io.timingwheel.spring.docs.Snippets.Reports;
+import io.timingwheel.spring.docs.Snippets.Stored;
+import io.timingwheel.spring.docs.Snippets.Transactional;
+import io.timingwheel.spring.docs.Snippets.User;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The pages about durable and recurring tasks show the tagged code of this package, which
+ * works in an application with a store in H2.
+ */
+class DocumentationTests {
+
+	private static final Pattern SNIPPET = Pattern.compile("<!-- (\\w+)#(\\w+) -->\n```java\n(.*?)\n```",
+			Pattern.DOTALL);
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withUserConfiguration(Application.class)
+		.withBean(Log.class)
+		.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.poll-interval=20ms",
+				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+						+ ";DB_CLOSE_DELAY=-1;INIT=create table if not exists orders (id bigint, status varchar(40))");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "durable.md", "recurring.md", "policies.md", "signatures.md" })
+	void thePageShowsTheSnippets(String page) throws IOException {
+		String text = Files.readString(Path.of("../docs", page));
+		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
+		assertThat(snippets).as("each block of Java has the name of its snippet")
+			.hasSize(text.split("```java", -1).length - 1)
+			.isNotEmpty();
+		for (MatchResult snippet : snippets) {
+			assertThat(snippet.group(3)).isEqualTo(tagged(snippet.group(1), snippet.group(2)));
+		}
+	}
+
+	private static String tagged(String type, String tag) throws IOException {
+		Path folder = Path.of("src/test/java", DocumentationTests.class.getPackageName().split("\\."));
+		String source = Files.readString(folder.resolve(type + ".java"));
+		int start = source.indexOf('\n', source.indexOf("// tag::" + tag + "[]"));
+		int end = source.lastIndexOf('\n', source.indexOf("// end::" + tag + "[]"));
+		return source.substring(start + 1, end).stripIndent().stripTrailing();
+	}
+
+	@Test
+	void aCallIsStoredAndRuns() {
+		this.runner.withBean(Stored.class).run((context) -> {
+			context.getBean(Stored.class).closeIfUnpaid(5);
+			runNow(context, TaskId.of("close-order", 5));
+			awaitLine(context, "closed 5");
+		});
+	}
+
+	@Test
+	void aTransactionalBodyChangesTheDatabase() {
+		this.runner.withBean(Transactional.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.update("insert into orders values (5, 'open')");
+			context.getBean(Transactional.class).closeIfUnpaid(5);
+			runNow(context, TaskId.of("close-order", 5));
+			await().untilAsserted(() -> assertThat(jdbc.queryForList("select status from orders", String.class))
+				.containsExactly("closed"));
+		});
+	}
+
+	@Test
+	void anOperatorRequeuesAndPauses() {
+		this.runner.withBean(Callbacks.class).run((context) -> {
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			context.getBean(Callbacks.class).callBack();
+			await().until(() -> !admin.findDead("callback", 1).isEmpty());
+			new Operators().operate(admin);
+			assertThat(admin.isPaused("callback")).isTrue();
+			assertThat(admin.isClaiming()).isFalse();
+		});
+	}
+
+	@Test
+	void remindersAreStoredAtOnceAndAsSchedules() {
+		this.runner.withBean(Reminders.class).run((context) -> {
+			Reminders reminders = context.getBean(Reminders.class);
+			reminders.many(List.of(new User(1), new User(2)));
+			reminders.recur(3, ZoneId.of("Europe/Paris"));
+			DelayedTaskTemplate tasks = context.getBean(DelayedTaskTemplate.class);
+			assertThat(tasks.find(TaskId.of("remind", 2))).isPresent();
+			assertThat(tasks.find(TaskId.of("remind", 3))).isPresent();
+			runNow(context, TaskId.of("remind", 1));
+			awaitLine(context, "1: Stand up");
+		});
+	}
+
+	@Test
+	void methodsRunAgainAndAgain() {
+		this.runner.withBean(Reports.class).withBean(InCode.class).run((context) -> {
+			awaitLine(context, "refresh");
+			awaitLine(context, "import");
+			runNow(context, TaskId.of("nightly-report", "recurring"));
+			awaitLine(context, "report");
+			context.getBean(InCode.class).schedule("a");
+			runNow(context, TaskId.of("clean", "a"));
+			awaitLine(context, "clean");
+		});
+	}
+
+	@Test
+	void policiesAndDebouncing() {
+		this.runner.withBean(Limited.class).withBean(Debounced.class).withBean(DebouncedInCode.class).run((context) -> {
+			context.getBean(Limited.class).send("a", Duration.ZERO);
+			awaitLine(context, "a");
+			context.getBean(Debounced.class).build("books");
+			context.getBean(Debounced.class).digest("ann", List.of("old"));
+			context.getBean(DebouncedInCode.class).change("home", "ann", List.of("new"));
+			for (TaskId id : List.of(TaskId.of("build-index", "books"), TaskId.of("digest", "ann"),
+					TaskId.of("save", "home"))) {
+				runNow(context, id);
+			}
+			awaitLine(context, "build books");
+			awaitLine(context, "digest [new]");
+			awaitLine(context, "saved home");
+		});
+	}
+
+	@Test
+	void aTaskOfAnEarlierSignatureIsMigrated() {
+		this.runner.run((context) -> storeOldTask(context, 5));
+		this.runner.withBean(Migrated.class).withBean(CloseOrderMigration.class).run((context) -> {
+			awaitLine(context, "closed order-5, 0");
+		});
+	}
+
+	@Test
+	void aTaskOfTheOldNameRunsBesideTheNewName() {
+		this.runner.run((context) -> storeOldTask(context, 5));
+		this.runner.withBean(NewName.class).run((context) -> {
+			context.getBean(NewName.class).close("order-6", 1);
+			awaitLine(context, "closed order-5, 0");
+		});
+	}
+
+	private static void storeOldTask(BeanFactory context, long orderId) {
+		context.getBean(DelayedTaskTemplate.class).enqueue(TaskId.of("close-order", orderId), Duration.ZERO, orderId);
+	}
+
+	private static void runNow(BeanFactory context, TaskId id) {
+		context.getBean(DelayedTaskTemplate.class).find(id).orElseThrow().reschedule(Duration.ZERO);
+	}
+
+	private static void awaitLine(BeanFactory context, String line) {
+		await().untilAsserted(() -> assertThat(context.getBean(Log.class).lines).contains(line));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}

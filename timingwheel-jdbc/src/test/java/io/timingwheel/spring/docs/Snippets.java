@@ -1,0 +1,304 @@
+package io.timingwheel.spring.docs;
+
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * The code that the pages of the documentation show.
+ */
+final class Snippets {
+
+	private Snippets() {
+	}
+
+	/**
+	 * What the bodies have done.
+	 */
+	static class Log {
+
+		final List<String> lines = new CopyOnWriteArrayList<>();
+
+		void add(String line) {
+			this.lines.add(line);
+		}
+
+	}
+
+	record User(long id) {
+	}
+
+	static class Stored {
+
+		private final Log orders;
+
+		Stored(Log orders) {
+			this.orders = orders;
+		}
+
+		// tag::durable[]
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true)
+		public void closeIfUnpaid(long orderId) {
+			this.orders.add("closed " + orderId);
+		}
+		// end::durable[]
+
+	}
+
+	static class Transactional {
+
+		private final JdbcTemplate jdbc;
+
+		Transactional(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		// tag::transactional[]
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true, transactional = true)
+		public void closeIfUnpaid(long orderId) {
+			// Commits together with the end of the task, or not at all.
+			this.jdbc.update("update orders set status = 'closed' where id = ?", orderId);
+		}
+		// end::transactional[]
+
+	}
+
+	static class Operators {
+
+		// tag::admin[]
+		void operate(DurableTaskAdmin admin) {
+			admin.findDead("callback", 100).forEach((task) -> admin.requeueDead(task.id()));
+			admin.setPaused("callback", true); // on all nodes; false ends the pause
+			admin.pause(); // this node claims no tasks until admin.resume()
+		}
+		// end::admin[]
+
+	}
+
+	static class Callbacks {
+
+		@Delayed(delay = "0s", name = "callback", durable = true, policy = @TaskPolicy(maxAttempts = 1))
+		public void callBack() {
+			throw new IllegalStateException("down");
+		}
+
+	}
+
+	static class Reminders {
+
+		private final Log mails;
+
+		private final DelayedTaskTemplate tasks;
+
+		Reminders(Log mails, DelayedTaskTemplate tasks) {
+			this.mails = mails;
+			this.tasks = tasks;
+		}
+
+		// tag::remind[]
+		@Delayed(delay = "0s", name = "remind", key = "#userId", durable = true)
+		public void remind(long userId, String text) {
+			this.mails.add(userId + ": " + text);
+		}
+		// end::remind[]
+
+		void many(List<User> users) {
+			// tag::many[]
+			this.tasks.enqueueAll(users.stream()
+				.map((user) -> DurableCall.of(TaskId.of("remind", user.id()), Duration.ofDays(1), user.id(),
+						"Stand up"))
+				.toList());
+			// end::many[]
+		}
+
+		void recur(long userId, ZoneId zoneOfUser) {
+			// tag::recur[]
+			Schedule morning = Schedule.cron("0 30 8 * * MON-FRI", zoneOfUser);
+			this.tasks.recur(TaskId.of("remind", userId), morning, userId, "Stand up");
+			this.tasks.find(TaskId.of("remind", userId)).map(DelayedTask::dueAt);
+			// end::recur[]
+		}
+
+	}
+
+	static class Reports {
+
+		private final Log log;
+
+		Reports(Log log) {
+			this.log = log;
+		}
+
+		// tag::recurring[]
+		// Once each night in all nodes together.
+		@Recurring(cron = "0 0 3 * * *", zone = "Europe/Berlin", name = "nightly-report", durable = true)
+		public void report() {
+			this.log.add("report");
+		}
+
+		// In each JVM; keeps its rhythm, however long the runs take.
+		@Recurring(every = "30s")
+		public void refresh() {
+			this.log.add("refresh");
+		}
+
+		// In each JVM; counts from the end of each run.
+		@Recurring(fixedDelay = "${import.pause:10s}")
+		public CompletableFuture<Void> importFiles() {
+			return CompletableFuture.runAsync(() -> this.log.add("import"));
+		}
+		// end::recurring[]
+
+	}
+
+	static class InCode {
+
+		private final Log log;
+
+		private final DelayedTaskTemplate tasks;
+
+		InCode(Log log, DelayedTaskTemplate tasks) {
+			this.log = log;
+			this.tasks = tasks;
+		}
+
+		void schedule(String tenant) {
+			// tag::inCode[]
+			Schedule nightly = Schedule.cron("0 0 3 * * *", ZoneId.of("Europe/Berlin"));
+			this.tasks.task(this::clean).id(TaskId.of("clean", tenant)).on(nightly);
+			this.tasks.task(this::poll).name("poll").on(Schedule.every(Duration.ofSeconds(10)));
+			// end::inCode[]
+		}
+
+		private void clean() {
+			this.log.add("clean");
+		}
+
+		private void poll() {
+			this.log.add("poll");
+		}
+
+	}
+
+	static class Limited {
+
+		private final Log calls;
+
+		Limited(Log calls) {
+			this.calls = calls;
+		}
+
+		// tag::policy[]
+		@Delayed(delayExpression = "#delay", name = "callback", key = "#id",
+				policy = @TaskPolicy(maxAttempts = 8, backoff = @Backoff(initial = "2s", max = "5m"),
+						maxConcurrent = 20, maxConcurrentPerKey = 1, rate = "${callbacks.rate:100/s}"))
+		public CompletableFuture<Void> send(String id, Duration delay) {
+			return CompletableFuture.runAsync(() -> this.calls.add(id));
+		}
+		// end::policy[]
+
+	}
+
+	static class Debounced {
+
+		private final Log log;
+
+		Debounced(Log log) {
+			this.log = log;
+		}
+
+		// tag::debounced[]
+		// After 2 s of silence, or 10 s after the first call.
+		@Delayed(delay = "2s", maxWait = "10s", name = "build-index", key = "#index")
+		public void build(String index) {
+			this.log.add("build " + index);
+		}
+
+		// One minute after the first call, with the arguments of the last.
+		@Delayed(delay = "1m", name = "digest", key = "#user", ifPending = IfPending.UPDATE, durable = true)
+		public void digest(String user, List<String> latest) {
+			this.log.add("digest " + latest);
+		}
+		// end::debounced[]
+
+	}
+
+	static class DebouncedInCode {
+
+		private final Log log;
+
+		private final DelayedTaskTemplate tasks;
+
+		DebouncedInCode(Log log, DelayedTaskTemplate tasks) {
+			this.log = log;
+			this.tasks = tasks;
+		}
+
+		void change(String page, String user, List<String> latest) {
+			// tag::debouncedInCode[]
+			this.tasks.task(() -> this.log.add("saved " + page))
+				.id(TaskId.of("save", page))
+				.maxWait(Duration.ofSeconds(10))
+				.after(Duration.ofSeconds(2));
+			this.tasks.enqueueAll(
+					List.of(DurableCall.of(TaskId.of("digest", user), Duration.ofMinutes(1), user, latest).updating()));
+			// end::debouncedInCode[]
+		}
+
+	}
+
+	static class Migrated {
+
+		private final Log orders;
+
+		Migrated(Log orders) {
+			this.orders = orders;
+		}
+
+		@Delayed(delay = "30m", name = "close-order", durable = true)
+		public void close(String code, int fee) {
+			this.orders.add("closed " + code + ", " + fee);
+		}
+
+	}
+
+	static class NewName {
+
+		private final Log orders;
+
+		NewName(Log orders) {
+			this.orders = orders;
+		}
+
+		// tag::newName[]
+		@Delayed(delay = "30m", name = "close-order-2", durable = true)
+		public void close(String code, int fee) {
+			this.orders.add("closed " + code + ", " + fee);
+		}
+
+		// For the tasks that are stored already.
+		@Delayed(delay = "30m", name = "close-order", durable = true)
+		public void closeById(long orderId) {
+			close("order-" + orderId, 0);
+		}
+		// end::newName[]
+
+	}
+
+}
