@@ -32,6 +32,7 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 * Names the task, for metrics and the endpoint. Default: {@code unnamed}.
 	 * @param name the name
 	 * @return this
+	 * @throws IllegalStateException if the task has an {@link #id}, which contains a name
 	 */
 	TaskSpec<T> name(String name);
 
@@ -97,8 +98,10 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 * runs follow each other at once. The task ends when it is cancelled or replaced. The
 	 * task also ends when a run throws an exception, which completes the future. During a
 	 * run the task still holds its identity, and can be cancelled and replaced.
-	 * @param period the time between the due times of two runs
+	 * @param period the time between the due times of two runs, in whole milliseconds, at
+	 * most 100 years
 	 * @return the task, whose future completes only when it ends
+	 * @throws IllegalArgumentException if the period is none of a {@link Schedule#every}
 	 */
 	DelayedTask<T> every(Duration period);
 
@@ -106,8 +109,10 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 * Schedules the task again and again, with a pause after each run. Everything else is
 	 * as with {@link #every}.
 	 * @param delay the time before the first run, and from the end of a run to the start
-	 * of the next
+	 * of the next, in whole milliseconds, at most 100 years
 	 * @return the task, whose future completes only when it ends
+	 * @throws IllegalArgumentException if the delay is none of a
+	 * {@link Schedule#fixedDelay}
 	 */
 	DelayedTask<T> withFixedDelay(Duration delay);
 

@@ -161,12 +161,13 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void cancellingBeforeTheCommitSchedulesNothing() {
+	void cancellingBeforeTheCommitSchedulesNothingAndIsCounted() {
 		this.runner.run((context) -> {
 			context.getBean(TransactionTemplate.class)
 				.executeWithoutResult(
 						(status) -> assertThat(context.getBean(Service.class).result("k", "b").cancel(false)).isTrue());
 			assertThat(pending(context)).isZero();
+			assertThat(counts(context, "service.result").cancelled()).isOne();
 		});
 	}
 

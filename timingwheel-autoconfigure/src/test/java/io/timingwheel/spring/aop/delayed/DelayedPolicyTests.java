@@ -47,7 +47,10 @@ class DelayedPolicyTests {
 			await().until(() -> first.status() == Status.RUNNING && tasks.waiting("send") == 1);
 			assertThat(second.status()).isEqualTo(Status.SCHEDULED);
 			awaitStage().complete("sent");
-			await().until(() -> second.status() == Status.RUNNING);
+			await().until(() -> {
+				advance(context, Duration.ZERO);
+				return second.status() == Status.RUNNING;
+			});
 			await().until(() -> first.status() == Status.SUCCEEDED);
 			awaitStage().complete("sent");
 			await().until(second::isDone);

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.function.Consumer;
+
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +21,8 @@ final class CapturedPayload implements Runnable {
 
 	private final Runnable decorated;
 
-	/** The run that calls the decorators; a task has only one run at a time. */
-	private @Nullable TaskRun run;
+	/** What runs within the decorators; a task has only one run at a time. */
+	private @Nullable Consumer<? super @Nullable Object> action;
 
 	private CapturedPayload(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator,
 			@Nullable Object security) {
@@ -53,26 +55,27 @@ final class CapturedPayload implements Runnable {
 	}
 
 	/**
-	 * Runs a task within its decorators.
+	 * Calls code within the decorators.
+	 * @param action takes what the interceptor captured
 	 */
-	void run(TaskRun run) {
-		this.run = run;
+	void run(Consumer<? super @Nullable Object> action) {
+		this.action = action;
 		try {
 			this.decorated.run();
 		}
 		finally {
-			this.run = null;
+			this.action = null;
 		}
 	}
 
 	/**
-	 * Runs the body. The decorators call this.
+	 * The decorators call this.
 	 */
 	@Override
 	public void run() {
-		TaskRun run = this.run;
-		if (run != null) {
-			run.invoke(this.payload, this.captured);
+		Consumer<? super @Nullable Object> action = this.action;
+		if (action != null) {
+			action.accept(this.captured);
 		}
 	}
 

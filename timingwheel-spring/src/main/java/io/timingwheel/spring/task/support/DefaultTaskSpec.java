@@ -15,11 +15,10 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import io.timingwheel.spring.task.internal.TaskExecutors;
+import io.timingwheel.spring.task.support.Repetition.Rhythm;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
@@ -72,8 +71,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	@Override
 	public TaskSpec<T> name(String name) {
 		TaskId.checkName(name);
+		Assert.state(this.key == null, () -> "The task has an id already, with the name \"%s\"".formatted(this.name));
 		this.name = name;
-		this.key = null;
 		return this;
 	}
 
@@ -127,21 +126,23 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	@Override
 	public DelayedTask<T> every(Duration period) {
-		return repeat(period, true);
+		return repeat(new Rhythm(Schedule.every(period), Missed.ALL, true));
 	}
 
 	@Override
 	public DelayedTask<T> withFixedDelay(Duration delay) {
-		return repeat(delay, false);
+		return repeat(new Rhythm(Schedule.fixedDelay(delay), Missed.ALL, true));
 	}
 
 	@Override
 	public DelayedTask<T> on(Schedule schedule) {
 		Assert.notNull(schedule, "The schedule must not be null");
-		checkNoMaxWait();
-		ScheduleRhythm rhythm = new ScheduleRhythm(schedule, Missed.ONCE, true);
-		return schedule(TaskSubmission.repeating(define(), this.key, this.ifPending, this.task, rhythm),
-				rhythm.first(null, this.tasks.clock()));
+		return repeat(new Rhythm(schedule, Missed.ONCE, true));
+	}
+
+	private DelayedTask<T> repeat(Rhythm rhythm) {
+		Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
+		return handle(TaskSubmission.repeat(define(), this.key, this.ifPending, this.task, rhythm, null));
 	}
 
 	private DelayedTask<T> schedule(Deadline due) {
@@ -149,21 +150,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 			Assert.isTrue(this.key != null && this.ifPending == IfPending.REPLACE,
 					"A longest wait needs an id, and IfPending.REPLACE");
 		}
-		return schedule(new TaskSubmission(define(), this.key, this.ifPending, this.maxWait, this.task, true), due);
-	}
-
-	private DelayedTask<T> repeat(Duration period, boolean fixedRate) {
-		Assert.notNull(period, "The period must not be null");
-		checkNoMaxWait();
-		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not "
-				+ DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE));
-		TaskSubmission submission = TaskSubmission.repeating(define(), this.key, this.ifPending, this.task,
-				new Rhythm.FixedPeriod(TaskClock.nanos(period), fixedRate));
-		return schedule(submission, this.tasks.clock().after(period));
-	}
-
-	private void checkNoMaxWait() {
-		Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
+		return handle(
+				new TaskSubmission(define(), this.key, this.ifPending, this.maxWait, this.task, true).schedule(due));
 	}
 
 	private TaskDefinition<Object> define() {
@@ -171,8 +159,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static <T extends @Nullable Object> DelayedTask<T> schedule(TaskSubmission submission, Deadline due) {
-		return (DelayedTask<T>) Objects.requireNonNull(submission.schedule(due));
+	private DelayedTask<T> handle(@Nullable DelayedTask<?> task) {
+		return (DelayedTask<T>) Objects.requireNonNull(task);
 	}
 
 	/**

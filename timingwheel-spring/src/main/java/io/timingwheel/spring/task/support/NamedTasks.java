@@ -371,6 +371,9 @@ final class NamedTasks {
 			moved.setPlain(true);
 			return result;
 		});
+		if (moved.getPlain() && !this.environment.shutdown().mayRun(due.dueNanos())) {
+			cancel(slot, condition);
+		}
 		return moved.getPlain();
 	}
 

@@ -88,7 +88,7 @@ final class PendingTask implements RoutedTask {
 	 * The text of the schedule, {@code null} for none.
 	 */
 	@Nullable String schedule() {
-		return (this.payload instanceof Repetition repetition) ? repetition.schedule() : null;
+		return (this.payload instanceof Repetition repetition) ? repetition.schedule().toString() : null;
 	}
 
 	/**
@@ -97,11 +97,19 @@ final class PendingTask implements RoutedTask {
 	 * the present run
 	 */
 	@Nullable Instant next() {
-		return (this.payload instanceof Repetition repetition) ? repetition.next(this, environment().clock()) : null;
+		return (this.payload instanceof Repetition repetition) ? repetition.regularTime(this, environment().clock())
+				: null;
 	}
 
 	boolean isRepeating() {
 		return this.payload instanceof Repetition;
+	}
+
+	/**
+	 * Whether a run of this repeating task is under way.
+	 */
+	boolean isRunning() {
+		return this.payload instanceof Repetition repetition && repetition.isRunning();
 	}
 
 	long dueNanos() {
@@ -143,7 +151,7 @@ final class PendingTask implements RoutedTask {
 	 * Ends the task with an exception that came before its body.
 	 */
 	void fail(Throwable error) {
-		new TaskRun(this).fail(error);
+		new TaskRun(this).run(error);
 	}
 
 	@Override
@@ -157,7 +165,7 @@ final class PendingTask implements RoutedTask {
 			gate.letWait(this);
 		}
 		else {
-			new TaskRun(this).run();
+			new TaskRun(this).run(null);
 		}
 	}
 

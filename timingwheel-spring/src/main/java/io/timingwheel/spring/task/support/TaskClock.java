@@ -22,6 +22,11 @@ public final class TaskClock {
 	/** Half the range, so that differences of times do not overflow. */
 	private static final long MAX_DELAY = Long.MAX_VALUE >> 1;
 
+	/** A longer time between the readings of the two clocks is a stall. */
+	private static final long MAX_STALL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+	private static final int MAX_ATTEMPTS = 5;
+
 	private final TimeSource timeSource;
 
 	private final Clock wallClock;
@@ -31,7 +36,7 @@ public final class TaskClock {
 	TaskClock(TimeSource timeSource, Clock wallClock) {
 		this.timeSource = timeSource;
 		this.wallClock = wallClock;
-		this.reading = read(timeSource.nanoTime());
+		this.reading = read();
 	}
 
 	/**
@@ -111,22 +116,33 @@ public final class TaskClock {
 		Reading reading = this.reading;
 		long since = nanoTime - reading.nanoTime();
 		if (since < 0 || since > SYNCHRONIZED_NANOS) {
-			reading = read(nanoTime);
+			reading = read();
 			this.reading = reading;
-			since = 0;
+			since = nanoTime - reading.nanoTime();
 		}
-		return reading.epochNanos() + since;
+		return add(reading.epochNanos(), since);
 	}
 
 	/**
 	 * Reads the wall clock again, which somebody has set.
 	 */
 	void synchronize() {
-		this.reading = read(nanoTime());
+		this.reading = read();
 	}
 
-	private Reading read(long nanoTime) {
-		return new Reading(nanoTime, sinceEpoch(this.wallClock.instant()));
+	/**
+	 * Reads both clocks. A thread that stalls in between would shift all due times, so it
+	 * reads them again.
+	 */
+	private Reading read() {
+		Reading reading;
+		int attempts = 0;
+		do {
+			reading = new Reading(nanoTime(), sinceEpoch(this.wallClock.instant()));
+			attempts++;
+		}
+		while (nanoTime() - reading.nanoTime() > MAX_STALL_NANOS && attempts < MAX_ATTEMPTS);
+		return reading;
 	}
 
 	static long nanos(Duration duration) {

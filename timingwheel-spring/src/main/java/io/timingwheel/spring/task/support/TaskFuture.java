@@ -254,15 +254,17 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	 * one; otherwise {@code null}
 	 */
 	void bodyReturned(@Nullable Future<?> inner) {
+		boolean cancelInner;
 		synchronized (this) {
 			this.executing = inner;
+			cancelInner = this.interrupted;
 			if (this.interrupted) {
 				// The body may have missed the interrupt. The executor must not see it.
 				this.interrupted = false;
 				Thread.interrupted();
 			}
 		}
-		if (inner != null && isCancelled()) {
+		if (inner != null && cancelInner) {
 			inner.cancel(true);
 		}
 	}

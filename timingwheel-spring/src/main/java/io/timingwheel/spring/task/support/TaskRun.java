@@ -3,10 +3,14 @@ package io.timingwheel.spring.task.support;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -26,12 +30,14 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * One run of a task on the executor's thread: takes the task out of the map, runs the
- * body in its context, counts the outcome, and completes the future. A repeating task
- * stays in the map, and a {@link RepeatingRun} takes over after its body.
+ * body in its context, and {@linkplain #ended ends} the run. A repeating task stays in
+ * the map.
  */
 final class TaskRun implements TaskExecution {
 
 	private static final Log logger = LogFactory.getLog(TaskRun.class);
+
+	private static final long RETRY_MILLIS = 100;
 
 	private final PendingTask task;
 
@@ -42,6 +48,7 @@ final class TaskRun implements TaskExecution {
 
 	private TaskDefinition<?> definition;
 
+	/** {@code null} if the task was no longer in the map. */
 	private @Nullable Object payload;
 
 	private @Nullable TaskFuture<?> future;
@@ -54,12 +61,15 @@ final class TaskRun implements TaskExecution {
 
 	private long latenessNanos;
 
-	/** Whether the task was still in the map, so that it has begun. */
-	private boolean begun;
+	// The state of the run.
+
+	/** {@code null} for a task that runs once. */
+	private @Nullable Repetition repetition;
 
 	private int attempt = 1;
 
-	// The state of the run.
+	/** Whether a failure may be followed by another attempt. */
+	private boolean triedAgain;
 
 	private boolean invoked;
 
@@ -68,9 +78,6 @@ final class TaskRun implements TaskExecution {
 	private @Nullable Object result;
 
 	private @Nullable Throwable error;
-
-	/** The payload for another attempt, {@code null} if this is the last one. */
-	private @Nullable Object again;
 
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
@@ -81,29 +88,19 @@ final class TaskRun implements TaskExecution {
 		this.gate = this.definition.tasks().gate();
 	}
 
-	void run() {
-		run(null);
-	}
-
 	/**
-	 * Ends the task in place of its body.
-	 * @param error the exception of the task
+	 * Runs the task, or ends it in place of its body.
+	 * @param failure the exception that came before the body, {@code null} for none
 	 */
-	void fail(Throwable error) {
-		run(error);
-	}
-
-	private void run(@Nullable Throwable failure) {
-		NamedTasks tasks = this.definition.tasks();
-		tasks.pending().computeIfPresent(this.task.slot(), this::begin);
+	void run(@Nullable Throwable failure) {
+		tasks().pending().computeIfPresent(slot(), this::begin);
 		Object payload = this.payload;
-		this.payload = null;
-		if (!this.begun || payload == null) {
+		if (payload == null) {
 			leave();
 			return;
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
-			tasks.recorder().ended(TaskOutcome.EXPIRED);
+			tasks().recorder().ended(TaskOutcome.EXPIRED);
 			leave();
 			if (this.future != null) {
 				this.future.cancelled();
@@ -111,41 +108,22 @@ final class TaskRun implements TaskExecution {
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
-			tasks.recorder().ended(TaskOutcome.CANCELLED);
+			tasks().recorder().ended(TaskOutcome.CANCELLED);
 			leave();
 			return;
 		}
 		if (this.gate != null) {
 			this.gate.begun(this.task, this);
 		}
-		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
-		Object captured = (repetition != null) ? repetition.payload() : payload;
-		if (captured instanceof Debounce debounce) {
-			captured = debounce.payload();
-		}
-		if (captured instanceof Attempt next) {
-			this.attempt = next.number();
-			captured = next.payload();
-		}
-		Object given = given(captured);
+		open(payload);
 		if (failure != null) {
-			handleError(failure, given);
+			failed(failure);
 		}
 		else {
-			if (repetition != null) {
-				this.attempt = repetition.attempt();
-			}
-			if ((repetition == null || !repetition.rhythm().endsWithFailure())
-					&& this.attempt < tasks.policy().maxAttempts(1)) {
-				this.again = captured;
-			}
-			call(captured, given);
+			call();
 		}
-		if (repetition != null) {
-			new RepeatingRun(this, this.task, repetition, given).finish();
-		}
-		else {
-			finish(given);
+		if (!followsResult()) {
+			ended(this.result, FutureCompletion.unwrapped(this.error));
 		}
 	}
 
@@ -156,11 +134,10 @@ final class TaskRun implements TaskExecution {
 		if (current != this.task) {
 			return current;
 		}
-		this.begun = true;
 		this.definition = current.definition();
 		// This comes before the removal: a task must always count as pending or as
 		// running.
-		this.definition.tasks().recorder().begun();
+		tasks().recorder().begun();
 		this.payload = current.payload();
 		this.future = current.future();
 		this.sequence = current.sequence();
@@ -168,7 +145,7 @@ final class TaskRun implements TaskExecution {
 		this.begunNanos = environment().clock().nanoTime();
 		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
 		if (this.payload instanceof Repetition repetition) {
-			repetition.begin(current, environment().clock());
+			repetition.begin(environment().clock());
 			return current;
 		}
 		current.forget();
@@ -184,28 +161,50 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	private void call(Object payload, Object given) {
+	/**
+	 * Takes apart what the pending task kept.
+	 */
+	private void open(Object payload) {
+		Object inner = payload;
+		if (inner instanceof Repetition repetition) {
+			this.repetition = repetition;
+			this.attempt = repetition.attempt();
+			inner = repetition.payload();
+		}
+		if (inner instanceof Debounce debounce) {
+			inner = debounce.payload();
+		}
+		if (inner instanceof Attempt next) {
+			this.attempt = next.number();
+			inner = next.payload();
+		}
+		this.payload = inner;
+		this.triedAgain = (this.repetition == null || !this.repetition.endsWithFailure())
+				&& this.attempt < tasks().policy().maxAttempts(1);
+	}
+
+	private void call() {
 		try {
-			if (payload instanceof CapturedPayload captured) {
-				captured.run(this);
+			if (this.payload instanceof CapturedPayload captured) {
+				captured.run((context) -> invoke(captured.payload(), context));
 				if (!this.invoked) {
 					this.error = new CancellationException("A TaskDecorator did not run the task");
 				}
 			}
 			else {
-				invoke(payload, null);
+				invoke(given(), null);
 			}
 		}
 		catch (Throwable ex) {
 			// Only a decorator can throw this, since invoke throws nothing.
-			handleError(ex, given);
+			failed(ex);
 		}
 	}
 
 	/**
 	 * Runs the body within the interceptor. An exception becomes part of the result.
 	 */
-	void invoke(Object payload, @Nullable Object captured) {
+	private void invoke(Object payload, @Nullable Object captured) {
 		this.invoked = true;
 		this.body = payload;
 		environment().bodies().enter();
@@ -213,7 +212,7 @@ final class TaskRun implements TaskExecution {
 			this.result = TaskExecution.run(this, environment().interceptor(), captured);
 		}
 		catch (Throwable ex) {
-			handleError(ex, payload);
+			failed(ex);
 		}
 		finally {
 			environment().bodies().leave();
@@ -231,131 +230,43 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Takes the exception of the body. Unless there may be another attempt, calls the
-	 * handler.
+	 * Takes an exception. Unless there may be another attempt, calls the handler.
 	 */
-	void handleError(Throwable error, Object payload) {
+	private void failed(Throwable error) {
 		this.error = error;
 		recordFailure(error);
-		if (this.again != null && !(error instanceof CancellationException)) {
+		if (this.triedAgain && !(error instanceof CancellationException)) {
 			this.unhandled = true;
-			return;
 		}
-		callErrorHandler(error, payload);
-	}
-
-	/**
-	 * Ends the task, at once or when the future that the body returned is done.
-	 * @param given the payload without the captured context
-	 */
-	private void finish(Object given) {
-		// The result is read before, since followResult forgets it.
-		Object result = this.result;
-		if (!followResult((value, error) -> end(value, error, given))) {
-			end(result, this.error, given);
+		else {
+			handle(() -> definition().handleError(error, given()));
 		}
-	}
-
-	private void end(@Nullable Object value, @Nullable Throwable error, Object given) {
-		Throwable cause = FutureCompletion.unwrapped(error);
-		if (!end(value, cause) && cause != null) {
-			callUnseenErrorHandler((this.error != null) ? this.error : cause, given);
-		}
-	}
-
-	/**
-	 * Ends the task. Counts the outcome before it completes the future, so that a thread
-	 * that waits for the future sees the new count.
-	 * @return whether anybody can see an exception of the task
-	 */
-	private boolean end(@Nullable Object value, @Nullable Throwable cause) {
-		TaskFuture<?> future = this.future;
-		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
-		if (cause != null && this.error == null) {
-			recordFailure(cause);
-		}
-		Object again = this.again;
-		this.again = null;
-		try {
-			reportTimes();
-			if (again != null && cause != null && !cancelled && tryAgain(again, cause)) {
-				return true;
-			}
-		}
-		finally {
-			giveBackPermit();
-		}
-		return end(future, value, cause, cancelled, again);
-	}
-
-	private boolean end(@Nullable TaskFuture<?> future, @Nullable Object value, @Nullable Throwable cause,
-			boolean cancelled, @Nullable Object payload) {
-		Throwable error = this.error;
-		if (this.unhandled && error != null && payload != null) {
-			callErrorHandler(error, given(payload));
-		}
-		tasks().recorder()
-			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
-		if (future == null) {
-			return false;
-		}
-		if (cause != null) {
-			return future.failed(cause) || cancelled;
-		}
-		future.succeeded(value);
-		return true;
-	}
-
-	/**
-	 * Schedules another attempt after a failure.
-	 * @return {@code false} if the failure is final
-	 */
-	private boolean tryAgain(Object payload, Throwable error) {
-		NamedTasks tasks = tasks();
-		Duration delay = backoff();
-		Deadline due = environment().clock().after(delay);
-		if (!environment().shutdown().mayRun(due.dueNanos())) {
-			return false;
-		}
-		TaskFuture<?> future = this.future;
-		if (future != null) {
-			future.setDue(due.epochNanos());
-			future.waiting();
-		}
-		try {
-			if (!tasks.tryAgain(this.task.slot(), this.definition, new Attempt(payload, this.attempt + 1), future,
-					this.sequence, due)) {
-				tasks.recorder().increment(TaskOutcome.SUPERSEDED);
-				return false;
-			}
-		}
-		catch (TaskRejectedException ex) {
-			error.addSuppressed(ex);
-			return false;
-		}
-		attemptFailed("task", delay, error);
-		if ((future != null && future.isDone()) || !environment().shutdown().mayRun(due.dueNanos())) {
-			// The user or the shutdown may have looked before the task was pending again.
-			tasks.cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
-		}
-		return true;
 	}
 
 	/**
 	 * Records that the body has returned. If the task takes over the result of a future
-	 * that the body returned, calls back when this future is done.
-	 * @return {@code false} if there is no such future, so that nobody calls back
+	 * that the body returned, the run ends when this future is done.
+	 * @return {@code false} if there is no such future
 	 */
-	boolean followResult(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+	private boolean followsResult() {
 		Object result = this.result;
-		this.result = null;
-		boolean followed = this.error == null && this.definition.flattens();
-		if (followed && result instanceof CompletionStage<?> stage) {
+		boolean follows = this.error == null && this.definition.flattens();
+		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> {
+			Throwable cause = FutureCompletion.unwrapped(error);
+			if (cause != null && this.repetition != null) {
+				failed(cause);
+			}
+			else if (cause != null) {
+				recordFailure(cause);
+			}
+			ended(value, cause);
+		};
+		if (follows && result instanceof CompletionStage<?> stage) {
 			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
 			FutureCompletion.whenDone(stage, callback);
 			return true;
 		}
-		if (followed && result instanceof Future<?> inner) {
+		if (follows && result instanceof Future<?> inner) {
 			bodyReturned(inner);
 			FutureCompletion.whenDone(inner, completions(), callback);
 			return true;
@@ -371,52 +282,223 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Reports how late the body started and how long it took, with the future whose
-	 * result the task takes over.
+	 * Ends the run: its body has ended, and so has the future whose result the task takes
+	 * over.
 	 */
-	void reportTimes() {
-		tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
-	}
-
-	/**
-	 * How long another attempt waits after a failure of this one.
-	 */
-	Duration backoff() {
-		return environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
-	}
-
-	/**
-	 * Reports that this attempt has failed and another one is scheduled. The task no
-	 * longer counts as running.
-	 * @param kind the kind of the task, for the log
-	 * @param delay how long the other attempt waits
-	 * @param error the exception of this attempt
-	 */
-	void attemptFailed(String kind, Duration delay, Throwable error) {
-		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
-				tasks().policy().maxAttempts(1), kind, name(), delay.toMillis(), UserErrors.describe(error)));
-		tasks().recorder().abandoned();
-	}
-
-	/**
-	 * Starts the tasks that have waited for this one. This comes before handlers and the
-	 * dependents of the future, since these may take long or wait for one of the tasks.
-	 */
-	void giveBackPermit() {
-		if (this.gate != null) {
-			this.gate.ended(this);
+	private void ended(@Nullable Object value, @Nullable Throwable error) {
+		boolean cancelled = error instanceof CancellationException
+				|| (this.repetition == null && this.future != null && this.future.isDone());
+		try {
+			// 1. The times of the run.
+			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
+			// 2. Another attempt, before a newer task with the key may begin.
+			if (this.triedAgain && error != null && !cancelled && triesAgain(error)) {
+				return;
+			}
+		}
+		finally {
+			// 3. The permit, before handlers and the dependents of the future, since
+			// these may take long or wait for a task that waits.
+			if (this.gate != null) {
+				this.gate.ended(this);
+			}
+		}
+		// 4. The handler, with the context of the body, and then the next run.
+		Throwable thrown = this.error;
+		if (this.unhandled && thrown != null) {
+			handleInContext(thrown);
+		}
+		boolean goesOn = this.repetition != null && goesOn(this.repetition, error);
+		// 5. The outcome, so that a thread that waits for the future sees the new count.
+		tasks().recorder()
+			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
+		// 6. The future. The handler gets what the future cannot show anybody.
+		boolean seen = !goesOn && completed((this.repetition != null) ? null : value, error, cancelled);
+		if (error != null && !seen) {
+			handle(() -> definition().handleUnseenError((thrown != null) ? thrown : error, given()));
 		}
 	}
 
-	void callErrorHandler(Throwable error, Object payload) {
-		handle(() -> definition().handleError(error, payload));
+	/**
+	 * Completes the future.
+	 * @return whether anybody can see the exception
+	 */
+	private boolean completed(@Nullable Object value, @Nullable Throwable error, boolean cancelled) {
+		TaskFuture<?> future = this.future;
+		if (future == null) {
+			return false;
+		}
+		if (error != null) {
+			return future.failed(error) || cancelled;
+		}
+		future.succeeded(value);
+		return true;
 	}
 
 	/**
-	 * Calls the handler of an exception that nobody can see.
+	 * Schedules another attempt after a failure.
+	 * @return {@code false} if the failure is final
 	 */
-	void callUnseenErrorHandler(Throwable error, Object payload) {
-		handle(() -> definition().handleUnseenError(error, payload));
+	private boolean triesAgain(Throwable error) {
+		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+		try {
+			if (!((this.repetition != null) ? triesRunAgain(this.repetition, delay) : triesTaskAgain(delay))) {
+				return false;
+			}
+		}
+		catch (TaskRejectedException ex) {
+			error.addSuppressed(ex);
+			return false;
+		}
+		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
+				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
+				delay.toMillis(), UserErrors.describe(error)));
+		tasks().recorder().abandoned();
+		return true;
+	}
+
+	private boolean triesTaskAgain(Duration delay) {
+		Deadline due = environment().clock().after(delay);
+		if (!environment().shutdown().mayRun(due.dueNanos())) {
+			return false;
+		}
+		TaskFuture<?> future = this.future;
+		if (future != null) {
+			future.setDue(due.epochNanos());
+			future.waiting();
+		}
+		Attempt next = new Attempt(Objects.requireNonNull(this.payload), this.attempt + 1);
+		if (!tasks().tryAgain(slot(), this.definition, next, future, this.sequence, due)) {
+			tasks().recorder().increment(TaskOutcome.SUPERSEDED);
+			return false;
+		}
+		if (future != null && future.isDone()) {
+			// The user may have looked before the task was pending again.
+			cancel();
+		}
+		heedShutdown(due.dueNanos());
+		return true;
+	}
+
+	/**
+	 * Schedules another attempt at a run of a repeating task, unless the next run comes
+	 * first.
+	 */
+	private boolean triesRunAgain(Repetition repetition, Duration delay) {
+		if (this.future != null) {
+			this.future.waiting();
+		}
+		AtomicBoolean again = new AtomicBoolean();
+		tasks().pending().computeIfPresent(slot(), (slot, current) -> {
+			if (current == this.task && repetition.tryAgain(current, delay, environment().clock())) {
+				again.setPlain(true);
+				showDue();
+			}
+			return current;
+		});
+		if (again.getPlain()) {
+			heedShutdown(this.task.dueNanos());
+		}
+		return again.getPlain();
+	}
+
+	/**
+	 * Schedules the next run of a repeating task, unless the task was cancelled or
+	 * replaced during this one.
+	 * @return {@code false} if the task has ended with this run
+	 */
+	private boolean goesOn(Repetition repetition, @Nullable Throwable error) {
+		if (error != null && repetition.endsWithFailure()) {
+			tasks().pending().remove(slot(), this.task);
+			if (this.future == null || !this.future.isDone()) {
+				logger.warn("The repeating task \"" + name() + "\" does not run again, since it threw: "
+						+ UserErrors.describe(error));
+			}
+			return false;
+		}
+		if (this.future != null) {
+			this.future.waiting();
+		}
+		return scheduleNextRun(repetition);
+	}
+
+	private boolean scheduleNextRun(Repetition repetition) {
+		AtomicBoolean last = new AtomicBoolean();
+		try {
+			tasks().pending().computeIfPresent(slot(), (slot, current) -> {
+				if (current == this.task) {
+					if (!repetition.scheduleNextRun(current, environment().clock())) {
+						last.setPlain(true);
+						return null;
+					}
+					showDue();
+				}
+				return current;
+			});
+		}
+		catch (TaskRejectedException ex) {
+			scheduleNextRunLater(repetition);
+			return true;
+		}
+		heedShutdown(this.task.dueNanos());
+		return !last.getPlain();
+	}
+
+	/**
+	 * Schedules the next run later, since the wheel has refused.
+	 */
+	private void scheduleNextRunLater(Repetition repetition) {
+		if (!environment().shutdown().isAccepting()) {
+			cancel();
+			return;
+		}
+		// The wheel is full at the moment.
+		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions()).execute(() -> {
+			if (!scheduleNextRun(repetition)) {
+				completed(null, null, false);
+			}
+		});
+	}
+
+	/**
+	 * Shows the new due time in the future.
+	 */
+	private void showDue() {
+		if (this.future != null) {
+			this.future.setDue(this.task.dueEpochNanos());
+		}
+	}
+
+	/**
+	 * Cancels the task if it must not run any more: the shutdown may have looked before
+	 * the task was pending again.
+	 */
+	private void heedShutdown(long dueNanos) {
+		if (!environment().shutdown().mayRun(dueNanos)) {
+			cancel();
+		}
+		environment().shutdown().changed();
+	}
+
+	/**
+	 * Cancels the task, but not one that has replaced it.
+	 */
+	private void cancel() {
+		tasks().cancel(slot(), (pending) -> pending.sequence() == this.sequence);
+	}
+
+	private void handleInContext(Throwable error) {
+		Runnable handler = () -> handle(() -> definition().handleError(error, given()));
+		if (!(this.payload instanceof CapturedPayload captured)) {
+			handler.run();
+			return;
+		}
+		try {
+			captured.run((context) -> handler.run());
+		}
+		catch (Throwable ex) {
+			UserErrors.log(logger::warn, "A TaskDecorator threw an exception for the task \"" + name() + "\"", ex);
+		}
 	}
 
 	/**
@@ -450,30 +532,16 @@ final class TaskRun implements TaskExecution {
 	/**
 	 * The payload without the captured context.
 	 */
-	private static Object given(Object payload) {
+	private Object given() {
+		Object payload = Objects.requireNonNull(this.payload);
 		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
-	}
-
-	@Nullable Throwable error() {
-		return this.error;
-	}
-
-	/**
-	 * Whether the handler has to be told of the error if there is no other attempt.
-	 */
-	boolean isUnhandled() {
-		return this.unhandled;
-	}
-
-	@Nullable TaskFuture<?> future() {
-		return this.future;
 	}
 
 	Object slot() {
 		return this.task.slot();
 	}
 
-	NamedTasks tasks() {
+	private NamedTasks tasks() {
 		return this.definition.tasks();
 	}
 
@@ -482,10 +550,7 @@ final class TaskRun implements TaskExecution {
 		return (TaskDefinition<Object>) this.definition;
 	}
 
-	/**
-	 * The executor for what follows after the body.
-	 */
-	Executor completions() {
+	private Executor completions() {
 		return environment().handOvers().completions();
 	}
 
@@ -505,7 +570,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public @Nullable TaskId taskId() {
-		return TaskKeys.taskId(name(), this.task.slot());
+		return TaskKeys.taskId(name(), slot());
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.support.Repetition.Rhythm;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -108,15 +109,6 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Submits a repeating task.
-	 */
-	static <P> TaskSubmission repeating(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
-			P payload, Rhythm rhythm) {
-		Object captured = CapturedPayload.capture(payload, definition);
-		return new TaskSubmission(definition, key, ifPending, null, true, new Repetition(captured, rhythm));
-	}
-
-	/**
 	 * Starts a recurring task, which no exception of a run ends. The task takes the place
 	 * of the pending task with its key.
 	 * @param <P> the type of the payload
@@ -131,9 +123,17 @@ public final class TaskSubmission {
 	 */
 	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
 			@Nullable Duration initialDelay) {
-		ScheduleRhythm rhythm = new ScheduleRhythm(schedule, missed, false);
-		repeating(definition, key, IfPending.REPLACE, payload, rhythm)
-			.schedule(rhythm.first(initialDelay, definition.tasks().environment().clock()));
+		repeat(definition, key, IfPending.REPLACE, payload, new Rhythm(schedule, missed, false), initialDelay);
+	}
+
+	/**
+	 * Starts a repeating task.
+	 */
+	static <P> @Nullable DelayedTask<?> repeat(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
+			P payload, Rhythm rhythm, @Nullable Duration initialDelay) {
+		Repetition repetition = new Repetition(CapturedPayload.capture(payload, definition), rhythm);
+		return new TaskSubmission(definition, key, ifPending, null, true, repetition)
+			.schedule(repetition.first(initialDelay, definition.tasks().environment().clock()));
 	}
 
 	/**
@@ -153,6 +153,9 @@ public final class TaskSubmission {
 		}
 		if (!deferred.isDone()) {
 			follow(deferred, this.definition.tasks().schedule(this, due));
+		}
+		else if (deferred.isCancelled()) {
+			count(TaskOutcome.CANCELLED);
 		}
 		return deferred;
 	}
@@ -176,7 +179,7 @@ public final class TaskSubmission {
 	 * Gives up the task after a rollback, and cancels the result if there is one.
 	 */
 	void abandon() {
-		if (this.future != null && this.future.cancelled()) {
+		if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
 			count(TaskOutcome.CANCELLED);
 		}
 	}
@@ -286,7 +289,7 @@ public final class TaskSubmission {
 		if (current != null && this.overlooked.test(current.sequence())) {
 			return deadline(due, null);
 		}
-		if (current != null && this.ifPending == IfPending.UPDATE) {
+		if (current != null && this.ifPending == IfPending.UPDATE && !current.isRunning()) {
 			return current.deadline();
 		}
 		return (this.maxWaitNanos != UNLIMITED) ? limited(due, current) : due;

@@ -9,7 +9,7 @@
  * executor. Operators see the pending tasks through {@code MemoryTaskReader}.
  *
  * <p>
- * A <em>repeating</em> task has several runs. After each run, {@code RepeatingRun} puts
+ * A <em>repeating</em> task has several runs. At the end of each run {@code TaskRun} puts
  * the task on the wheel again. A <em>recurring</em> task is the repeating task of a
  * method with {@code @Recurring}: a run that fails may have further attempts, and the
  * next run comes in any case. The other repeating tasks come from the template. The first

@@ -509,7 +509,8 @@ class DelayedTaskTemplateTests {
 		TaskSpec<?> spec = this.template.task(() -> {
 		});
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.every(Duration.ZERO))
-			.withMessage("The period must be positive, not 0s");
+			.withMessageStartingWith("The period of a schedule must be at least 1ms")
+			.withMessageEndingWith("not 0s");
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.withFixedDelay(Duration.ofSeconds(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.after(null));
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.at(null));
