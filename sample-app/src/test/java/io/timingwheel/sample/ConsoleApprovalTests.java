@@ -39,6 +39,7 @@ import static org.awaitility.Awaitility.await;
 		properties = { "spring.config.location=optional:classpath:/without-those-of-the-sample/",
 				"spring.application.name=shop", "management.endpoints.web.exposure.include=timingwheelconsole",
 				"management.endpoint.timingwheelconsole.access=unrestricted",
+				"management.endpoint.delayedtasks.show-values=always",
 				"spring.datasource.url=jdbc:h2:mem:console-approval", "timingwheel.store.type=jdbc",
 				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms" })
 class ConsoleApprovalTests {

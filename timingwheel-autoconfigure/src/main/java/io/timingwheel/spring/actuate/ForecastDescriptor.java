@@ -70,7 +70,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			// The message below names the remedy
 		}
-		throw DelayedTasksEndpoint.invalid(
+		throw TaskView.invalid(
 				"The forecast must be a duration from 60 ms to 60 years, such as \"PT1H\", not \"" + period + "\"");
 	}
 

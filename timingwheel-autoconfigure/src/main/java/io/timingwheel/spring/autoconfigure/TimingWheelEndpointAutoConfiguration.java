@@ -2,7 +2,6 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -38,20 +37,12 @@ public final class TimingWheelEndpointAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnAvailableEndpoint
+	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks, ObjectProvider<StoredTasks> storedTasks,
 			DelayedTasksEndpointProperties properties) {
-		return new DelayedTasksEndpoint(tasks, storedTasks.getIfAvailable(), properties.getShowValues());
-	}
-
-	@Bean
-	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
-	@ConditionalOnBean(DelayedTasksEndpoint.class)
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	DelayedTasksEndpointWebExtension delayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint,
-			DelayedTasksEndpointProperties properties) {
-		return new DelayedTasksEndpointWebExtension(endpoint, properties.getShowValues(), properties.getRoles());
+		return new DelayedTasksEndpoint(tasks, storedTasks.getIfAvailable(), properties.showValues(),
+				properties.roles());
 	}
 
 }

@@ -3,8 +3,14 @@ package io.timingwheel.spring.actuate;
 import java.net.URI;
 import java.security.Principal;
 import java.time.Duration;
-import java.util.List;
+import java.time.Instant;
+import java.util.Optional;
 
+import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask.Status;
@@ -19,7 +25,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -27,6 +32,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * Which endpoints exist with which settings, and which operations they permit.
@@ -39,8 +46,7 @@ class EndpointAccessTests {
 	@Test
 	void endpointsThatAreNotExposedAreNotThere() {
 		this.contextRunner.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelEndpoint.class)
-			.doesNotHaveBean(DelayedTasksEndpoint.class)
-			.doesNotHaveBean(DelayedTasksEndpointWebExtension.class));
+			.doesNotHaveBean(DelayedTasksEndpoint.class));
 	}
 
 	@Test
@@ -50,16 +56,14 @@ class EndpointAccessTests {
 				.doesNotHaveBean(DelayedTasksEndpoint.class));
 		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=delayedtasks")
 			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelEndpoint.class)
-				.hasSingleBean(DelayedTasksEndpoint.class)
-				.hasSingleBean(DelayedTasksEndpointWebExtension.class));
+				.hasSingleBean(DelayedTasksEndpoint.class));
 	}
 
 	@Test
-	void overJmxAloneThereIsNoWebExtension() {
+	void tasksAreNotShownOverJmx() {
 		this.contextRunner
 			.withPropertyValues("spring.jmx.enabled=true", "management.endpoints.jmx.exposure.include=delayedtasks")
-			.run((context) -> assertThat(context).hasSingleBean(DelayedTasksEndpoint.class)
-				.doesNotHaveBean(DelayedTasksEndpointWebExtension.class));
+			.run((context) -> assertThat(context).doesNotHaveBean(DelayedTasksEndpoint.class));
 	}
 
 	@Test
@@ -78,33 +82,26 @@ class EndpointAccessTests {
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class).hasBean("mine"));
 	}
 
-	@Test
-	void keysAndErrorsAreMaskedUnlessValuesAreShown() {
-		this.contextRunner
+	@ParameterizedTest
+	@CsvSource({ "any=default, operator, false", "management.endpoint.delayedtasks.show-values=never, operator, false",
+			"management.endpoint.delayedtasks.show-values=when-authorized, visitor, false",
+			"management.endpoint.delayedtasks.show-values=when-authorized, operator, true",
+			"management.endpoint.delayedtasks.show-values=always, visitor, true" })
+	void errorsAreMaskedUnlessValuesAreShownAndKeysAreNot(String property, String role, boolean shown) {
+		StoredTasks stored = mock(StoredTasks.class);
+		given(stored.node()).willReturn(mock(StoreNode.class));
+		given(stored.find("mail", "id")).willReturn(Optional.of(new StoredTaskDetails("id", "mail", "ann@example.com",
+				Instant.EPOCH, State.DEAD, 1, 1, "No mailbox of Ann", null, Instant.EPOCH, false)));
+		this.contextRunner.withBean(StoredTasks.class, () -> stored)
 			.withPropertyValues("management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.show-values=when-authorized",
-					"management.endpoint.delayedtasks.roles=operator")
+					"management.endpoint.delayedtasks.roles=operator", property)
 			.run((context) -> {
-				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-				DelayedTask<?> task = tasks.schedule(TaskId.of("mail", "ann@example.com"), Duration.ofHours(1), () -> {
-				});
-				DelayedTasksEndpointWebExtension endpoint = context.getBean(DelayedTasksEndpointWebExtension.class);
-				for (String role : List.of("visitor", "operator")) {
-					SecurityContext user = user(role);
-					assertThat(key(endpoint.task(user, new String[] { "mail", task.id() }, null, null, null)))
-						.isEqualTo(role.equals("operator") ? "ann@example.com" : "******");
-					assertThat(String.valueOf(endpoint.tasksOfName(user, "mail", null, null, null).getBody()))
-						.contains(role.equals("operator") ? "ann@example.com" : "******")
-						.contains(task.id());
-				}
-				assertThat(
-						String.valueOf(endpoint.tasksOfName(SecurityContext.NONE, "mail", null, null, null).getBody()))
-					.contains("******");
+				TaskDescriptor task = (TaskDescriptor) context.getBean(DelayedTasksEndpoint.class)
+					.task(user(role), new String[] { "mail", "id" }, null, null, null)
+					.getBody();
+				assertThat(task.key()).isEqualTo("ann@example.com");
+				assertThat(task.error()).isEqualTo(shown ? "No mailbox of Ann" : "******");
 			});
-	}
-
-	private static String key(WebEndpointResponse<?> response) {
-		return ((DelayedTasksEndpoint.TaskDescriptor) response.getBody()).key();
 	}
 
 	private static SecurityContext user(String role) {

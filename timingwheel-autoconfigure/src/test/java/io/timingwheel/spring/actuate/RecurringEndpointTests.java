@@ -2,8 +2,9 @@ package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
 
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.annotation.Recurring;
@@ -13,6 +14,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -35,22 +37,26 @@ class RecurringEndpointTests {
 			.withBean(Hourly.class)
 			.run((context) -> {
 				DelayedTasksEndpoint endpoint = new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class),
-						null, Show.ALWAYS);
-				TaskDescriptor task = (TaskDescriptor) endpoint.task(new String[] { "hourly", "recurring" }, null, null,
-						null);
+						null, Show.ALWAYS, Set.of());
+				TaskDescriptor task = task(endpoint);
 				assertThat(task).isNotNull();
 				assertThat(task.schedule()).isEqualTo("every(PT1H)");
 				assertThat(task.next()).isEqualTo(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(59)));
 				assertThat(task.masked().schedule()).isEqualTo("every(PT1H)");
 				assertThat(context.getBean(DelayedTaskOperations.class)
 					.reschedule(TaskId.of("hourly", "recurring"), Duration.ofMinutes(10))).isTrue();
-				TaskDescriptor moved = (TaskDescriptor) endpoint.task(new String[] { "hourly", "recurring" }, null,
-						null, null);
+				TaskDescriptor moved = task(endpoint);
 				assertThat(moved.dueAt()).isBefore(task.dueAt());
 				assertThat(Duration.between(task.next(), moved.next()).abs()).as("the regular time stays")
 					.isLessThan(Duration.ofMinutes(1));
-				assertThat(endpoint.cancel("hourly", "recurring")).isTrue();
+				assertThat(endpoint.cancel("hourly", "recurring").getStatus()).isEqualTo(204);
 			});
+	}
+
+	private static TaskDescriptor task(DelayedTasksEndpoint endpoint) {
+		return (TaskDescriptor) endpoint
+			.task(SecurityContext.NONE, new String[] { "hourly", "recurring" }, null, null, null)
+			.getBody();
 	}
 
 	@Test

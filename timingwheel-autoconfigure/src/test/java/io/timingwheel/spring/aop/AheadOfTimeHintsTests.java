@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.TaskDescriptors;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -115,12 +115,11 @@ class AheadOfTimeHintsTests {
 	@Test
 	void endpointsCanWriteTheirDescriptors() {
 		RuntimeHints hints = AotContexts.of().withProperties("management.endpoints.web.exposure.include=*").process();
-		for (Class<?> descriptor : List.of(DelayedTasksEndpoint.TasksDescriptor.class,
-				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
-				DelayedTasksEndpoint.TaskDescriptor.class, DelayedTasksEndpoint.DeadDescriptor.class,
-				DelayedTasksEndpoint.GroupDescriptor.class, DelayedTasksEndpoint.StepDescriptor.class,
-				DelayedTasksEndpoint.PauseDescriptor.class, DelayedTasksEndpointWebExtension.ErrorDescriptor.class,
-				ForecastDescriptor.class, ForecastDescriptor.DueDescriptor.class,
+		for (Class<?> descriptor : List.of(TaskDescriptors.TasksDescriptor.class,
+				TaskDescriptors.CountsDescriptor.class, TaskDescriptors.NameDescriptor.class,
+				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class,
+				TaskDescriptors.GroupDescriptor.class, TaskDescriptors.StepDescriptor.class,
+				TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class, ForecastDescriptor.DueDescriptor.class,
 				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())

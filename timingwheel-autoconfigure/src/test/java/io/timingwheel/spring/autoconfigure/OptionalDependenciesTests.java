@@ -53,7 +53,7 @@ class OptionalDependenciesTests {
 
 	@Test
 	void withAllLibrariesAllBeansAreThere() {
-		this.contextRunner.withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
+		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=*", "spring.jmx.enabled=true")
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class)
 				.hasSingleBean(DelayedTasksEndpoint.class)
 				.hasSingleBean(TimingWheelHealthIndicator.class)

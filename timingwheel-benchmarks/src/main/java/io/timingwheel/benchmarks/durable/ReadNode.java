@@ -15,9 +15,8 @@ import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -62,7 +61,7 @@ final class ReadNode implements AutoCloseable {
 
 	private final TimingWheelEndpoint wheel;
 
-	private final DelayedTasksEndpointWebExtension endpoint;
+	private final DelayedTasksEndpoint endpoint;
 
 	private volatile boolean closed;
 
@@ -75,10 +74,8 @@ final class ReadNode implements AutoCloseable {
 		this.tasks = this.context.getBean(DelayedTaskOperations.class);
 		this.wheel = new TimingWheelEndpoint(this.context.getBean(TimingWheel.class),
 				this.context.getBean(DelayedTaskRegistry.class));
-		this.endpoint = new DelayedTasksEndpointWebExtension(
-				new DelayedTasksEndpoint(this.context.getBean(DelayedTaskRegistry.class),
-						this.context.getBeanProvider(StoredTasks.class).getIfAvailable(), Show.ALWAYS),
-				Show.ALWAYS, Set.of());
+		this.endpoint = new DelayedTasksEndpoint(this.context.getBean(DelayedTaskRegistry.class),
+				this.context.getBeanProvider(StoredTasks.class).getIfAvailable(), Show.ALWAYS, Set.of());
 	}
 
 	/**

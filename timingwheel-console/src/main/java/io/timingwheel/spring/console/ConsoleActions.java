@@ -1,8 +1,8 @@
 package io.timingwheel.spring.console;
 
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -15,7 +15,7 @@ final class ConsoleActions {
 	/** How long the steps of one request on many dead tasks may take, in nanoseconds. */
 	private static final long STEPS_NANOS = 250_000_000;
 
-	private final DelayedTasksEndpointWebExtension tasks;
+	private final DelayedTasksEndpoint tasks;
 
 	private final boolean permitted;
 
@@ -24,7 +24,7 @@ final class ConsoleActions {
 	 * @param tasks acts
 	 * @param permitted whether the access level permits actions
 	 */
-	ConsoleActions(DelayedTasksEndpointWebExtension tasks, boolean permitted) {
+	ConsoleActions(DelayedTasksEndpoint tasks, boolean permitted) {
 		this.tasks = tasks;
 		this.permitted = permitted;
 	}

@@ -2,41 +2,30 @@ package io.timingwheel.spring.console;
 
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSlots;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TotalsDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.LevelFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
-import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.console.LiveFigures.OneNode;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
-import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -55,18 +44,6 @@ final class ConsoleReader {
 	/** The figures of the names are read again after this time, in nanoseconds. */
 	private static final long KEPT_NANOS = 400_000_000;
 
-	/** Of how many names the tasks are searched for schedules. */
-	private static final int SCHEDULED_NAMES = 10;
-
-	/** How many tasks of such a name are looked at. */
-	private static final int SCHEDULED_TASKS = 20;
-
-	/** A name with more tasks in memory is not searched: this would take too long. */
-	private static final int MAX_SEARCHED = 1000;
-
-	/** How many dead tasks of a name are shown one by one. */
-	private static final int DEAD = 10;
-
 	private static final String DEFAULT_RANGE = "PT1H";
 
 	/** A level is shown with at most this many slots. */
@@ -74,19 +51,15 @@ final class ConsoleReader {
 
 	private final TimingWheel wheel;
 
-	private final DelayedTasksEndpointWebExtension tasks;
+	private final DelayedTasksEndpoint tasks;
 
 	private final @Nullable StoredTasks storedTasks;
 
-	private final TaskPolicies policies;
-
-	private final Supplier<List<String>> recurring;
+	private final NameReader names;
 
 	private final Lateness lateness;
 
-	private final @Nullable String application;
-
-	private final boolean acts;
+	private final Page page;
 
 	private final Clock clock = Clock.systemUTC();
 
@@ -99,23 +72,18 @@ final class ConsoleReader {
 	 * @param wheel the wheel
 	 * @param tasks reads the tasks
 	 * @param storedTasks the stored tasks, {@code null} without a store
-	 * @param policies the retries and limits of the names
-	 * @param recurring gives the names of the recurring methods
+	 * @param names reads the tasks of names
 	 * @param lateness tells how late tasks have begun
-	 * @param application the name of the application, {@code null} if it has none
-	 * @param acts whether the page may act
+	 * @param page what does not change
 	 */
-	ConsoleReader(TimingWheel wheel, DelayedTasksEndpointWebExtension tasks, @Nullable StoredTasks storedTasks,
-			TaskPolicies policies, Supplier<List<String>> recurring, Lateness lateness, @Nullable String application,
-			boolean acts) {
+	ConsoleReader(TimingWheel wheel, DelayedTasksEndpoint tasks, @Nullable StoredTasks storedTasks, NameReader names,
+			Lateness lateness, Page page) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.storedTasks = storedTasks;
-		this.policies = policies;
-		this.recurring = recurring;
+		this.names = names;
 		this.lateness = lateness;
-		this.application = application;
-		this.acts = acts;
+		this.page = page;
 		for (String range : List.of("PT1M", "PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
 			this.forecasts.put(range, Forecasts.of(tasks, range));
 		}
@@ -125,14 +93,14 @@ final class ConsoleReader {
 		Known known = this.known.get();
 		List<NameFigures> all = known.names();
 		String name = query.name();
-		return new LiveFigures(this.clock.millis(), this.application, this.acts, wheel(), total(all), names(all, query),
-				query.isFor("now") ? forecast(query.range()) : null,
-				(name != null && query.isFor("name")) ? name(name, user) : null,
-				(name != null && !query.isFor("task")) ? dead(name, query.cursor(), user) : null,
-				(name != null) ? find(name, query.find(), user) : null,
-				query.isFor("schedules") ? schedules(query, user) : null,
-				query.isFor("schedules") ? keyedSchedules(all, query, user) : null, this.lateness.read(), node(),
-				query.isFor("node") ? known.nodes() : null);
+		return new LiveFigures(this.clock.millis(), this.page.application(), this.page.acts(), wheel(), total(all),
+				names(all, query), query.isFor("now") ? forecast(query.range()) : null,
+				(name != null && query.isFor("name")) ? this.names.read(name, user) : null,
+				(name != null && !query.isFor("task")) ? this.names.dead(name, query.cursor(), user) : null,
+				(name != null) ? this.names.find(name, query.find(), user) : null,
+				query.isFor("schedules") ? this.names.schedules(query, user) : null,
+				query.isFor("schedules") ? this.names.keyedSchedules(all, query, user) : null, this.lateness.read(),
+				node(), query.isFor("node") ? known.nodes() : null);
 	}
 
 	private Known readKnown() {
@@ -185,7 +153,7 @@ final class ConsoleReader {
 		return Names.of(all, matching, order((query.sort() != null) ? query.sort() : "attention"), query.from(), NAMES);
 	}
 
-	private static Comparator<NameFigures> order(String sort) {
+	static Comparator<NameFigures> order(String sort) {
 		Comparator<NameFigures> byName = Comparator.comparing(NameFigures::name);
 		return switch (sort) {
 			case "pending" -> most(CountsDescriptor::pending).thenComparing(byName);
@@ -201,70 +169,6 @@ final class ConsoleReader {
 
 	private static Comparator<NameFigures> most(ToLongFunction<CountsDescriptor> figure) {
 		return Comparator.<NameFigures>comparingLong((name) -> figure.applyAsLong(name.counts())).reversed();
-	}
-
-	private @Nullable NameTasks name(String name, SecurityContext user) {
-		return (this.tasks.tasksOfName(user, name, null, null, null).getBody() instanceof NameDescriptor tasks)
-				? new NameTasks(tasks.counts(), limits(this.policies.of(name)), tasks.next(), latest(tasks.dead()))
-				: null;
-	}
-
-	private static @Nullable List<TaskDescriptor> latest(@Nullable List<TaskDescriptor> dead) {
-		return (dead != null) ? dead.subList(0, Math.min(DEAD, dead.size())) : null;
-	}
-
-	private static Map<String, String> limits(PolicySettings policy) {
-		Map<String, String> limits = new LinkedHashMap<>();
-		add(limits, "Attempts", policy.maxAttempts());
-		add(limits, "At once", policy.maxConcurrent());
-		add(limits, "At once per key", policy.maxConcurrentPerKey());
-		add(limits, "Rate", policy.rate());
-		return limits;
-	}
-
-	private static void add(Map<String, String> limits, String label, @Nullable Object value) {
-		if (value != null) {
-			limits.put(label, value.toString());
-		}
-	}
-
-	private @Nullable DeadDescriptor dead(String name, @Nullable String cursor, SecurityContext user) {
-		return (this.tasks.tasksOfName(user, name, "true", null, cursor).getBody() instanceof DeadDescriptor dead)
-				? dead : null;
-	}
-
-	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, SecurityContext user) {
-		return (keyOrId != null && !keyOrId.isEmpty()
-				&& this.tasks.task(user, new String[] { name, keyOrId }, null, null, null)
-					.getBody() instanceof TaskDescriptor task) ? task : null;
-	}
-
-	private List<TaskDescriptor> schedules(LiveQuery query, SecurityContext user) {
-		List<TaskDescriptor> tasks = new ArrayList<>();
-		this.recurring.get().stream().filter(query::matches).limit(NAMES).forEach((name) -> {
-			TaskDescriptor task = find(name, RecurringMethodRegistry.KEY, user);
-			if (task != null) {
-				tasks.add(task);
-			}
-		});
-		return tasks;
-	}
-
-	/**
-	 * The schedules that code has stored by name and key. The names with the most tasks
-	 * come first, and the others are found by the filter.
-	 */
-	private List<TaskDescriptor> keyedSchedules(List<NameFigures> all, LiveQuery query, SecurityContext user) {
-		Set<String> methods = Set.copyOf(this.recurring.get());
-		List<String> names = all.stream()
-			.filter((name) -> name.counts().pending() > 0
-					&& (name.counts().durable() || name.counts().pending() <= MAX_SEARCHED))
-			.filter((name) -> !methods.contains(name.name()) && query.matches(name.name()))
-			.sorted(order("pending"))
-			.limit(SCHEDULED_NAMES)
-			.map(NameFigures::name)
-			.toList();
-		return this.tasks.schedules(user, names, SCHEDULED_TASKS);
 	}
 
 	private WheelFigures wheel() {
@@ -325,6 +229,16 @@ final class ConsoleReader {
 	 * @param nodes the nodes of the store, {@code null} without a store
 	 */
 	private record Known(List<NameFigures> names, @Nullable List<OneNode> nodes) {
+
+	}
+
+	/**
+	 * What all figures have in common.
+	 *
+	 * @param application the name of the application, {@code null} if it has none
+	 * @param acts whether the page may act
+	 */
+	record Page(@Nullable String application, boolean acts) {
 
 	}
 

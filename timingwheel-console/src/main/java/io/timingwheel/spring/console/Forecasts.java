@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.NameForecast;
@@ -29,12 +29,12 @@ final class Forecasts {
 	/**
 	 * The forecast, which is kept for half of a span, since counting may take long.
 	 */
-	static SharedReading<Optional<ForecastFigures>> of(DelayedTasksEndpointWebExtension tasks, String range) {
+	static SharedReading<Optional<ForecastFigures>> of(DelayedTasksEndpoint tasks, String range) {
 		return new SharedReading<>(() -> read(tasks, range), (forecast) -> Math.max(MIN_KEPT_NANOS, Math
 			.min(MAX_KEPT_NANOS, forecast.map((known) -> (long) (known.span() * 500_000)).orElse(MIN_KEPT_NANOS))));
 	}
 
-	private static Optional<ForecastFigures> read(DelayedTasksEndpointWebExtension tasks, String range) {
+	private static Optional<ForecastFigures> read(DelayedTasksEndpoint tasks, String range) {
 		return (tasks.tasks(range, null, null).getBody() instanceof ForecastDescriptor forecast)
 				? Optional.of(figures(forecast)) : Optional.empty();
 	}

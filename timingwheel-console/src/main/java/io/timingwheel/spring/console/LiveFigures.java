@@ -7,10 +7,10 @@ import java.util.Map;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TotalsDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;

@@ -6,7 +6,6 @@ import java.util.Set;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
@@ -55,31 +54,29 @@ public final class TimingWheelConsoleAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks,
-			ObjectProvider<DelayedTasksEndpointWebExtension> exposed, TaskPolicies policies,
+			ObjectProvider<DelayedTasksEndpoint> exposed, TaskPolicies policies,
 			ObjectProvider<StoredTasks> storedTasks, ObjectProvider<PathMapper> pathMappers,
 			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness,
 			ObjectProvider<RecurringMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
 		StoredTasks stored = storedTasks.getIfAvailable();
-		DelayedTasksEndpointWebExtension endpoint = exposed
-			.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
+		DelayedTasksEndpoint endpoint = exposed.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
 		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
 		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)),
-				new ConsoleReader(wheel, endpoint, stored, policies, () -> names(recurring),
-						lateness.getIfAvailable(() -> () -> null), environment.getProperty("spring.application.name"),
-						acts),
+				new ConsoleReader(wheel, endpoint, stored, new NameReader(endpoint, policies, () -> names(recurring)),
+						lateness.getIfAvailable(() -> () -> null),
+						new ConsoleReader.Page(environment.getProperty("spring.application.name"), acts)),
 				new ConsoleActions(endpoint, acts), csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
 	}
 
 	/**
 	 * The endpoint {@code delayedtasks} for the page alone, since it is not exposed.
 	 */
-	private static DelayedTasksEndpointWebExtension endpoint(DelayedTaskRegistry tasks, @Nullable StoredTasks stored,
+	private static DelayedTasksEndpoint endpoint(DelayedTaskRegistry tasks, @Nullable StoredTasks stored,
 			Binder binder) {
 		String prefix = "management.endpoint.delayedtasks.";
-		Show showValues = binder.bind(prefix + "show-values", Show.class).orElse(Show.ALWAYS);
+		Show showValues = binder.bind(prefix + "show-values", Show.class).orElse(Show.NEVER);
 		Set<String> roles = binder.bind(prefix + "roles", Bindable.setOf(String.class)).orElse(Set.of());
-		return new DelayedTasksEndpointWebExtension(new DelayedTasksEndpoint(tasks, stored, showValues), showValues,
-				roles);
+		return new DelayedTasksEndpoint(tasks, stored, showValues, roles);
 	}
 
 	private static List<String> names(ObjectProvider<RecurringMethodRegistry> recurring) {

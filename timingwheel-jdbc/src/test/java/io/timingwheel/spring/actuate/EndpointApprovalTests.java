@@ -38,9 +38,10 @@ import static org.awaitility.Awaitility.await;
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointApprovalTests.Application.class,
 		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
 				"management.endpoint.delayedtasks.access=unrestricted",
-				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
-				"spring.datasource.url=jdbc:h2:mem:endpoint-approval", "timingwheel.store.type=jdbc",
-				"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms", "timingwheel.tick=1ms" })
+				"management.endpoint.delayedtasks.show-values=always", "management.endpoint.health.show-details=always",
+				"management.health.redis.enabled=false", "spring.datasource.url=jdbc:h2:mem:endpoint-approval",
+				"timingwheel.store.type=jdbc", "timingwheel.store.node-id=node-a",
+				"timingwheel.store.poll-interval=10ms", "timingwheel.tick=1ms" })
 class EndpointApprovalTests {
 
 	@Autowired

@@ -402,7 +402,8 @@ abstract class EndpointPathTests {
 
 	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
 			properties = { "management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.access=unrestricted", "timingwheel.store.max-attempts=1",
+					"management.endpoint.delayedtasks.access=unrestricted",
+					"management.endpoint.delayedtasks.show-values=always", "timingwheel.store.max-attempts=1",
 					"timingwheel.store.poll-interval=20ms" })
 	static class WithWebMvcTests extends EndpointPathTests {
 
@@ -417,7 +418,8 @@ abstract class EndpointPathTests {
 	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
 			properties = { "spring.main.web-application-type=reactive",
 					"management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.access=unrestricted", "timingwheel.store.max-attempts=1",
+					"management.endpoint.delayedtasks.access=unrestricted",
+					"management.endpoint.delayedtasks.show-values=always", "timingwheel.store.max-attempts=1",
 					"timingwheel.store.poll-interval=20ms" })
 	static class WithWebFluxTests extends EndpointPathTests {
 

@@ -9,13 +9,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.GroupDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.GroupDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
 import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
@@ -64,7 +63,7 @@ class StoredNameEndpointTests {
 	@Test
 	void theEndOfAPauseIsRefusedWhileAPropertyPausesTheName() {
 		this.runner.withPropertyValues("timingwheel.tasks.remind.paused=true").run((context) -> {
-			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			DelayedTasksEndpoint endpoint = endpoint(context);
 			assertThat(endpoint.changeName("remind", "pause", null, null, null).getStatus()).isEqualTo(204);
 			assertThat(this.store.pausedNames()).containsExactly("remind");
 			WebEndpointResponse<?> response = endpoint.changeName("remind", "resume", null, null, null);
@@ -73,19 +72,15 @@ class StoredNameEndpointTests {
 					"The tasks of \"remind\" stay paused on this node, since timingwheel.tasks.remind"
 							+ ".paused is true. Nodes without this property start them"));
 			assertThat(this.store.pausedNames()).as("the pause of all nodes has ended").isEmpty();
-			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null, null))
-				.isEqualTo(new PauseDescriptor(true));
 		});
 	}
 
 	@Test
 	void thePauseOfANameEndsIfNoPropertyPausesIt() {
 		this.runner.run((context) -> {
-			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			DelayedTasksEndpoint endpoint = endpoint(context);
 			assertThat(endpoint.changeName("remind", "pause", null, null, null).getStatus()).isEqualTo(204);
 			assertThat(endpoint.changeName("remind", "resume", null, null, null).getStatus()).isEqualTo(204);
-			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null, null))
-				.isEqualTo(new PauseDescriptor(false));
 		});
 	}
 
@@ -107,10 +102,10 @@ class StoredNameEndpointTests {
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
 			tasks.enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
 			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
-			DelayedTasksEndpoint endpoint = plainEndpoint(context);
-			assertThat(endpoint.task(new String[] { "gone", "1" }, null, null, null))
-				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.masked().unknown()).isTrue());
-			assertThat(endpoint.task(new String[] { "remind", "1" }, null, null, null))
+			DelayedTasksEndpoint endpoint = endpoint(context, Show.NEVER);
+			assertThat(endpoint.task(SecurityContext.NONE, new String[] { "gone", "1" }, null, null, null).getBody())
+				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isTrue());
+			assertThat(endpoint.task(SecurityContext.NONE, new String[] { "remind", "1" }, null, null, null).getBody())
 				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isNull());
 		});
 	}
@@ -129,8 +124,7 @@ class StoredNameEndpointTests {
 			for (int i = 0; i < 6; i++) {
 				bury("remind", "k" + i, (i < 2) ? "HTTP 50" : "HTTP 503");
 			}
-			DelayedTasksEndpointWebExtension masked = new DelayedTasksEndpointWebExtension(plainEndpoint(context),
-					Show.NEVER, Set.of());
+			DelayedTasksEndpoint masked = endpoint(context, Show.NEVER);
 			List<GroupDescriptor> groups = groups(masked, "remind");
 			assertThat(groups).extracting(GroupDescriptor::error).containsExactly("******", "******");
 			assertThat(groups).extracting(GroupDescriptor::group)
@@ -165,7 +159,7 @@ class StoredNameEndpointTests {
 			for (int i = 0; i < 150; i++) {
 				bury((i % 3 == 0) ? "extend" : "renew", "k" + i, "Failed");
 			}
-			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			DelayedTasksEndpoint endpoint = endpoint(context);
 			List<TaskDescriptor> dead = ((NameDescriptor) endpoint
 				.tasksOfName(SecurityContext.NONE, "renew", null, null, null)
 				.getBody()).dead();
@@ -195,7 +189,7 @@ class StoredNameEndpointTests {
 			.forEach((task) -> this.store.settle(List.of(new Settlement.Bury(task.ref(), error))));
 	}
 
-	private static List<GroupDescriptor> groups(DelayedTasksEndpointWebExtension endpoint, String name) {
+	private static List<GroupDescriptor> groups(DelayedTasksEndpoint endpoint, String name) {
 		WebEndpointResponse<?> response = endpoint.tasksOfName(SecurityContext.NONE, name, "true", null, null);
 		return ((DeadDescriptor) response.getBody()).groups();
 	}
@@ -217,13 +211,13 @@ class StoredNameEndpointTests {
 		}
 	}
 
-	private static DelayedTasksEndpointWebExtension endpoint(ApplicationContext context) {
-		return new DelayedTasksEndpointWebExtension(plainEndpoint(context), Show.ALWAYS, Set.of());
+	private static DelayedTasksEndpoint endpoint(ApplicationContext context) {
+		return endpoint(context, Show.ALWAYS);
 	}
 
-	private static DelayedTasksEndpoint plainEndpoint(ApplicationContext context) {
+	private static DelayedTasksEndpoint endpoint(ApplicationContext context, Show showValues) {
 		return new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class), context.getBean(StoredTasks.class),
-				Show.ALWAYS);
+				showValues, Set.of());
 	}
 
 	static class Reminders {

@@ -1,0 +1,312 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.support.PendingTaskSnapshot;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * The answers of {@link DelayedTasksEndpoint}. Their components are the fields of the
+ * JSON.
+ *
+ * @since 0.1
+ */
+public final class TaskDescriptors {
+
+	private static final String MASK = "******";
+
+	private TaskDescriptors() {
+	}
+
+	/**
+	 * A page of names with their figures.
+	 *
+	 * @param tasks the figures by name
+	 * @param totals the figures of all names that the search finds, on this page or not
+	 * @param nodes the nodes that share the store, the one that reported last first;
+	 * {@code null} without a store and after the first page
+	 * @param cursor where the next page begins, {@code null} if there is none
+	 */
+	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, TotalsDescriptor totals,
+			@Nullable List<NodeDescriptor> nodes, @Nullable String cursor) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * The figures of several names together.
+	 *
+	 * @param names how many names these are
+	 * @param pending how many tasks have not begun
+	 * @param running how many have begun and not ended
+	 * @param completed how many ended with a result
+	 * @param failed how many ended with an exception
+	 * @param cancelled how many were cancelled
+	 * @param expired how many were too late to be started
+	 * @param overdue how many stored tasks are past their due time and have not begun
+	 * @param dead how many stored tasks have failed for good
+	 * @param waiting how many tasks are due and held back by policies or pauses
+	 * @param estimated whether the figures of a name are estimates
+	 */
+	public record TotalsDescriptor(int names, long pending, long running, long completed, long failed, long cancelled,
+			long expired, long overdue, long dead, long waiting, boolean estimated) {
+
+		/**
+		 * Adds figures.
+		 * @param names the figures of each name
+		 * @return the sums
+		 */
+		public static TotalsDescriptor of(Collection<CountsDescriptor> names) {
+			return new TotalsDescriptor(names.size(), sum(names, CountsDescriptor::pending),
+					sum(names, CountsDescriptor::running), sum(names, CountsDescriptor::completed),
+					sum(names, CountsDescriptor::failed), sum(names, CountsDescriptor::cancelled),
+					sum(names, CountsDescriptor::expired), sum(names, CountsDescriptor::overdue),
+					sum(names, CountsDescriptor::dead), sum(names, CountsDescriptor::waiting),
+					names.stream().anyMatch(CountsDescriptor::estimated));
+		}
+
+		private static long sum(Collection<CountsDescriptor> names, ToLongFunction<CountsDescriptor> figure) {
+			return names.stream().mapToLong(figure).sum();
+		}
+
+	}
+
+	/**
+	 * A node that shares the store. A node reports every few seconds, and is listed up to
+	 * ten minutes after its last report.
+	 *
+	 * @param id the node, as {@code timingwheel.store.node-id}
+	 * @param thisNode whether it is the node that answers
+	 * @param claiming whether it claims tasks
+	 * @param inFlight how many tasks it has claimed and not settled
+	 * @param age how long ago it has reported this
+	 */
+	public record NodeDescriptor(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
+
+		static NodeDescriptor of(StoreNode.Reported node) {
+			return new NodeDescriptor(node.id(), node.thisNode(), node.claiming(), node.inFlight(), node.age());
+		}
+
+	}
+
+	/**
+	 * The figures of one name.
+	 *
+	 * @param durable whether its tasks are stored
+	 * @param pending how many have not begun
+	 * @param running how many have begun and not ended
+	 * @param completed how many ended with a result
+	 * @param failed how many ended with an exception
+	 * @param cancelled how many were cancelled
+	 * @param expired how many were too late to be started
+	 * @param overdue how many stored tasks are past their due time and have not begun
+	 * @param dead how many stored tasks have failed for good
+	 * @param paused whether none of its tasks starts until the name is resumed
+	 * @param waiting how many tasks are due and held back by the policy of the name or by
+	 * its pause
+	 * @param estimated whether the large ones of the figures of stored tasks are
+	 * estimates
+	 */
+	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
+			long cancelled, long expired, long overdue, long dead, boolean paused, long waiting, boolean estimated) {
+
+		/**
+		 * Each node counts the tasks that have ended on this node. The figures of stored
+		 * tasks are the same on all nodes.
+		 */
+		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredTaskCounts stored) {
+			if (stored == null) {
+				return new CountsDescriptor(false, counts.pending(), counts.running(), counts.completed(),
+						counts.failed(), counts.cancelled(), counts.expired(), 0, 0, paused, waiting, false);
+			}
+			return new CountsDescriptor(true, stored.pending(), stored.running(), counts.completed(), counts.failed(),
+					counts.cancelled(), counts.expired(), stored.overdue(), stored.dead(), paused, stored.waiting(),
+					stored.estimated());
+		}
+
+	}
+
+	/**
+	 * The figures of a name, and its tasks.
+	 *
+	 * @param name the name
+	 * @param counts its figures
+	 * @param next the pending tasks that are due first
+	 * @param dead the stored tasks that died last, {@code null} for tasks in memory and
+	 * after the first page
+	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
+	 * none
+	 * @param sampled {@code true} if the pending tasks are those of a sample, since there
+	 * are more than 100,000 in memory; otherwise {@code null}
+	 */
+	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
+			@Nullable List<TaskDescriptor> dead, @Nullable String cursor,
+			@Nullable Boolean sampled) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * Dead tasks of a name, grouped by their errors, those that died last first.
+	 *
+	 * @param name the name
+	 * @param groups the groups, the one with the latest death first
+	 * @param examined how many dead tasks are in the groups
+	 * @param complete whether the groups contain all dead tasks of the name
+	 * @param cursor where the groups of the tasks that died earlier follow, {@code null}
+	 * if there are none
+	 */
+	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
+			@Nullable String cursor) implements OperationResponseBody {
+
+		/** One hundred groups then take no more than 90 KB. */
+		private static final int MAX_ERROR_BYTES = 700;
+
+		static DeadDescriptor of(String name, DeadGroups dead, boolean showErrors) {
+			return new DeadDescriptor(name,
+					dead.groups()
+						.stream()
+						.map((group) -> new GroupDescriptor(
+								showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.group(),
+								group.count(), group.first(), group.last(), group.id()))
+						.toList(),
+					dead.examined(), dead.complete(), dead.cursor());
+		}
+
+	}
+
+	/**
+	 * Dead tasks with the same error.
+	 *
+	 * @param error the first 250 characters of the error, or fewer if these take more
+	 * than 700 bytes of JSON
+	 * @param group the id of the group, by which {@code requeue-dead} and
+	 * {@code delete-dead} mean exactly these tasks. It does not show the error
+	 * @param count how many tasks
+	 * @param first when the first of them died
+	 * @param last when the last of them died
+	 * @param id the id of the one that died last
+	 */
+	public record GroupDescriptor(String error, String group, int count, Instant first, Instant last, String id) {
+
+	}
+
+	/**
+	 * What one call has done to dead tasks.
+	 *
+	 * @param affected how many it has requeued or deleted
+	 * @param skipped how many stay dead because their keys have pending tasks
+	 * @param remaining whether to repeat the call with the cursor
+	 * @param cursor where the next call goes on, {@code null} if nothing remains
+	 */
+	public record StepDescriptor(int affected, int skipped, boolean remaining,
+			@Nullable String cursor) implements OperationResponseBody {
+
+		static StepDescriptor of(StoredTasks.DeadStep step) {
+			return new StepDescriptor(step.affected(), step.skipped(), step.remaining(), step.cursor());
+		}
+
+	}
+
+	/**
+	 * A task.
+	 *
+	 * @param id the id, which no other task has
+	 * @param name the task's name
+	 * @param key its key, {@code null} if it has none
+	 * @param dueAt when it is due
+	 * @param state the state of a stored task, {@code null} for a task in memory
+	 * @param attempt the number of the next or current attempt of a stored task,
+	 * {@code null} for a task in memory
+	 * @param deliveries how often a stored task has begun, {@code null} for a task in
+	 * memory
+	 * @param error the last failure of a stored task, {@code null} if there was none
+	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)};
+	 * {@code null} for another task
+	 * @param next when the next regular run of a recurring task is due, {@code null} if
+	 * this depends on the end of the present run
+	 * @param unknown {@code true} for a stored task whose method this node does not have,
+	 * {@code null} for another task
+	 * @param diedAt when a dead task died, {@code null} for another task
+	 */
+	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
+			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
+			@Nullable String error, @Nullable String schedule, @Nullable Instant next, @Nullable Boolean unknown,
+			@Nullable Instant diedAt) implements OperationResponseBody {
+
+		static TaskDescriptor of(PendingTaskSnapshot task) {
+			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null,
+					task.schedule(), task.next(), null, null);
+		}
+
+		static TaskDescriptor of(StoredTaskDetails task) {
+			StoredTaskDetails.Times schedule = task.schedule();
+			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), task.state(), task.attempt(),
+					task.deliveries(), task.error(), (schedule != null) ? schedule.text() : null,
+					(schedule != null) ? next(task, schedule) : null, task.unknown() ? Boolean.TRUE : null,
+					task.diedAt());
+		}
+
+		/**
+		 * The time after the present run, or after the present attempts at a run.
+		 */
+		private static @Nullable Instant next(StoredTaskDetails task, StoredTaskDetails.Times stored) {
+			Instant dueAt = task.dueAt();
+			Instant scheduledAt = stored.scheduledAt();
+			boolean begun = task.state() != State.PENDING || task.attempt() > 1;
+			if (scheduledAt.isAfter(dueAt) || (!begun && scheduledAt.equals(dueAt))) {
+				return scheduledAt;
+			}
+			try {
+				Schedule schedule = Schedule.parse(stored.text());
+				return schedule.isFixedDelay() ? null : schedule.next(scheduledAt, dueAt);
+			}
+			catch (IllegalArgumentException ex) {
+				// A newer release has stored a schedule that this one does not know.
+				return null;
+			}
+		}
+
+		/**
+		 * A list shows as much of an error as the groups of the dead tasks do.
+		 */
+		TaskDescriptor withBeginOfError() {
+			return (this.error != null) ? withError(DeadGroups.beginOf(this.error)) : this;
+		}
+
+		TaskDescriptor masked() {
+			return (this.error != null) ? withError(MASK) : this;
+		}
+
+		private TaskDescriptor withError(String error) {
+			return new TaskDescriptor(this.id, this.name, this.key, this.dueAt, this.state, this.attempt,
+					this.deliveries, error, this.schedule, this.next, this.unknown, this.diedAt);
+		}
+
+	}
+
+	/**
+	 * What is wrong with a request.
+	 *
+	 * @param error a sentence
+	 */
+	public record ErrorDescriptor(String error) implements OperationResponseBody {
+
+	}
+
+}

@@ -1,0 +1,263 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.Position;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.PendingTaskSnapshot;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+
+/**
+ * All tasks of the application: those in memory, and the stored ones if there is a store.
+ * A request that makes no sense ends with an {@link InvalidEndpointRequestException}.
+ * Thread-safe.
+ */
+final class TaskView {
+
+	/** How many names, pending tasks and dead tasks a page has at most. */
+	static final int LIMIT = 100;
+
+	/** The due time of the last task of a page in seconds and nanoseconds, and its id. */
+	private static final Pattern CURSOR = Pattern.compile("(-?\\d{1,15})\\.(\\d{1,9})-(.{1,100})");
+
+	private final DelayedTaskRegistry memory;
+
+	private final @Nullable StoredTasks stored;
+
+	TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored) {
+		this.memory = memory;
+		this.stored = stored;
+	}
+
+	static InvalidEndpointRequestException invalid(String reason) {
+		return new InvalidEndpointRequestException(reason, reason);
+	}
+
+	/**
+	 * The stored tasks, for a request that needs a store.
+	 */
+	private StoredTasks store() {
+		if (this.stored == null) {
+			throw invalid("There are no durable tasks: timingwheel.store.type is not set");
+		}
+		return this.stored;
+	}
+
+	StoreNode node() {
+		return store().node();
+	}
+
+	/**
+	 * Whether stored tasks have a name. The names of other nodes are at most a few
+	 * seconds old.
+	 */
+	boolean isStored(String name) {
+		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
+	}
+
+	boolean isKnown(String name) {
+		return isStored(name) || this.memory.isKnown(name);
+	}
+
+	/**
+	 * The nodes of the store, {@code null} without a store.
+	 */
+	@Nullable List<NodeDescriptor> nodes() {
+		return (this.stored != null) ? this.stored.node().nodes().stream().map(NodeDescriptor::of).toList() : null;
+	}
+
+	/**
+	 * The figures of all names that contain a text, sorted.
+	 */
+	NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
+		Map<String, StoredTaskCounts> counts = (this.stored != null) ? this.stored.counts().all() : Map.of();
+		Set<String> names = new HashSet<>(this.memory.names());
+		names.addAll(counts.keySet());
+		NavigableMap<String, CountsDescriptor> result = new TreeMap<>();
+		String text = (search != null) ? search.toLowerCase(Locale.ROOT) : "";
+		names.stream()
+			.filter((name) -> name.toLowerCase(Locale.ROOT).contains(text))
+			.forEach((name) -> result.put(name, counts(name, counts.get(name))));
+		return result;
+	}
+
+	private CountsDescriptor counts(String name, @Nullable StoredTaskCounts stored) {
+		boolean paused = (stored != null) ? node().isPaused(name) : this.memory.isPaused(name);
+		return CountsDescriptor.of(this.memory.counts(name), this.memory.waiting(name), paused, stored);
+	}
+
+	/**
+	 * A page of the names.
+	 */
+	TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
+		NavigableMap<String, CountsDescriptor> names = counts(search);
+		List<NodeDescriptor> nodes = (cursor == null) ? nodes() : null;
+		PageSize size = PageSize.ofNames();
+		if (nodes != null) {
+			nodes.forEach((node) -> size.hasRoomFor(node.id()));
+		}
+		Map<String, CountsDescriptor> page = new LinkedHashMap<>();
+		String last = null;
+		boolean more = false;
+		for (Map.Entry<String, CountsDescriptor> name : ((cursor != null) ? names.tailMap(cursor, false) : names)
+			.entrySet()) {
+			more = last != null && (page.size() == LIMIT || !size.hasRoomFor(name.getKey()));
+			if (more) {
+				break;
+			}
+			last = name.getKey();
+			page.put(last, name.getValue());
+		}
+		return new TasksDescriptor(page, TotalsDescriptor.of(names.values()), nodes, more ? last : null);
+	}
+
+	ForecastDescriptor forecast(String period) {
+		return ForecastDescriptor.read(period, this.memory, this.stored);
+	}
+
+	/**
+	 * A page of the tasks of a name, {@code null} if the name is not known.
+	 */
+	@Nullable NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
+		Position after = (cursor != null) ? position(cursor) : null;
+		StoredTaskCounts counts = (this.stored != null) ? this.stored.counts().of(name) : null;
+		boolean durable = counts != null;
+		if (!durable && !this.memory.names().contains(name)) {
+			return null;
+		}
+		// One more task shows whether there is another page.
+		List<TaskDescriptor> next = pending(name, durable, after, limit + 1);
+		List<TaskDescriptor> page = page(next, limit, showErrors);
+		List<TaskDescriptor> dead = (durable && after == null)
+				? page(store().dead(name, limit).stream().map(TaskDescriptor::of).toList(), limit, showErrors) : null;
+		return new NameDescriptor(name, counts(name, counts), page, dead,
+				(page.size() < next.size()) ? cursor(page.get(page.size() - 1)) : null,
+				(!durable && this.memory.memoryTasks().isSampled(name)) ? true : null);
+	}
+
+	private List<TaskDescriptor> pending(String name, boolean durable, @Nullable Position after, int limit) {
+		if (durable) {
+			return store().pending(name, after, limit).stream().map(TaskDescriptor::of).toList();
+		}
+		return this.memory.memoryTasks()
+			.page(name, (after != null) ? new PendingTaskSnapshot.Position(after.dueAt(), after.id()) : null, limit)
+			.stream()
+			.map(TaskDescriptor::of)
+			.toList();
+	}
+
+	/**
+	 * As many tasks as fit into a page, and the beginnings of their errors.
+	 */
+	private static List<TaskDescriptor> page(List<TaskDescriptor> tasks, int limit, boolean showErrors) {
+		PageSize size = PageSize.ofTasks();
+		return tasks.stream()
+			.limit(limit)
+			.map(TaskDescriptor::withBeginOfError)
+			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error(), task.schedule()))
+			.map((task) -> showErrors ? task : task.masked())
+			.toList();
+	}
+
+	private static Position position(String cursor) {
+		Matcher matcher = CURSOR.matcher(cursor);
+		if (!matcher.matches()) {
+			throw invalid(
+					"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(cursor));
+		}
+		return new Position(Instant.ofEpochSecond(Long.parseLong(matcher.group(1)), Long.parseLong(matcher.group(2))),
+				matcher.group(3));
+	}
+
+	private static String cursor(TaskDescriptor task) {
+		return task.dueAt().getEpochSecond() + "." + task.dueAt().getNano() + "-" + task.id();
+	}
+
+	/**
+	 * The recurring tasks among the pending tasks of a name that are due first.
+	 */
+	List<TaskDescriptor> schedules(String name, int limit, boolean showErrors) {
+		List<TaskDescriptor> next = pending(name, isStored(name), null, limit);
+		return page(next.stream().filter((task) -> task.schedule() != null).toList(), limit, showErrors);
+	}
+
+	@Nullable TaskDescriptor find(String name, String keyOrId) {
+		return this.memory.memoryTasks()
+			.find(name, keyOrId)
+			.map(TaskDescriptor::of)
+			.or(() -> (this.stored != null) ? this.stored.find(name, keyOrId).map(TaskDescriptor::of)
+					: Optional.empty())
+			.orElse(null);
+	}
+
+	boolean cancel(String name, String keyOrId) {
+		return this.memory.cancel(name, keyOrId) || (this.stored != null && this.stored.cancel(name, keyOrId));
+	}
+
+	StoredTasks.Change reschedule(String name, String keyOrId, Duration delay) {
+		if (this.memory.reschedule(name, keyOrId, delay)) {
+			return StoredTasks.Change.DONE;
+		}
+		return (this.stored != null) ? this.stored.reschedule(name, keyOrId, delay) : StoredTasks.Change.NOT_FOUND;
+	}
+
+	StoredTasks.Change requeue(String name, String id) {
+		return store().requeue(name, id);
+	}
+
+	/**
+	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all
+	 * nodes.
+	 * @return whether the name is known
+	 */
+	boolean setPaused(String name, boolean paused) {
+		if (!isStored(name)) {
+			return this.memory.setPaused(name, paused);
+		}
+		try {
+			node().setPaused(name, paused);
+			return true;
+		}
+		catch (UnsupportedOperationException ex) {
+			throw invalid(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	/**
+	 * Makes a request about dead tasks with a group or a cursor, which a user may have
+	 * made up.
+	 */
+	<T> T dead(Function<StoredTasks.Dead, T> request) {
+		try {
+			return request.apply(store().dead());
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(String.valueOf(ex.getMessage()));
+		}
+	}
+
+}
