@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -53,11 +52,9 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 
 	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 
-	private final List<Reader<?>> readers = List.of(
-			new Reader<>(Delayed.class, (delayed) -> Stream.of(delayed.key(), delayed.delayExpression())),
-			new Reader<>(CancelDelayed.class, (cancelDelayed) -> Stream.of(cancelDelayed.key())),
-			new Reader<>(Recurring.class, (recurring) -> Stream.empty()),
-			new Reader<>(Timeout.class, (timeout) -> Stream.of(timeout.timeoutExpression())));
+	private final List<AnnotatedMethods<? extends Annotation>> annotated = List.of(
+			new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
+			new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
 
 	/**
 	 * Whether the application is being processed ahead of time. During this processing
@@ -78,10 +75,10 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+		Class<?> beanClass = bean.getBeanClass();
 		List<AnnotatedMethod> methods = new ArrayList<>();
-		for (Reader<?> reader : this.readers) {
-			reader.read(bean.getBeanClass(), methods);
-		}
+		this.annotated.forEach((annotated) -> annotated.of(beanClass)
+			.forEach((method, annotation) -> methods.add(new AnnotatedMethod(method, annotation, beanClass))));
 		if (methods.isEmpty()) {
 			return null;
 		}
@@ -90,68 +87,40 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 			.forEach((method) -> method.registerHints(generationContext.getRuntimeHints(), beanFactory));
 	}
 
-	/**
-	 * Finds the methods with one annotation.
-	 *
-	 * @param <A> the annotation
-	 */
-	private static final class Reader<A extends Annotation> {
-
-		private final String name;
-
-		private final AnnotatedMethods<A> methods;
-
-		private final Function<A, Stream<String>> expressions;
-
-		Reader(Class<A> annotationType, Function<A, Stream<String>> expressions) {
-			this.name = "@" + annotationType.getSimpleName();
-			this.methods = new AnnotatedMethods<>(annotationType);
-			this.expressions = expressions;
-		}
-
-		void read(Class<?> beanClass, List<AnnotatedMethod> result) {
-			this.methods.of(beanClass)
-				.forEach((method,
-						annotation) -> result.add(new AnnotatedMethod(this.name, method,
-								this.expressions.apply(annotation).filter(StringUtils::hasText).toList(),
-								storedTypes(method, annotation, beanClass), fallbacks(annotation, beanClass))));
-		}
-
-		private static List<Type> storedTypes(Method method, Annotation annotation, Class<?> beanClass) {
-			return (annotation instanceof Delayed delayed && delayed.durable())
-					? AnnotatedMethods.argumentTypes(method, beanClass) : List.of();
-		}
-
-		/**
-		 * Returns all methods with the name of the fallback. Which of them is called
-		 * depends on their parameters.
-		 */
-		private static List<Method> fallbacks(Annotation annotation, Class<?> beanClass) {
-			List<Method> methods = new ArrayList<>();
-			if (annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
-				ReflectionUtils.doWithMethods(beanClass, methods::add,
-						(method) -> method.getName().equals(timeout.fallback()));
-			}
-			return methods;
-		}
-
-	}
-
-	private record AnnotatedMethod(String annotation, Method method, List<String> expressions, List<Type> storedTypes,
-			List<Method> fallbacks) {
+	private record AnnotatedMethod(Method method, Annotation annotation, Class<?> beanClass) {
 
 		void registerHints(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
 			hints.reflection().registerMethod(this.method, ExecutableMode.INVOKE);
-			this.fallbacks.forEach((fallback) -> hints.reflection().registerMethod(fallback, ExecutableMode.INVOKE));
-			BINDING.registerReflectionHints(hints.reflection(), this.storedTypes.toArray(Type[]::new));
-			for (String text : this.expressions) {
-				ArgumentExpression expression = ArgumentExpression.parse(this.annotation, text, this.method,
-						beanFactory);
+			if (this.annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
+				// Which of the methods with this name is called depends on the
+				// parameters.
+				ReflectionUtils.doWithMethods(this.beanClass,
+						(fallback) -> hints.reflection().registerMethod(fallback, ExecutableMode.INVOKE),
+						(candidate) -> candidate.getName().equals(timeout.fallback()));
+			}
+			if (this.annotation instanceof Delayed delayed && delayed.durable()) {
+				BINDING.registerReflectionHints(hints.reflection(),
+						AnnotatedMethods.argumentTypes(this.method, this.beanClass).toArray(Type[]::new));
+			}
+			expressions().filter(StringUtils::hasText).forEach((text) -> {
+				ArgumentExpression expression = ArgumentExpression
+					.parse("@" + this.annotation.annotationType().getSimpleName(), text, this.method, beanFactory);
 				if (!expression.isArgument()) {
 					new ExpressionHints(hints.reflection(), this.method, expression, beanFactory)
 						.register(expression.syntaxTree());
 				}
+			});
+		}
+
+		private Stream<String> expressions() {
+			if (this.annotation instanceof Delayed delayed) {
+				return Stream.of(delayed.key(), delayed.delayExpression());
 			}
+			if (this.annotation instanceof CancelDelayed cancelDelayed) {
+				return Stream.of(cancelDelayed.key());
+			}
+			return (this.annotation instanceof Timeout timeout) ? Stream.of(timeout.timeoutExpression())
+					: Stream.empty();
 		}
 
 	}

@@ -28,19 +28,12 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 	private static final Log logger = LogFactory.getLog(AnnotatedMethodScanner.class);
 
-	private final @Nullable CreatedBeans beans;
+	private final CreatedBeans beans;
 
 	private List<Reader> readers = List.of();
 
 	/**
-	 * Creates a scanner that only reads.
-	 */
-	public AnnotatedMethodScanner() {
-		this.beans = null;
-	}
-
-	/**
-	 * Creates a scanner that also creates the beans that it cannot read, and that run by
+	 * Creates a scanner. It also creates the beans that it cannot read, and that run by
 	 * themselves.
 	 * @param beans knows these beans
 	 */
@@ -77,9 +70,7 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	@Override
 	public void afterSingletonsInstantiated() {
 		this.readers.forEach(Reader::resolveWithBeans);
-		if (this.beans != null) {
-			this.beans.createHidden();
-		}
+		this.beans.createHidden();
 	}
 
 	/**

@@ -33,8 +33,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Checks at startup that {@code @Delayed} can take effect on a method. A check that fails
- * throws an {@link InvalidAnnotatedMethodException}. No check instantiates a bean.
+ * Checks that {@code @Delayed}, {@code @CancelDelayed} or {@code @Recurring} can take
+ * effect on a method. A check that fails throws an
+ * {@link InvalidAnnotatedMethodException}. No check instantiates a bean.
  */
 final class DelayedMethodRules {
 

@@ -54,13 +54,13 @@ abstract class FutureTimeout {
 	 */
 	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
 		LimitedCall call = guard.call();
-		Class<?> declared = call.returnType();
+		Class<?> declared = call.limit().returnType();
 		if (returned instanceof CompletionStage<?> stage) {
 			if (isDone(stage)) {
 				return null;
 			}
 			if (declared.isAssignableFrom(CompletableFuture.class)
-					&& (!call.hasUnknownReturnType() || isReplaceable(stage))) {
+					&& (!call.limit().returnTypeUnknown() || isReplaceable(stage))) {
 				return new NewStage<>(stage, guard);
 			}
 			Assert.state(stage instanceof Future<?>, () -> call.method()
@@ -69,7 +69,7 @@ abstract class FutureTimeout {
 			return new InPlace((Future<?>) stage, guard);
 		}
 		if (returned instanceof Future<?> future && FutureCompletion.showsResult(future) && !future.isDone()) {
-			return (declared.isAssignableFrom(FutureWrapper.class) && !call.hasUnknownReturnType())
+			return (declared.isAssignableFrom(FutureWrapper.class) && !call.limit().returnTypeUnknown())
 					? new FutureWrapper<>(future, guard) : new InPlace(future, guard);
 		}
 		return (returned != null) ? LaterResult.startedWork(returned, guard) : null;

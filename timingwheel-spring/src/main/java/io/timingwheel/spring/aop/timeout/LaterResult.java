@@ -238,7 +238,7 @@ final class LaterResult {
 				return task;
 			}
 		}
-		Class<?> declared = call.returnType();
+		Class<?> declared = call.limit().returnType();
 		if (returned instanceof Callable<?> callable && declared.isAssignableFrom(Callable.class)) {
 			return new LimitedCallable<>(callable, call);
 		}

@@ -49,26 +49,15 @@ final class LimitedCall {
 		return this.runtime;
 	}
 
+	TimeLimit limit() {
+		return this.limit;
+	}
+
 	/**
 	 * Returns the name of the method, for messages.
 	 */
 	String method() {
 		return InvalidAnnotatedMethodException.describe(this.method);
-	}
-
-	/**
-	 * Returns the type that the caller expects, as far as it is known.
-	 */
-	Class<?> returnType() {
-		return this.limit.returnType();
-	}
-
-	/**
-	 * Whether the type that the caller expects is not known, so that only an object of
-	 * the same class is sure to fit.
-	 */
-	boolean hasUnknownReturnType() {
-		return this.limit.hasUnknownReturnType();
 	}
 
 	boolean isFor(MethodInvocation invocation) {

@@ -42,7 +42,7 @@ final class ReactorTimeout {
 	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {
 		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
-		if (adapter == null || !call.returnType().isAssignableFrom(adapter.getReactiveType())) {
+		if (adapter == null || !call.limit().returnType().isAssignableFrom(adapter.getReactiveType())) {
 			return null;
 		}
 		Publisher<?> source = adapter.toPublisher(returned);

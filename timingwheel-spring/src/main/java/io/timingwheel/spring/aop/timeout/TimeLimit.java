@@ -23,83 +23,68 @@ import org.springframework.util.StringUtils;
 
 /**
  * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
+ *
+ * @param method the most specific method
+ * @param returnType the type that the caller expects, as the class of the bean resolves
+ * it
+ * @param returnTypeUnknown whether the class of the bean leaves this type open, as that
+ * of a lambda expression does, so that only an object of the same class is sure to fit
+ * @param resultMayComeLater whether what the method returns in time may have work left
+ * that needs a limit
+ * @param fallback gives the result in place of the timeout, {@code null} for none
+ * @param expression gives the limit of a call, {@code null} if all calls have one
+ * @param constant the limit of all calls in nanoseconds; zero if there is an expression
  */
-final class TimeLimit {
+record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, boolean resultMayComeLater,
+		@Nullable Fallback fallback, @Nullable ArgumentExpression expression, Supplier<Long> constant) {
+
+	private static final String ATTRIBUTE = "@Timeout(timeoutExpression)";
 
 	private static final String EXAMPLE = "set a positive duration such as 800ms";
 
-	private final Method method;
-
-	private final Class<?> returnType;
-
-	private final boolean returnTypeUnknown;
-
-	private final boolean resultMayComeLater;
-
-	private final @Nullable ArgumentExpression expression;
-
-	/** The constant limit in nanoseconds; zero if there is an expression. */
-	private final Supplier<Long> constant;
-
-	private final @Nullable Fallback fallback;
-
-	TimeLimit(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
+	/**
+	 * Reads and checks an annotation.
+	 * @throws InvalidAnnotatedMethodException if it cannot take effect
+	 */
+	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
-		this.method = method;
-		ResolvableType returnType = ResolvableType.forMethodReturnType(method, beanClass);
-		LaterResult.check(method, returnType);
+		ResolvableType resolved = ResolvableType.forMethodReturnType(method, beanClass);
+		LaterResult.check(method, resolved);
 		// To Spring a suspend function returns what its callers get, and to advice a
 		// publisher.
-		this.returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
-				: returnType.resolve(method.getReturnType());
-		this.returnTypeUnknown = ClassUtils.isLambdaClass(beanClass)
+		Class<?> returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
+				: resolved.resolve(method.getReturnType());
+		boolean unknown = ClassUtils.isLambdaClass(beanClass)
 				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
-		this.resultMayComeLater = LaterResult.isPossible(this.returnType);
-		this.fallback = fallback;
-		String text = annotation.timeout();
-		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
-		if (StringUtils.hasText(text) == expression) {
-			throw expression
-					? new InvalidAnnotatedMethodException(method, "@Timeout has both a timeout and a timeoutExpression",
-							"remove one of them")
-					: new InvalidAnnotatedMethodException(method, "@Timeout has no limit",
-							"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
+		boolean hasExpression = StringUtils.hasText(annotation.timeoutExpression());
+		if (StringUtils.hasText(annotation.timeout()) == hasExpression) {
+			throw new InvalidAnnotatedMethodException(method,
+					hasExpression ? "@Timeout has both a timeout and a timeoutExpression" : "@Timeout has no limit",
+					hasExpression ? "remove one of them"
+							: "set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
 		}
-		this.expression = expression ? ArgumentExpression.parse("@Timeout(timeoutExpression)",
-				annotation.timeoutExpression(), method, beanFactory) : null;
-		if (this.expression != null) {
-			this.expression.requireResult("@Timeout(timeoutExpression)",
-					"a Duration, a number of milliseconds or a text such as 800ms", Duration.class, Number.class,
-					CharSequence.class);
-			checkConstant(this.expression);
-		}
+		ArgumentExpression expression = hasExpression ? expression(method, annotation.timeoutExpression(), beanFactory)
+				: null;
 		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
-		this.constant = expression ? () -> 0L : attributes.once(() -> nanos(method, text, attributes));
+		Supplier<Long> constant = hasExpression ? () -> 0L
+				: attributes.once(() -> nanos(method, annotation.timeout(), attributes));
+		return new TimeLimit(method, returnType, unknown, LaterResult.isPossible(returnType), fallback, expression,
+				constant);
 	}
 
-	private void checkConstant(ArgumentExpression expression) {
+	private static ArgumentExpression expression(Method method, String text, ConfigurableBeanFactory beanFactory) {
+		ArgumentExpression expression = ArgumentExpression.parse(ATTRIBUTE, text, method, beanFactory);
+		expression.requireResult(ATTRIBUTE, "a Duration, a number of milliseconds or a text such as 800ms",
+				Duration.class, Number.class, CharSequence.class);
 		try {
 			expression.constant().ifPresent(AttributeResolver::toDuration);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(this.method,
-					"the expression \"%s\" of @Timeout(timeoutExpression) is unusable (%s)".formatted(expression,
-							ex.getMessage()),
+			throw new InvalidAnnotatedMethodException(method,
+					"the expression \"%s\" of %s is unusable (%s)".formatted(expression, ATTRIBUTE, ex.getMessage()),
 					EXAMPLE, ex);
 		}
-	}
-
-	/**
-	 * Creates the limit of one bean, which replaces the limit of its class.
-	 */
-	private TimeLimit(TimeLimit replaced, long nanos) {
-		this.method = replaced.method;
-		this.returnType = replaced.returnType;
-		this.returnTypeUnknown = replaced.returnTypeUnknown;
-		this.resultMayComeLater = replaced.resultMayComeLater;
-		this.fallback = replaced.fallback;
-		this.expression = null;
-		this.constant = () -> nanos;
+		return expression;
 	}
 
 	private static long nanos(Method method, String text, MethodAttributes attributes) {
@@ -112,41 +97,13 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Returns this limit with another duration.
+	 * Returns this limit with another duration, for one bean.
 	 * @param duration the positive duration
 	 */
 	TimeLimit replacedBy(Duration duration) {
-		return new TimeLimit(this, TimeUnit.NANOSECONDS.convert(duration));
-	}
-
-	Method method() {
-		return this.method;
-	}
-
-	/**
-	 * Returns the return type of the method, as the class of the bean resolves it.
-	 */
-	Class<?> returnType() {
-		return this.returnType;
-	}
-
-	/**
-	 * Whether what the method returns in time may have work left that needs a limit.
-	 */
-	boolean resultMayComeLater() {
-		return this.resultMayComeLater;
-	}
-
-	/**
-	 * Whether the return type is a type variable that the class of the bean leaves open,
-	 * as the class of a lambda expression does.
-	 */
-	boolean hasUnknownReturnType() {
-		return this.returnTypeUnknown;
-	}
-
-	@Nullable Fallback fallback() {
-		return this.fallback;
+		long nanos = TimeUnit.NANOSECONDS.convert(duration);
+		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.resultMayComeLater,
+				this.fallback, null, () -> nanos);
 	}
 
 	/**

@@ -196,7 +196,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
 			limits.put(method,
-					new TimeLimit(method, type, annotation, fallback(method, annotation, type), this.beanFactory));
+					TimeLimit.read(method, type, annotation, fallback(method, annotation, type), this.beanFactory));
 		});
 		return limits.isEmpty() ? Map.of() : limits;
 	}

@@ -29,23 +29,4 @@ public interface TimeoutOverrides {
 	 */
 	void checkNames(Set<String> names);
 
-	/**
-	 * Returns an instance that changes no limit.
-	 * @return an instance without limits
-	 */
-	static TimeoutOverrides none() {
-		return new TimeoutOverrides() {
-
-			@Override
-			public @Nullable Duration find(String beanName, String methodName) {
-				return null;
-			}
-
-			@Override
-			public void checkNames(Set<String> names) {
-			}
-
-		};
-	}
-
 }

@@ -37,8 +37,9 @@ final class WebTimeout {
 	 * @return the limited task, {@code null} if the object is none
 	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {
-		return (returned instanceof WebAsyncTask<?> task && call.returnType().isAssignableFrom(WebAsyncTask.class))
-				? new LimitedWebAsyncTask<>(task, call) : null;
+		return (returned instanceof WebAsyncTask<?> task
+				&& call.limit().returnType().isAssignableFrom(WebAsyncTask.class))
+						? new LimitedWebAsyncTask<>(task, call) : null;
 	}
 
 	/**

@@ -1,7 +1,8 @@
 /**
  * The advice of {@link io.timingwheel.spring.annotation.Timeout}. Start with
- * {@link io.timingwheel.spring.aop.timeout.TimeoutAdvisor}. {@code InterruptGuard}
- * documents the protocol between the wheel's thread and the thread of a call.
+ * {@link io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor}.
+ * {@code InterruptGuard} documents the protocol between the wheel's thread and the thread
+ * of a call.
  *
  * <p>
  * Applications do not use the types of this package. They are public for other modules of

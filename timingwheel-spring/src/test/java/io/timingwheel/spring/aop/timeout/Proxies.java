@@ -1,15 +1,19 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.support.CallerContext;
 import org.aopalliance.intercept.MethodInterceptor;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
@@ -32,7 +36,7 @@ final class Proxies {
 	Proxies(TimingWheel wheel, Executor executor) {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
-		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, TimeoutOverrides::none);
+		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, NoOverrides::new);
 		TimeoutRuntime runtime = new TimeoutRuntime(() -> wheel, () -> executor,
 				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener));
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
@@ -64,6 +68,19 @@ final class Proxies {
 		}
 		factory.addAdvisor(this.bodyAdvisor);
 		return (T) factory.getProxy();
+	}
+
+	private static final class NoOverrides implements TimeoutOverrides {
+
+		@Override
+		public @Nullable Duration find(String beanName, String methodName) {
+			return null;
+		}
+
+		@Override
+		public void checkNames(Set<String> names) {
+		}
+
 	}
 
 }
