@@ -6,75 +6,65 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a slot: timers in the order in which they were added. A cancelled timer
- * leaves a hole. The {@link Ring} keeps the number of holes small.
+ * A part of a {@link TimerList}: timers in the order in which they were added. A
+ * cancelled timer leaves a hole. The list keeps the number of holes small.
  */
-final class Chunk {
+final class Chunk extends Timer.Place {
 
-	/** The bits of a timer's position that are its index. */
-	static final int INDEX_BITS = 8;
-
-	static final int CAPACITY = 1 << INDEX_BITS;
+	static final int CAPACITY = 256;
 
 	private static final int MIN_LENGTH = 8;
 
-	/** The value of {@link #slot} while the driver has the chunk in hand. */
-	static final int IN_HAND = -1;
-
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
-	/** The timers, up to {@link #size}. The array grows with the size. */
-	private @Nullable Timer[] timers = NONE;
-
-	/** The position of the first timer. */
-	private final int firstPosition;
-
-	private int size;
-
-	private int holes;
-
-	/** The number of the slot, counted through all rings of the wheel. */
-	int slot;
+	/** Null while the driver has the chunk in hand. */
+	@Nullable TimerList list;
 
 	@Nullable Chunk previous;
 
 	@Nullable Chunk next;
 
-	Chunk(int id) {
-		this.firstPosition = id << INDEX_BITS;
+	/** The timers, up to {@link #size}. The array grows with the size. */
+	private @Nullable Timer[] timers;
+
+	private int size;
+
+	private int holes;
+
+	/**
+	 * Creates an empty chunk.
+	 * @param length the length of its array at first
+	 */
+	Chunk(Shard shard, int length) {
+		super(shard);
+		this.timers = new Timer[length];
 	}
 
 	/**
-	 * Makes room for as many timers as a chunk can hold.
+	 * Creates an empty chunk that few timers may need.
+	 */
+	static Chunk small(Shard shard) {
+		return new Chunk(shard, MIN_LENGTH);
+	}
+
+	/**
+	 * Makes room for one more timer. The chunk must not be full.
 	 */
 	void reserve() {
-		this.timers = new Timer[CAPACITY];
+		if (this.size == this.timers.length) {
+			this.timers = Arrays.copyOf(this.timers, Math.max(MIN_LENGTH, 2 * this.size));
+		}
 	}
 
 	/**
-	 * Appends a timer. The chunk must not be full.
+	 * Appends a timer, for which there is room.
 	 */
 	void append(Timer timer) {
 		int index = this.size;
-		@Nullable Timer[] timers = this.timers;
-		if (index == timers.length) {
-			timers = Arrays.copyOf(timers, Math.max(MIN_LENGTH, 2 * index));
-			this.timers = timers;
-		}
-		timers[index] = timer;
-		timer.position = this.firstPosition + index;
+		this.timers[index] = timer;
+		timer.place = this;
+		timer.index = index;
 		this.size = index + 1;
-	}
-
-	int id() {
-		return this.firstPosition >>> INDEX_BITS;
-	}
-
-	/**
-	 * The index of the timer at a position.
-	 */
-	int indexAt(int position) {
-		return position - this.firstPosition;
 	}
 
 	void remove(int index) {
@@ -93,8 +83,7 @@ final class Chunk {
 	}
 
 	/**
-	 * Closes the holes, and appends all timers of the given chunk, which follows this one
-	 * in the slot.
+	 * Closes the holes, and appends all timers of the chunk that follows in the list.
 	 */
 	void absorb(@Nullable Chunk following) {
 		@Nullable Timer[] own = this.timers;
@@ -128,7 +117,7 @@ final class Chunk {
 	}
 
 	/**
-	 * Removes all timers.
+	 * Removes all timers, and keeps a small array.
 	 */
 	void clear() {
 		if (this.timers.length == MIN_LENGTH) {
@@ -139,34 +128,6 @@ final class Chunk {
 		}
 		this.size = 0;
 		this.holes = 0;
-	}
-
-	/**
-	 * Marks the chunk as in hand and gives its array away. The size remains.
-	 */
-	@Nullable Timer[] takeInHand() {
-		@Nullable Timer[] timers = this.timers;
-		this.timers = NONE;
-		this.slot = IN_HAND;
-		return timers;
-	}
-
-	/**
-	 * Takes back the array that {@link #takeInHand} has given away, unless the array is
-	 * too large to be kept. No timer of the array is in use.
-	 */
-	void takeBack(@Nullable Timer[] timers) {
-		if (timers.length == MIN_LENGTH) {
-			Arrays.fill(timers, null);
-			this.timers = timers;
-		}
-	}
-
-	/**
-	 * Whether the driver has the chunk in hand. The chunk is then in no slot.
-	 */
-	boolean isInHand() {
-		return this.slot == IN_HAND;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.timingwheel;
 
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -11,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 class DriverThread implements Runnable {
 
-	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
+	private static final AtomicInteger COUNT = new AtomicInteger();
 
 	private static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -36,6 +37,16 @@ class DriverThread implements Runnable {
 		this.factory = factory;
 	}
 
+	/**
+	 * The default factory. Its daemon threads inherit no thread-locals, since a wheel may
+	 * outlive the request in which it was created.
+	 */
+	static Thread newDaemon(Runnable task) {
+		Thread thread = new Thread(null, task, "timing-wheel-" + COUNT.incrementAndGet(), 0, false);
+		thread.setDaemon(true);
+		return thread;
+	}
+
 	void start() {
 		Thread thread = this.factory.newThread(this);
 		if (thread == null) {
@@ -56,7 +67,8 @@ class DriverThread implements Runnable {
 				catch (Throwable ex) {
 					// For example no memory. The next step continues where this one
 					// failed.
-					report(ex);
+					Log.error("The thread of the timing wheel has failed. It continues after a pause, and timers may be"
+							+ " late", ex);
 					pauseFor(pause);
 					pause = Math.min(2 * pause, MAX_PAUSE);
 				}
@@ -75,17 +87,6 @@ class DriverThread implements Runnable {
 		}
 		else {
 			parkUntil(wake);
-		}
-	}
-
-	private static void report(Throwable failure) {
-		try {
-			LOGGER.log(System.Logger.Level.ERROR,
-					"The thread of the timing wheel has failed. It continues after a pause, and timers may be late",
-					failure);
-		}
-		catch (Throwable ex) {
-			// There is no other place to report the failure.
 		}
 	}
 

@@ -4,16 +4,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation of {@link TimingWheel}. {@link Shards} hold the timers, the
+ * The implementation of {@link TimingWheel}. {@link Shard}s hold the timers, the
  * {@link Driver} hands them over, and a {@link DriverThread} or a
  * {@link ManualTimeSource} calls the driver when something is due.
+ *
+ * <p>
+ * Each shard has a quota of the limit of pending timers, so that a thread that adds a
+ * timer reads no shared data. When a quota is used up, the free permits of all shards are
+ * collected and shared out again, with all locks held. A timer is therefore rejected only
+ * at a moment at which the limit is reached. Only this class holds more than one shard's
+ * lock at a time.
  */
 final class HierarchicalTimingWheel implements TimingWheel {
 
@@ -21,13 +30,15 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	private final int wheelSize;
 
-	private final int shardCount;
+	private final long maxPending;
+
+	private final long stopWaitNanos;
 
 	private final WheelClock time;
 
 	private final Alarm alarm = new Alarm();
 
-	final Shards shards;
+	final Shard[] shards;
 
 	final Driver driver;
 
@@ -35,32 +46,34 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	private final @Nullable ManualTimeSource manual;
 
-	private final long stopWaitNanos;
+	private final LongAdder rejected = new LongAdder();
 
 	private final AtomicBoolean stopped = new AtomicBoolean();
 
 	/** The tasks that {@link #stop} has collected. The flag above guards them. */
-	private List<Runnable> collected = new ArrayList<>();
+	private ArrayList<Runnable> collected = new ArrayList<>();
 
 	HierarchicalTimingWheel(WheelBuilder settings) {
 		this.tick = settings.tick;
 		this.wheelSize = settings.wheelSize;
-		this.shardCount = settings.shards;
-		TaskErrors errors = new TaskErrors(settings.errorHandler);
-		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
+		this.maxPending = settings.maxPending;
 		this.stopWaitNanos = settings.stopWait.toNanos();
-		WaitingTimers waiting = new WaitingTimers();
-		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard.Padded(this.time,
-				this.alarm, errors, waiting, new Wheel(settings.wheelSize, settings.tick.toNanos())));
-		this.driver = new Driver(this.time, this.shards, settings.executor, errors, waiting,
-				!(settings.timeSource instanceof ManualTimeSource));
-		if (settings.timeSource instanceof ManualTimeSource source) {
+		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
+		this.manual = (settings.timeSource instanceof ManualTimeSource source) ? source : null;
+		Log log = new Log(settings.errorHandler);
+		this.shards = new Shard[settings.shards];
+		for (int i = 0; i < this.shards.length; i++) {
+			this.shards[i] = new Shard.Padded(this.time, this.alarm, log, this.wheelSize);
+		}
+		if (this.maxPending != Long.MAX_VALUE) {
+			dealOut(this.maxPending);
+		}
+		this.driver = new Driver(this.time, this.shards, settings.executor, log, this.manual == null);
+		if (this.manual != null) {
 			this.thread = null;
-			this.manual = source;
-			source.add(this.driver);
+			this.manual.add(this.driver);
 		}
 		else {
-			this.manual = null;
 			this.thread = new DriverThread(this.driver, this.time, this.alarm, settings.threadFactory);
 			this.thread.start();
 		}
@@ -73,15 +86,6 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		return add(task, this.time.dueTick(this.time.elapsed(), nanos));
 	}
 
-	private Timer add(Runnable task, long dueTick) {
-		Shard shard = this.shards.mine();
-		Timer timer = new Timer(shard, task, dueTick);
-		if (!shard.add(timer, dueTick)) {
-			this.shards.addAtQuota(shard, timer, dueTick);
-		}
-		return timer;
-	}
-
 	@Override
 	public TimerHandle schedule(Runnable task, Duration delay) {
 		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
@@ -91,6 +95,70 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	public TimerHandle scheduleAt(Runnable task, long nanoTime) {
 		Objects.requireNonNull(task, "task");
 		return add(task, this.time.dueTickAt(nanoTime));
+	}
+
+	private Timer add(Runnable task, long dueTick) {
+		// All timers of one thread go to the same shard, which keeps them in order.
+		Shard shard = this.shards[(int) Thread.currentThread().getId() & (this.shards.length - 1)];
+		Timer timer = new Timer(task, dueTick);
+		long wake = shard.add(timer, dueTick);
+		if (wake == Shard.FULL) {
+			wake = addAtQuota(shard, timer, dueTick);
+		}
+		this.alarm.wakeFor(wake);
+		return timer;
+	}
+
+	/**
+	 * Adds a timer to a shard whose quota is used up. The exception and the wake-up come
+	 * after the locks, which every other thread needs.
+	 */
+	private long addAtQuota(Shard shard, Timer timer, long dueTick) {
+		lockAll();
+		try {
+			long free = this.maxPending - countPending();
+			if (free > 0) {
+				long wake = shard.addLocked(timer, dueTick);
+				dealOut(free - 1);
+				return wake;
+			}
+		}
+		finally {
+			unlockAll();
+		}
+		this.rejected.increment();
+		throw new RejectedExecutionException("The limit of " + this.maxPending + " pending timers is reached");
+	}
+
+	/**
+	 * Shares out the free permits. The caller holds all locks.
+	 */
+	private void dealOut(long free) {
+		int count = this.shards.length;
+		for (int i = 0; i < count; i++) {
+			long share = free / count + ((i < free % count) ? 1 : 0);
+			this.shards[i].quota(this.shards[i].pending() + share);
+		}
+	}
+
+	private long countPending() {
+		long pending = 0;
+		for (Shard shard : this.shards) {
+			pending += shard.pending();
+		}
+		return pending;
+	}
+
+	private void lockAll() {
+		for (Shard shard : this.shards) {
+			shard.lock();
+		}
+	}
+
+	private void unlockAll() {
+		for (Shard shard : this.shards) {
+			shard.unlock();
+		}
 	}
 
 	@Override
@@ -105,25 +173,39 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	@Override
 	public long pending() {
-		return this.shards.pending();
+		lockAll();
+		try {
+			return countPending();
+		}
+		finally {
+			unlockAll();
+		}
+	}
+
+	private WheelTotals totals() {
+		WheelTotals totals = new WheelTotals(this.wheelSize);
+		lockAll();
+		try {
+			for (Shard shard : this.shards) {
+				shard.addTo(totals);
+			}
+		}
+		finally {
+			unlockAll();
+		}
+		return totals;
 	}
 
 	@Override
 	public WheelSnapshot snapshot() {
-		WheelTotals totals = this.shards.totals();
+		WheelTotals totals = totals();
 		boolean stopped = this.stopped.get() || this.driver.isStopped();
 		return new WheelSnapshot(stopped ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING, this.tick,
-				this.wheelSize, this.shardCount, totals.pending, totals.scheduled, totals.rescheduled, totals.fired,
-				totals.cancelled, totals.returned, totals.rejected, this.driver.refused(),
+				this.wheelSize, this.shards.length, totals.pending, totals.scheduled, totals.rescheduled, totals.fired,
+				totals.cancelled, totals.returned, this.rejected.sum(), this.driver.refused(),
 				(this.thread != null) ? this.thread.wakeUps() : 0, Duration.ofNanos(this.driver.lagNanos()),
 				Duration.ofNanos(this.driver.maxLagNanos()), nextExpiry(totals.pending),
-				totals.levels(this.tick.toNanos(), this.wheelSize));
-	}
-
-	WheelSlots slots() {
-		WheelSlots.Sums sums = new WheelSlots.Sums(this.wheelSize);
-		this.shards.addTo(sums);
-		return sums.at(this.time.now());
+				totals.levels(this.tick.toNanos()));
 	}
 
 	private @Nullable Duration nextExpiry(long pending) {
@@ -134,6 +216,10 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		return (due == Wheel.NEVER) ? Duration.ZERO : Duration.ofNanos(Math.max(0, this.time.nanosUntil(due)));
 	}
 
+	WheelSlots slots() {
+		return new WheelSlots(this.time.now(), totals().slots());
+	}
+
 	@Override
 	public List<Runnable> stop() {
 		if (!this.stopped.compareAndSet(false, true)) {
@@ -142,7 +228,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		boolean done = false;
 		try {
 			List<Runnable> tasks = collectTasks();
-			this.collected = List.of();
+			this.collected = new ArrayList<>(0);
 			done = true;
 			return tasks;
 		}
@@ -154,7 +240,9 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	}
 
 	private List<Runnable> collectTasks() {
-		this.shards.close();
+		for (Shard shard : this.shards) {
+			shard.close();
+		}
 		this.driver.stop(this.collected, this.stopWaitNanos);
 		if (this.manual != null) {
 			this.manual.remove(this.driver);
@@ -180,7 +268,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	@Override
 	public String toString() {
 		return "TimingWheel[tick=%s, wheelSize=%d, shards=%d, pending=%d]".formatted(this.tick, this.wheelSize,
-				this.shardCount, pending());
+				this.shards.length, pending());
 	}
 
 }

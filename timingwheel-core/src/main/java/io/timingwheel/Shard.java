@@ -1,34 +1,56 @@
 package io.timingwheel;
 
-import java.util.List;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
- * timers.
+ * A {@link Wheel} behind a lock, with its counters, its share of the limit of pending
+ * timers, and the timers that wait for an executor.
+ *
+ * <p>
+ * Each pending timer stands in exactly one list of its shard: a slot of the wheel, or a
+ * list of a {@link Gate}. Who takes it from the list, or puts it into one, holds the
+ * lock. A chunk that the driver has in hand has left its list. Its timers change only by
+ * a compare-and-set of their state, until the driver puts them back.
  */
-abstract class Shard extends Padding {
+abstract class Shard extends ShardLock {
 
-	private final ShardLock lock = new ShardLock.Padded();
+	/** The timer was not added, since the shard's share of the limit is used up. */
+	static final long FULL = Wheel.NEEDS_NOW;
+
+	private static final VarHandle MOVES;
+	static {
+		try {
+			MOVES = MethodHandles.lookup().findVarHandle(Shard.class, "moves", long.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
 
 	final Wheel wheel;
+
+	final Log log;
 
 	private final WheelClock time;
 
 	private final Alarm alarm;
 
-	private final TaskErrors errors;
-
-	private final WaitingTimers waiting;
-
-	private final OwnedCounter rescheduled = new OwnedCounter.Padded();
+	/** By executor. Only the driver changes the map, with the lock. */
+	private Map<Object, Gate> gates = new IdentityHashMap<>();
 
 	private boolean closed;
 
-	/** Whether {@code stop} has collected the timers, and will not do so again. */
+	/** Whether {@code stop} has collected the timers for the last time. */
 	private boolean drained;
 
 	/** How many timers may be pending in this shard. */
@@ -52,49 +74,34 @@ abstract class Shard extends Padding {
 	 */
 	private final AtomicLong repeated = new AtomicLong();
 
-	Shard(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
+	/** The thread that counts its moves in {@link #moves}. */
+	private volatile WeakReference<@Nullable Thread> mover = new WeakReference<>(null);
+
+	private volatile long moves;
+
+	private final LongAdder movesOfOthers = new LongAdder();
+
+	Shard(WheelClock time, Alarm alarm, Log log, int wheelSize) {
 		this.time = time;
 		this.alarm = alarm;
-		this.errors = errors;
-		this.waiting = waiting;
-		this.wheel = wheel;
-	}
-
-	void lock() {
-		this.lock.lock();
-	}
-
-	/**
-	 * Takes the lock unless the thread would have to sleep.
-	 * @return whether the thread holds the lock
-	 */
-	boolean lockSoon() {
-		return this.lock.lockSoon();
-	}
-
-	void unlock() {
-		this.lock.unlock();
+		this.log = log;
+		this.wheel = new Wheel(this, wheelSize);
 	}
 
 	/**
 	 * Adds a timer.
-	 * @return false if the shard's share of the limit is used up
+	 * @return the tick at which the driver has to be awake because of this timer,
+	 * {@link #FULL} if the shard's share of the limit is used up
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	boolean add(Timer timer, long dueTick) {
-		long wake;
-		this.lock.lock();
+	long add(Timer timer, long dueTick) {
+		lock();
 		try {
-			if (pending() >= this.quota && !this.closed) {
-				return false;
-			}
-			wake = schedule(timer, dueTick);
+			return (pending() >= this.quota && !this.closed) ? FULL : addLocked(timer, dueTick);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
-		this.alarm.wakeFor(wake);
-		return true;
 	}
 
 	/**
@@ -102,13 +109,12 @@ abstract class Shard extends Padding {
 	 * the lock.
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	void addLocked(Timer timer, long dueTick) {
-		this.alarm.wakeFor(schedule(timer, dueTick));
-	}
-
-	private long schedule(Timer timer, long dueTick) {
+	long addLocked(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
+		}
+		if (this.mover.refersTo(null)) {
+			this.mover = new WeakReference<>(Thread.currentThread());
 		}
 		long wake = place(timer, dueTick);
 		this.scheduled++;
@@ -125,44 +131,61 @@ abstract class Shard extends Padding {
 	}
 
 	boolean cancel(Timer timer) {
-		this.lock.lock();
+		lock();
 		try {
-			if (!timer.isPending()) {
+			Timer.Place place = timer.place;
+			if (place == null || !timer.isPending()) {
 				return false;
 			}
-			if (!isInHand(timer)) {
+			TimerList list = timer.list();
+			int index = timer.index;
+			if (list != null) {
 				timer.endAtRest();
 			}
 			else if (!timer.endCancelled()) {
 				return false;
 			}
 			this.cancelled++;
-			remove(timer);
+			this.wheel.remove(list, place, index);
 			return true;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
 	/**
-	 * Ends the timer of a periodic task. If the task has been handed over, but does not
-	 * run, it will not run.
-	 * @param running whether the timer ends even if the task is running
+	 * Ends the timer of a periodic task, unless the task is running. If the task has been
+	 * handed over, but does not run, it will not run.
 	 */
-	void cancelRepeating(Timer timer, boolean running) {
-		this.lock.lock();
+	void cancelRepeating(Timer timer) {
+		lock();
 		try {
-			boolean pending = timer.isPending();
-			if (timer.endRepeating(running)) {
+			Timer.Place place = timer.place;
+			TimerList list = timer.isPending() ? timer.list() : null;
+			int index = timer.index;
+			if (place != null && timer.endRepeating()) {
 				this.cancelled++;
-				if (pending) {
-					remove(timer);
-				}
+				this.wheel.remove(list, place, index);
 			}
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
+		}
+	}
+
+	/**
+	 * Ends the timer of a periodic task after its last run.
+	 */
+	void endRepeating(Timer timer) {
+		lock();
+		try {
+			if (timer.endAfterRun()) {
+				this.cancelled++;
+			}
+		}
+		finally {
+			unlock();
 		}
 	}
 
@@ -174,7 +197,7 @@ abstract class Shard extends Padding {
 	boolean repeat(Timer timer, long delay) {
 		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
 		long wake;
-		this.lock.lock();
+		lock();
 		try {
 			if (this.closed || !timer.isBegun()) {
 				return false;
@@ -183,27 +206,10 @@ abstract class Shard extends Padding {
 			timer.repeat(dueTick);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 		this.alarm.wakeFor(wake);
 		return true;
-	}
-
-	private boolean isInHand(Timer timer) {
-		return !timer.isWaiting() && this.wheel.slotOf(timer) == Chunk.IN_HAND;
-	}
-
-	/**
-	 * Removes a timer from its slot, or from the queue of its executor. The timer was
-	 * pending until the caller ended it: otherwise its position would be out of date.
-	 */
-	private void remove(Timer timer) {
-		if (timer.isWaiting()) {
-			removeWaiting(timer.node());
-		}
-		else {
-			this.wheel.remove(timer);
-		}
 	}
 
 	/**
@@ -228,44 +234,40 @@ abstract class Shard extends Padding {
 
 	private boolean move(Timer timer, long dueTick) {
 		long before = timer.dueTick();
-		while (Timer.isMoveToLater(before, dueTick)) {
+		while (before >= 0 && before <= dueTick) {
 			if (timer.move(before, dueTick)) {
-				this.rescheduled.increment();
+				countMove();
 				return true;
 			}
 			before = timer.dueTick();
 		}
-		return before >= 0 && moveLocked(timer, dueTick);
+		return before >= 0 && moveToSooner(timer, dueTick);
 	}
 
-	private boolean moveLocked(Timer timer, long dueTick) {
+	private boolean moveToSooner(Timer timer, long dueTick) {
 		long wake = Wheel.NEVER;
-		this.lock.lock();
+		lock();
 		try {
-			long before = timer.dueTick();
-			if (before >= 0 && timer.isWaiting()) {
-				if (this.drained) {
-					// Stop collects the timer from the queue, and no longer from the
-					// wheel.
-					return false;
-				}
-				wake = placeWaiting(timer, dueTick);
+			Timer.Place place = timer.place;
+			if (place == null || !timer.isPending()) {
+				return false;
 			}
-			else if (before >= 0 && this.wheel.isTooLate(timer, dueTick)) {
+			if (this.wheel.isTooLate(timer, dueTick)) {
 				// If there is no memory for the new slot, the timer keeps the old one.
-				int position = timer.position;
+				TimerList list = timer.list();
+				int index = timer.index;
 				wake = place(timer, dueTick);
 				changeDueTick(timer, dueTick);
-				this.wheel.removeAt(position);
+				this.wheel.remove(list, place, index);
 			}
 			else if (!changeDueTick(timer, dueTick)) {
 				return false;
 			}
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
-		this.rescheduled.increment();
+		countMove();
 		this.alarm.wakeFor(wake);
 		return true;
 	}
@@ -283,148 +285,144 @@ abstract class Shard extends Padding {
 	}
 
 	/**
-	 * Moves a timer that waits for its executor into the wheel. Without the lock, nothing
-	 * changes the state of a waiting timer.
+	 * Counts a move. One thread does so without an atomic instruction, which would cost a
+	 * third of a move by deadline: the first thread that has added a timer, or another
+	 * one after it has ended.
 	 */
-	private long placeWaiting(Timer timer, long dueTick) {
-		int node = timer.node();
-		long wake = place(timer, dueTick);
-		timer.move(timer.dueTick(), dueTick);
-		removeWaiting(node);
-		return wake;
-	}
-
-	private void removeWaiting(int node) {
-		this.waiting.lock();
-		try {
-			this.waiting.remove(node);
-		}
-		finally {
-			this.waiting.unlock();
-		}
-	}
-
-	/**
-	 * Keeps the current timer of the batch after its hand-over has failed, unless the
-	 * timer has ended or waits for its executor. Only the driver calls this.
-	 */
-	void keepIfPending(Timer timer) {
-		this.lock.lockNext();
-		try {
-			if (timer.isPending() && isInHand(timer)) {
-				batch().keepCurrent(null);
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Puts the kept timers of the batch back into the wheel, or into the queues of their
-	 * executors. This also happens if the shard is closed, since {@code stop} collects
-	 * the timers there. Only the driver calls this.
-	 */
-	void putBackKept() {
-		Batch batch = batch();
-		boolean waiting = batch.hasQueues();
-		this.lock.lockNext();
-		try {
-			if (waiting) {
-				this.waiting.lockNext();
-			}
-			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
-				putBack(timer, batch.queueOfKept(), batch.tick());
-				batch.dropKept();
-			}
-		}
-		finally {
-			if (waiting) {
-				this.waiting.unlock();
-			}
-			this.lock.unlock();
-		}
-	}
-
-	private void putBack(Timer timer, @Nullable RefusalQueue queue, long tick) {
-		if (this.drained) {
-			dropAfterStop(timer);
-		}
-		else if (queue != null && timer.holdBack(tick)) {
-			queue.append(timer);
+	private void countMove() {
+		if (this.mover.refersTo(Thread.currentThread())) {
+			MOVES.setRelease(this, this.moves + 1);
 		}
 		else {
-			long dueTick = timer.dueTick();
-			if (dueTick >= 0) {
-				this.wheel.place(timer, dueTick, tick);
+			this.movesOfOthers.increment();
+		}
+	}
+
+	/**
+	 * Takes one step of the wheel. Only the driver calls this and the methods that
+	 * follow.
+	 * @return the chunk to hand over, often none
+	 * @see Wheel#advance
+	 */
+	@Nullable Chunk advance(long now) {
+		lockNext();
+		try {
+			return this.wheel.advance(now);
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/**
+	 * Puts a timer that was moved out of the chunk in hand.
+	 */
+	void putBack(Timer timer, long tick) {
+		lockNext();
+		try {
+			if (timer.isPending() && !endAfterStop(timer)) {
+				this.wheel.place(timer, timer.dueTick(), tick);
 			}
 		}
-	}
-
-	/**
-	 * Ends a timer that has come back to the driver after {@code stop} has given up to
-	 * wait for the driver. No one is left to whom the timer could be returned.
-	 */
-	private void dropAfterStop(Timer timer) {
-		if (timer.endCancelled()) {
-			this.cancelled++;
+		finally {
+			unlock();
 		}
 	}
 
 	/**
-	 * Lets a timer wait whose executor has refused it. Only the driver calls this.
+	 * Lets a timer that has expired wait for its executor.
 	 * @return false if the task has begun nevertheless, or the timer has ended
 	 */
-	boolean refused(Timer timer, RefusalQueue queue) {
-		this.lock.lockNext();
+	boolean letWait(Timer timer, TimerList list, long tick) {
+		lockNext();
 		try {
-			if (!timer.isExpired()) {
+			// An append that finds no memory must not fail after the timer is pending.
+			list.reserve();
+			if (!timer.refuse(tick)) {
 				return false;
 			}
-			this.waiting.lockNext();
-			try {
-				queue.insertTried(timer);
-				if (!timer.refuse()) {
-					this.waiting.remove(timer.node());
-					return false;
-				}
-				if (this.drained) {
-					this.waiting.remove(timer.node());
-					dropAfterStop(timer);
-				}
-			}
-			finally {
-				this.waiting.unlock();
+			if (!endAfterStop(timer)) {
+				list.append(timer);
 			}
 			return true;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
 	/**
-	 * Takes a timer from the queue of its executor and expires it. Only the driver calls
-	 * this.
-	 * @return false if the timer has left the queue
+	 * Ends a timer that comes back after {@code stop} has collected the timers for the
+	 * last time. No one is left to whom the timer could be returned.
 	 */
-	boolean expireWaiting(Timer timer, RefusalQueue queue) {
-		this.lock.lockNext();
+	private boolean endAfterStop(Timer timer) {
+		if (this.drained && timer.endCancelled()) {
+			this.cancelled++;
+		}
+		return this.drained;
+	}
+
+	/**
+	 * Takes the first timer from a list of timers that wait, and expires it. A timer that
+	 * was moved to later goes to the wheel.
+	 * @return null if the timer is due later
+	 */
+	@Nullable Timer takeWaiting(TimerList list, long tick) {
+		lockNext();
 		try {
-			if (!timer.isWaiting() || !timer.expire(0)) {
+			Timer timer = list.first();
+			Timer.Place place = (timer != null) ? timer.place : null;
+			if (timer == null || place == null) {
+				return null;
+			}
+			int index = timer.index;
+			boolean due = timer.expire(tick);
+			if (!due) {
+				this.wheel.place(timer, timer.dueTick(), tick);
+			}
+			list.remove(place, index);
+			return due ? timer : null;
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/**
+	 * The gate of an executor, null if the executor does not refuse.
+	 */
+	@Nullable Gate gate(Object executor) {
+		return this.gates.isEmpty() ? null : this.gates.get(executor);
+	}
+
+	void addGate(Gate gate) {
+		lockNext();
+		try {
+			this.gates.put(gate.executor, gate);
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	/**
+	 * Removes a gate if no timer waits there any more.
+	 */
+	boolean removeIfEmpty(Gate gate) {
+		lockNext();
+		try {
+			if (gate.size() > 0) {
 				return false;
 			}
-			this.waiting.lockNext();
-			try {
-				queue.takeInHand(timer);
-			}
-			finally {
-				this.waiting.unlock();
+			this.gates.remove(gate.executor, gate);
+			if (this.gates.isEmpty()) {
+				// The old map would keep its capacity for the largest number of gates.
+				this.gates = new IdentityHashMap<>();
 			}
 			return true;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
@@ -445,126 +443,63 @@ abstract class Shard extends Padding {
 	}
 
 	/**
-	 * The timers that the driver has in hand. Only the driver calls this.
-	 */
-	Batch batch() {
-		return this.wheel.batch;
-	}
-
-	/**
-	 * Takes one step of the wheel. Only the driver calls this.
-	 * @return the timers to hand over, often none
-	 * @see Wheel#advance
-	 */
-	Batch advance(long now) {
-		this.lock.lockNext();
-		try {
-			return this.wheel.advance(now);
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	long nextDue() {
-		return this.wheel.nextDue();
-	}
-
-	long nextWake() {
-		return this.wheel.nextWake();
-	}
-
-	/**
 	 * Rejects all timers from now on.
 	 */
 	void close() {
-		this.lock.lock();
+		lock();
 		try {
 			this.closed = true;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
 	/**
-	 * Ends all timers in slots, and collects their tasks.
-	 * @param inHand whether the driver still has a batch in hand. Its pending timers end,
-	 * too
+	 * Ends all pending timers, and collects their tasks.
+	 * @param last whether timers that come back later end without being collected
 	 */
-	void drainTo(List<Runnable> tasks, boolean inHand) {
-		this.lock.lock();
+	void drain(ArrayList<Runnable> tasks, boolean last) {
+		lock();
 		try {
-			this.wheel.drainTo((timer) -> addReturned(timer, false, tasks));
-			if (inHand) {
-				batch().forEachInHand((timer) -> addReturned(timer, false, tasks));
+			// A timer that has ended must have its place in the list.
+			tasks.ensureCapacity(tasks.size() + (int) pending());
+			this.wheel.forEachSlot((list) -> list.forEach((timer) -> endReturned(timer, false, tasks)));
+			this.wheel.clear();
+			for (Gate gate : this.gates.values()) {
+				gate.drain((timer) -> endReturned(timer, false, tasks));
 			}
-			this.drained = true;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Records that {@code stop} has failed, so that another call collects the timers that
-	 * come back until then.
-	 */
-	void drainFailed() {
-		this.lock.lock();
-		try {
-			this.drained = false;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Ends a timer that waits for its executor, and collects its task.
-	 */
-	void drainWaiting(Timer timer, List<Runnable> tasks) {
-		this.lock.lock();
-		try {
-			if (addReturned(timer, false, tasks)) {
-				remove(timer);
+			Chunk inHand = this.wheel.inHand();
+			if (inHand != null) {
+				inHand.forEach((timer) -> endReturned(timer, false, tasks));
 			}
+			this.drained |= last;
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
 	/**
-	 * Ends a timer that the driver has in hand, and collects its task unless the task has
-	 * begun.
+	 * Ends a timer that the driver is handing over, and collects its task unless the task
+	 * has begun.
 	 */
-	void giveBack(Timer timer, List<Runnable> tasks) {
-		this.lock.lock();
+	void giveBack(Timer timer, ArrayList<Runnable> tasks) {
+		lock();
 		try {
-			addReturned(timer, true, tasks);
+			endReturned(timer, true, tasks);
 		}
 		finally {
-			this.lock.unlock();
+			unlock();
 		}
 	}
 
-	private boolean addReturned(Timer timer, boolean expired, List<Runnable> tasks) {
-		int index = tasks.size();
-		// Without memory for a place in the list, the timer does not end.
-		tasks.add(timer);
+	private void endReturned(Timer timer, boolean expired, ArrayList<Runnable> tasks) {
 		Runnable task = timer.endReturned(expired);
-		if (task == null) {
-			tasks.remove(index);
-			return false;
+		if (task != null) {
+			tasks.add(task);
+			this.returned++;
 		}
-		tasks.set(index, task);
-		this.returned++;
-		return true;
-	}
-
-	TaskErrors errors() {
-		return this.errors;
 	}
 
 	long nanosUntil(long tick) {
@@ -572,25 +507,18 @@ abstract class Shard extends Padding {
 	}
 
 	/**
-	 * Adds this shard's counters. The caller holds the lock.
+	 * Adds this shard's counters and slots. The caller holds the lock.
 	 */
 	void addTo(WheelTotals totals) {
-		long fired = this.fired.getAcquire();
 		long repeated = this.repeated.getAcquire();
+		long fired = this.fired.getAcquire();
 		totals.scheduled += this.scheduled + repeated;
-		totals.rescheduled += this.rescheduled.sum();
+		totals.rescheduled += this.moves + this.movesOfOthers.sum();
 		totals.fired += fired + repeated;
 		totals.cancelled += this.cancelled;
 		totals.returned += this.returned;
 		totals.pending += this.scheduled - this.cancelled - this.returned - fired;
-		this.wheel.addTo(totals);
-	}
-
-	/**
-	 * Adds this shard's slots. The caller holds the lock.
-	 */
-	void addTo(WheelSlots.Sums sums) {
-		this.wheel.addTo(sums);
+		totals.add(this.wheel);
 	}
 
 	/**
@@ -616,8 +544,8 @@ abstract class Shard extends Padding {
 		@SuppressWarnings("unused")
 		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
-		Padded(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
-			super(time, alarm, errors, waiting, wheel);
+		Padded(WheelClock time, Alarm alarm, Log log, int wheelSize) {
+			super(time, alarm, log, wheelSize);
 		}
 
 	}

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * While the driver waits, no other thread takes the lock. Otherwise the driver would
  * sleep again and again behind busy callers, and all timers that are due would be late.
  * The driver itself sleeps only if the thread that holds the lock has lost its processor,
- * or holds the locks of all shards, see {@link Shards}.
+ * or waits for the lock of another shard, see {@link HierarchicalTimingWheel}.
  */
 abstract class ShardLock extends Padding {
 
@@ -64,15 +64,6 @@ abstract class ShardLock extends Padding {
 		}
 	}
 
-	/**
-	 * Takes the lock unless the thread would have to sleep.
-	 * @return whether the thread holds the lock
-	 */
-	boolean lockSoon() {
-		spin(false);
-		return isFree(false) && tryLock();
-	}
-
 	private boolean tryLock() {
 		return LOCKED.compareAndSet(this, 0, 1);
 	}
@@ -112,16 +103,6 @@ abstract class ShardLock extends Padding {
 
 	void unlock() {
 		LOCKED.setRelease(this, 0);
-	}
-
-	/**
-	 * Adds the space after the fields, see {@link Padding}.
-	 */
-	static final class Padded extends ShardLock {
-
-		@SuppressWarnings("unused")
-		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
-
 	}
 
 }

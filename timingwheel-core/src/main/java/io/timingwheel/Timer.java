@@ -12,15 +12,16 @@ import org.jspecify.annotations.Nullable;
  * {@link Runnable} for the executor.
  *
  * <p>
- * The shard's lock guards the position, and all transitions of {@link #state} that change
- * the position. Three transitions do not change the position: the move to a later tick,
- * the expiry, and the begin of the task. Each of them is a compare-and-set without the
- * lock. After a move to a later tick, the timer stays in its old slot until the driver
- * comes to this slot. The slot of a timer therefore never begins after the timer's due
- * tick. A {@link DirectTask} expires and begins in one step.
+ * A pending timer stands in one {@link TimerList} of its shard, or in the chunk that the
+ * driver has in hand. The shard's lock guards the place, and all transitions of
+ * {@link #state} that change the place. Three transitions do not change the place: the
+ * move to a later tick, the expiry, and the begin of the task. Each of them is a
+ * compare-and-set without the lock. After a move to a later tick, the timer stays where
+ * it is until the driver comes to it. A {@link DirectTask} expires and begins in one
+ * step.
  *
  * <pre>
- *  + refused, or held back (state 0) +   +-- move
+ *  +---------- refused --------------+   +-- move
  *  |                                 v   v   |
  *  |                         pending (state >= 0) -----+
  *  |                          |      |        |        |
@@ -30,32 +31,23 @@ import org.jspecify.annotations.Nullable;
  *  |                                 | |               |
  *  +---------------------------------+ run             |
  *                                      v               |
- *                                    BEGUN -- repeat --+
+ *                             ENDED <- BEGUN - repeat -+
  * </pre>
  *
- * A timer that waits for its executor is in a list of {@link WaitingTimers}, and in no
- * slot. A move takes it out of the list under the lock, since no driver would come to it
- * at its new due tick. Only timers of a {@link WheelPeriodicTask} repeat. Their handles
- * are not public.
+ * Only timers of periodic tasks repeat, and end after their last run. Their handles are
+ * not public.
  */
 final class Timer implements TimerHandle, Runnable {
-
-	/** The due tick of a timer that waits for its executor. */
-	private static final long WAITING = 0;
 
 	private static final long FIRED = -1;
 
 	private static final long BEGUN = -2;
 
-	private static final long CANCELLED = -3;
+	private static final long ENDED = -3;
 
-	private static final long RETURNED = -4;
+	private static final long CANCELLED = -4;
 
-	/** The numbers of nodes, and the numbers of slots, are lower. */
-	static final int NUMBERS = 1 << 30;
-
-	/** The lowest position of a timer that is alone in its slot. */
-	private static final int LAST_SLOT = -NUMBERS;
+	private static final long RETURNED = -5;
 
 	private static final VarHandle STATE;
 	static {
@@ -71,26 +63,18 @@ final class Timer implements TimerHandle, Runnable {
 	private volatile long state;
 
 	/** Null once the timer has ended, so that a handle retains nothing. */
-	private @Nullable Shard shard;
-
-	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
 	/**
-	 * Where the timer stands:
-	 * <ul>
-	 * <li>0 or above: the number of its chunk and the index in the chunk;</li>
-	 * <li>from {@link #LAST_SLOT} to -1: alone in its slot, the complement of the number
-	 * of the slot;</li>
-	 * <li>below: in the list of an executor that refuses, the number of its node in
-	 * {@link WaitingTimers}, counted from {@link Integer#MIN_VALUE}.</li>
-	 * </ul>
-	 * Out of date once the timer has expired.
+	 * The timer's chunk, or the list in which the timer is alone. Out of date once the
+	 * timer has expired, but still of the same shard. Null once the timer has ended.
 	 */
-	int position;
+	@Nullable Place place;
 
-	Timer(Shard shard, Runnable task, long dueTick) {
-		this.shard = shard;
+	/** The index in the chunk. */
+	int index;
+
+	Timer(Runnable task, long dueTick) {
 		this.task = task;
 		// No fence: the shard's lock publishes the timer.
 		STATE.set(this, dueTick);
@@ -98,14 +82,14 @@ final class Timer implements TimerHandle, Runnable {
 
 	@Override
 	public boolean cancel() {
-		Shard shard = this.shard;
+		Shard shard = shard();
 		return shard != null && this.state >= 0 && shard.cancel(this);
 	}
 
 	@Override
 	public boolean reschedule(long delay, TimeUnit unit) {
 		long nanos = unit.toNanos(delay);
-		Shard shard = this.shard;
+		Shard shard = shard();
 		return shard != null && this.state >= 0 && shard.reschedule(this, nanos);
 	}
 
@@ -116,7 +100,7 @@ final class Timer implements TimerHandle, Runnable {
 
 	@Override
 	public boolean rescheduleAt(long nanoTime) {
-		Shard shard = this.shard;
+		Shard shard = shard();
 		return shard != null && this.state >= 0 && shard.rescheduleAt(this, nanoTime);
 	}
 
@@ -132,7 +116,7 @@ final class Timer implements TimerHandle, Runnable {
 
 	@Override
 	public long remaining(TimeUnit unit) {
-		Shard shard = this.shard;
+		Shard shard = shard();
 		long state = this.state;
 		long nanos = (shard != null && state >= 0) ? Math.max(0, shard.nanosUntil(state)) : 0;
 		return unit.convert(nanos, TimeUnit.NANOSECONDS);
@@ -142,9 +126,9 @@ final class Timer implements TimerHandle, Runnable {
 	 * Ends the timer of a periodic task, unless the task is running.
 	 */
 	void cancelRepeating() {
-		Shard shard = this.shard;
+		Shard shard = shard();
 		if (shard != null) {
-			shard.cancelRepeating(this, false);
+			shard.cancelRepeating(this);
 		}
 	}
 
@@ -172,72 +156,39 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	private void execute() {
-		Shard shard = this.shard;
+		Shard shard = shard();
 		Runnable task = this.task;
 		if (shard == null || task == null) {
 			return;
 		}
 		try {
-			if (task instanceof WheelPeriodicTask periodic) {
-				periodic.run(this, shard);
+			if (task instanceof WheelScheduledTask<?> scheduled && scheduled.isPeriodic()) {
+				scheduled.run(this, shard);
 				return;
 			}
-			this.shard = null;
+			this.place = null;
 			this.task = null;
 			task.run();
 		}
 		catch (Throwable ex) {
-			shard.errors().report(task, ex);
+			shard.log.report(task, ex);
 		}
 	}
 
 	/**
-	 * Records that the timer is alone in its slot, which has no chunk.
+	 * The shard, null once the timer has ended.
 	 */
-	void standAlone(int slot) {
-		this.position = ~slot;
+	@Nullable Shard shard() {
+		Place place = this.place;
+		return (place != null) ? place.shard : null;
 	}
 
 	/**
-	 * Whether the timer is alone in its slot.
+	 * The list in which the timer stands, null if the driver has the timer in hand. Only
+	 * valid for a pending timer, with the shard's lock.
 	 */
-	boolean isAlone() {
-		return isAlone(this.position);
-	}
-
-	/**
-	 * Whether a position is that of a timer that is alone in its slot.
-	 */
-	static boolean isAlone(int position) {
-		return position < 0 && position >= LAST_SLOT;
-	}
-
-	/**
-	 * The number of the slot in which the timer is alone.
-	 */
-	int slot() {
-		return ~this.position;
-	}
-
-	/**
-	 * Records that the timer is in a node of {@link WaitingTimers}, and in no slot.
-	 */
-	void waitIn(int node) {
-		this.position = Integer.MIN_VALUE + node;
-	}
-
-	/**
-	 * Whether the timer waits for its executor. Only valid for a pending timer.
-	 */
-	boolean isWaiting() {
-		return this.position < LAST_SLOT;
-	}
-
-	/**
-	 * The node of a waiting timer.
-	 */
-	int node() {
-		return this.position - Integer.MIN_VALUE;
+	@Nullable TimerList list() {
+		return (this.place instanceof Chunk chunk) ? chunk.list : (TimerList) this.place;
 	}
 
 	/**
@@ -248,33 +199,10 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * The shard, null once the timer has ended.
-	 */
-	@Nullable Shard shard() {
-		return this.shard;
-	}
-
-	/**
 	 * The task, null once the timer has ended.
 	 */
 	@Nullable Runnable task() {
 		return this.task;
-	}
-
-	/**
-	 * Whether the timer can be moved from one due tick to another without the lock: it
-	 * does not wait for its executor, and the new tick is not earlier.
-	 */
-	static boolean isMoveToLater(long dueTick, long newDueTick) {
-		return dueTick > WAITING && dueTick <= newDueTick;
-	}
-
-	/**
-	 * Whether the timer is pending and due at the given tick.
-	 */
-	boolean isDue(long tick) {
-		long state = this.state;
-		return state >= 0 && state <= tick;
 	}
 
 	/**
@@ -287,19 +215,10 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Lets a timer that is due wait for its executor. The caller holds the lock.
-	 * @return false if the timer is due later, or is not pending
-	 */
-	boolean holdBack(long tick) {
-		return expire(tick, WAITING);
-	}
-
-	/**
 	 * Makes the timer of a running task pending again. The caller holds the lock.
-	 * @return false if the timer has ended
 	 */
-	boolean repeat(long dueTick) {
-		return STATE.compareAndSet(this, BEGUN, dueTick);
+	void repeat(long dueTick) {
+		STATE.compareAndSet(this, BEGUN, dueTick);
 	}
 
 	/**
@@ -322,11 +241,11 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Makes an expired timer pending again, because its executor has refused it.
+	 * Makes an expired timer pending again. The caller holds the lock.
 	 * @return false if the task has begun nevertheless, or the timer has ended
 	 */
-	boolean refuse() {
-		return STATE.compareAndSet(this, FIRED, WAITING);
+	boolean refuse(long tick) {
+		return STATE.compareAndSet(this, FIRED, tick);
 	}
 
 	/**
@@ -336,8 +255,7 @@ final class Timer implements TimerHandle, Runnable {
 	 */
 	void endAtRest() {
 		STATE.setRelease(this, CANCELLED);
-		this.task = null;
-		this.shard = null;
+		forget();
 	}
 
 	/**
@@ -345,29 +263,51 @@ final class Timer implements TimerHandle, Runnable {
 	 * @return false if the timer is not pending
 	 */
 	boolean endCancelled() {
-		return endCancelled(0);
+		return end(0, CANCELLED);
 	}
 
 	/**
-	 * Ends a timer of a periodic task.
-	 * @param running whether the task may be running
+	 * Cancels the timer of a periodic task that is pending or handed over.
 	 * @return false if the timer has ended, or the task is running
 	 */
-	boolean endRepeating(boolean running) {
-		return endCancelled(running ? BEGUN : FIRED);
+	boolean endRepeating() {
+		return end(FIRED, CANCELLED);
 	}
 
-	private boolean endCancelled(long lowest) {
+	/**
+	 * Ends the timer of a periodic task after its last run.
+	 * @return false if the timer has ended before
+	 */
+	boolean endAfterRun() {
+		return end(BEGUN, ENDED);
+	}
+
+	/**
+	 * Ends a timer whose task {@code stop} returns.
+	 * @param expired whether a timer that has expired ends, too, unless its task has
+	 * begun
+	 * @return the task, null if there is nothing to return
+	 */
+	@Nullable Runnable endReturned(boolean expired) {
+		Runnable task = this.task;
+		return end(expired ? FIRED : 0, RETURNED) ? task : null;
+	}
+
+	private boolean end(long lowest, long newState) {
 		long state = this.state;
 		while (state >= lowest) {
-			if (STATE.compareAndSet(this, state, CANCELLED)) {
-				this.task = null;
-				this.shard = null;
+			if (STATE.compareAndSet(this, state, newState)) {
+				forget();
 				return true;
 			}
 			state = this.state;
 		}
 		return false;
+	}
+
+	private void forget() {
+		this.task = null;
+		this.place = null;
 	}
 
 	boolean isExpired() {
@@ -378,37 +318,36 @@ final class Timer implements TimerHandle, Runnable {
 		return this.state == BEGUN;
 	}
 
-	boolean isReturned() {
-		return this.state == RETURNED;
+	/**
+	 * Whether the timer has ended without its task.
+	 */
+	boolean isWithdrawn() {
+		return this.state <= CANCELLED;
 	}
 
-	/**
-	 * Ends a timer.
-	 * @param expired whether a timer that has expired ends, too, unless its task has
-	 * begun
-	 * @return its task, null if there is nothing to return
-	 */
-	@Nullable Runnable endReturned(boolean expired) {
-		long lowest = expired ? FIRED : 0;
-		long state = this.state;
-		while (state >= lowest) {
-			if (STATE.compareAndSet(this, state, RETURNED)) {
-				Runnable task = this.task;
-				this.task = null;
-				this.shard = null;
-				return task;
-			}
-			state = this.state;
-		}
-		return null;
+	boolean isReturned() {
+		return this.state == RETURNED;
 	}
 
 	@Override
 	public String toString() {
 		long state = this.state;
 		String description = (state >= 0) ? "pending until tick " + state : (state == FIRED) ? "handed over"
-				: (state == BEGUN) ? "fired" : (state == CANCELLED) ? "cancelled" : "returned by stop";
+				: (state >= ENDED) ? "fired" : (state == CANCELLED) ? "cancelled" : "returned by stop";
 		return "Timer[" + description + "]";
+	}
+
+	/**
+	 * Where a timer stands: a {@link TimerList} or a {@link Chunk}.
+	 */
+	abstract static class Place {
+
+		final Shard shard;
+
+		Place(Shard shard) {
+			this.shard = shard;
+		}
+
 	}
 
 }

@@ -201,7 +201,7 @@ public interface TimingWheel extends AutoCloseable {
 		/**
 		 * Sets the number of slots of each level. The span of level <em>n</em> is the
 		 * tick of level <em>n</em> + 1. The default is 256.
-		 * @param slotsPerLevel a power of two from 2 to 65,536
+		 * @param slotsPerLevel a power of two from 2 to 4,096
 		 * @return this builder
 		 * @throws IllegalArgumentException if the number is not such a power of two
 		 */

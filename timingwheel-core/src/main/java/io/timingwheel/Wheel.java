@@ -10,23 +10,17 @@ import org.jspecify.annotations.Nullable;
  * it with its lock held. Time is a parameter, in ticks.
  *
  * <p>
- * The level of a timer is the level of the highest bit in which its due tick differs from
- * the clock. The bits of the due tick at this level select the slot. The levels therefore
- * cover all of {@code long}. The timers of a slot have the same bits above its level. A
- * timer moves down at most once per level. The clock jumps from one occupied slot to the
- * next. When the clock reaches a slot of a higher level, the timers of the slot cascade
- * into the level below. When the clock reaches a slot of the lowest level, the timers of
- * the slot expire.
+ * The bits of a due tick at a level select the slot of this level. Each level accepts the
+ * rotation in which the clock is, and the next one, so it has two rings of slots. A timer
+ * goes to the lowest level that accepts its due tick. The levels cover all of
+ * {@code long}. The clock jumps from one occupied slot to the next. The timers of a slot
+ * of a higher level cascade into lower levels, in steps, once the slot before it has
+ * begun. The timers of a slot of the lowest level expire when the slot begins.
  *
  * <p>
- * Each level has two rings of slots, one for its even and one for its odd rotations. The
- * second ring lets a crowded slot cascade before it begins, see {@link EarlyCascades}.
- *
- * <p>
- * No call moves more than a bounded number of timers. A slot that one call does not empty
- * remains the next due slot. Until the slot is empty, new timers that belong to its span
- * are appended to this slot and not to the levels below. A timer therefore never
- * overtakes an earlier timer with the same due tick.
+ * While a slot is occupied, new timers that belong to its span are appended to this slot
+ * and not to the levels below. A timer therefore never overtakes an earlier timer with
+ * the same due tick.
  *
  * <p>
  * Invariants, which hold after each call:
@@ -52,8 +46,9 @@ final class Wheel {
 	/** The timer was not placed, since this needs the current tick. */
 	static final long NEEDS_NOW = -1;
 
-	/** How many timers one call cascades at most. */
-	private static final int CASCADE_STEP = 512;
+	private static final int WORD = 6;
+
+	private final Shard shard;
 
 	final int bits;
 
@@ -62,14 +57,17 @@ final class Wheel {
 	/** The level by the number of leading zeros of a difference. */
 	private final byte[] levelOf = new byte[Long.SIZE];
 
-	private final Chunks chunks = new Chunks();
+	/** The slots of each ring, null until used. Two rings for each level. */
+	private final @Nullable TimerList[] @Nullable [] slots;
 
-	final Batch batch = new Batch.Padded();
+	/** A bit for each occupied slot of a ring. */
+	private final long[][] occupied;
 
-	/** Two for each level; null until used. */
-	final @Nullable Ring[] rings;
+	/** The chunk that the driver has in hand. It is in no list. */
+	private @Nullable Chunk inHand;
 
-	private final EarlyCascades earlyCascades;
+	/** The driver takes a timer that is alone in its slot in this chunk. */
+	private final Chunk spare;
 
 	/** The tick up to which nothing is left to do. */
 	long clock;
@@ -84,14 +82,16 @@ final class Wheel {
 	/**
 	 * Creates an empty wheel whose clock is at 0.
 	 * @param size the number of slots per level, a power of two
-	 * @param tickNanos the duration of a tick
 	 */
-	Wheel(int size, long tickNanos) {
+	@SuppressWarnings("NullAway")
+	Wheel(Shard shard, int size) {
+		this.shard = shard;
 		this.bits = Integer.numberOfTrailingZeros(size);
 		this.mask = size - 1;
+		this.spare = Chunk.small(shard);
 		int levels = (Long.SIZE - 2) / this.bits + 1;
-		this.rings = new Ring[2 * levels];
-		this.earlyCascades = new EarlyCascades(levels, this.bits, tickNanos);
+		this.slots = new TimerList[2 * levels][];
+		this.occupied = new long[2 * levels][];
 		for (int bit = 0; bit < Long.SIZE; bit++) {
 			this.levelOf[Long.SIZE - 1 - bit] = (byte) (bit / this.bits);
 		}
@@ -112,11 +112,8 @@ final class Wheel {
 	}
 
 	/**
-	 * Puts a timer into the slot of its due tick unless the current tick matters: the
-	 * slot would begin before all others, and a clock that is behind would select a slot
-	 * that begins too early. In all other cases {@link #place} selects the same slot.
-	 * Either a slot has begun already, and the clock must not move. Or no slot begins up
-	 * to the current tick, and the timer's slot begins after it.
+	 * Puts a timer into the slot of its due tick, unless this slot would begin before all
+	 * others. A clock that is behind would then let the driver wake up too early.
 	 * @return as {@link #place}, or {@link #NEEDS_NOW} if the timer was not placed
 	 */
 	long placeWithoutNow(Timer timer, long dueTick) {
@@ -124,49 +121,86 @@ final class Wheel {
 	}
 
 	private long place(Timer timer, long dueTick, boolean upToDate) {
-		long nextDue = this.nextDue;
 		long tick = Math.max(dueTick, this.clock);
-		int level = Math.max(this.cascading, level(tick));
+		int highest = this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
+		int level = lowestLevel(Math.max(this.cascading, highest), tick);
 		long start = slotNumber(tick, level) << (level * this.bits);
-		if (start < nextDue) {
-			if (!upToDate) {
-				return NEEDS_NOW;
-			}
-			appendAt(level, timer, tick);
+		boolean first = start < this.nextDue;
+		if (first && !upToDate) {
+			return NEEDS_NOW;
+		}
+		append(timer, level, tick);
+		if (first) {
 			this.nextDue = start;
-			this.nextWake = Math.min(this.nextWake, start);
-			return start;
 		}
-		Ring ring = appendAt(level, timer, tick);
-		if (ring.hasOutgrownItsPlan() && this.cascading == 0 && !this.batch.hasChunk()) {
-			long wake = this.nextWake;
-			plan();
-			return (this.nextWake < wake) ? this.nextWake : NEVER;
+		long wake = wakeFor(level, start);
+		if (wake >= this.nextWake) {
+			return NEVER;
 		}
-		return NEVER;
+		this.nextWake = wake;
+		return wake;
 	}
 
 	/**
-	 * Removes a timer from its slot. A timer that the driver has in hand stays there, and
-	 * the driver drops the timer if it has ended.
+	 * The lowest level, from the given one down, that accepts a tick, and has no slot
+	 * above it that must cascade first.
 	 */
-	void remove(Timer timer) {
-		removeAt(timer.position);
+	private int lowestLevel(int from, long tick) {
+		int level = from;
+		while (level > 0 && slotNumber(tick, level) - slotNumber(this.clock, level) <= 1
+				&& !isOccupied(ring(level, tick), digit(tick, level))) {
+			level--;
+		}
+		return level;
+	}
+
+	private void append(Timer timer, int level, long tick) {
+		int ring = ring(level, tick);
+		int digit = digit(tick, level);
+		@Nullable TimerList[] lists = this.slots[ring];
+		if (lists == null) {
+			lists = new TimerList[this.mask + 1];
+			this.occupied[ring] = new long[(this.mask >> WORD) + 1];
+			this.slots[ring] = lists;
+		}
+		TimerList list = lists[digit];
+		if (list == null) {
+			list = new TimerList(this.shard, ring << this.bits | digit);
+			lists[digit] = list;
+		}
+		if (list.isEmpty()) {
+			list.append(timer);
+			this.occupied[ring][digit >> WORD] |= 1L << digit;
+		}
+		else {
+			list.append(timer);
+		}
 	}
 
 	/**
-	 * Removes a timer from the position that it had before {@link #place} has given it
-	 * another slot.
+	 * The tick at which the driver begins with a slot: with its timers, or with their
+	 * cascade.
 	 */
-	void removeAt(int position) {
-		if (Timer.isAlone(position)) {
-			int slot = ~position;
-			ring(slot >>> this.bits).removeOnly(slot & this.mask);
-			return;
+	private long wakeFor(int level, long start) {
+		return (level == 0) ? start : start - (1L << (level * this.bits));
+	}
+
+	/**
+	 * Removes a timer from the place that it has, or had before {@link #place} has given
+	 * it another slot. A timer that the driver has in hand stays there, and the driver
+	 * drops the timer if it has ended.
+	 */
+	void remove(@Nullable TimerList list, Timer.Place place, int index) {
+		if (list != null) {
+			list.remove(place, index);
+			emptied(list);
 		}
-		Chunk chunk = this.chunks.at(position);
-		if (!chunk.isInHand()) {
-			ring(chunk.slot >>> this.bits).remove(chunk, position);
+	}
+
+	private void emptied(TimerList list) {
+		if (list.isEmpty() && list.slot != TimerList.NO_SLOT) {
+			int digit = list.slot & this.mask;
+			this.occupied[list.slot >>> this.bits][digit >> WORD] &= ~(1L << digit);
 		}
 	}
 
@@ -175,129 +209,91 @@ final class Wheel {
 	 * has to change its slot.
 	 */
 	boolean isTooLate(Timer timer, long dueTick) {
-		int slot = slotOf(timer);
-		return slot != Chunk.IN_HAND && startOf(slot) > Math.max(dueTick, this.clock);
-	}
-
-	/**
-	 * The number of the slot of a timer, {@link Chunk#IN_HAND} if the driver has the
-	 * timer in hand.
-	 */
-	int slotOf(Timer timer) {
-		return timer.isAlone() ? timer.slot() : this.chunks.of(timer).slot;
+		TimerList list = timer.list();
+		return list != null && list.slot != TimerList.NO_SLOT && startOf(list.slot) > Math.max(dueTick, this.clock);
 	}
 
 	/**
 	 * Takes one bounded step. If the first occupied slot has begun, cascades some of its
-	 * timers, or gives its first chunk to the driver. If no slot has begun, lets a
-	 * crowded slot cascade early. If the first occupied slot begins later than
-	 * {@link #nextDue} said, only corrects {@code nextDue}, since timers of another wheel
-	 * may be due before that slot. The driver must have handed over the batch of the step
-	 * before.
+	 * timers, or gives its first chunk to the driver. If no slot has begun, lets some
+	 * timers of a slot that begins next cascade. If the first occupied slot begins later
+	 * than {@link #nextDue} said, only corrects {@code nextDue}, since timers of another
+	 * wheel may be due before that slot. The driver must have finished the chunk of the
+	 * step before.
 	 * @param now the current tick
-	 * @return the timers to hand over, often none
+	 * @return the chunk to hand over, whose tick is the clock; null if there is none
 	 */
-	Batch advance(long now) {
-		this.batch.releaseChunk(this.chunks);
+	@Nullable Chunk advance(long now) {
+		if (this.inHand != null) {
+			this.inHand.clear();
+			this.inHand = null;
+		}
 		try {
 			step(now);
 		}
 		finally {
 			// This happens even if the step has failed for want of memory.
 			this.cascading = cascadingLevel();
-			if (!this.batch.hasChunk()) {
+			if (this.inHand == null) {
 				plan();
 			}
 		}
-		return this.batch;
+		return this.inHand;
 	}
 
 	private void step(long now) {
-		int slot = earliestSlot();
-		long start = (slot < 0) ? NEVER : startOf(slot);
+		TimerList list = earliestSlot();
+		long start = (list != null) ? startOf(list.slot) : NEVER;
 		if (start != this.nextDue) {
 			return;
 		}
-		if (start > now) {
+		if (list == null || start > now) {
 			this.clock = Math.max(this.clock, now);
-			cascadeEarly(now);
+			cascadeEarly();
 			return;
 		}
 		this.clock = Math.max(this.clock, start);
-		if (levelOf(slot) == 0) {
-			expire(slot);
+		if (levelOf(list) > 0) {
+			cascade(list, start);
+			return;
 		}
-		else {
-			cascade(slot, start);
-		}
+		this.inHand = list.takeChunk(this.spare);
+		emptied(list);
 	}
 
 	/**
-	 * Gives the driver the first chunk of a slot. The timers of the chunk are still
-	 * pending. Each timer expires when the driver comes to it, unless the timer has been
-	 * cancelled or moved before.
+	 * Moves timers of the slot that follows the clock's to lower levels. A slot of a
+	 * higher level comes first, since its timers are older.
 	 */
-	private void expire(int slot) {
-		Ring ring = ring(slot >>> this.bits);
-		Chunk chunk = ring.firstChunk(slot & this.mask, Chunk.CAPACITY);
-		if (chunk != null) {
-			ring.detach(chunk);
-			this.batch.take(chunk, this.clock);
-		}
-	}
-
-	/**
-	 * Moves timers of a slot to the level below. A timer that was moved past the slot
-	 * goes to the slot of its due tick.
-	 * @return whether the slot is empty
-	 */
-	private boolean cascade(int slot, long start) {
-		int level = levelOf(slot);
-		int digit = slot & this.mask;
-		Ring ring = ring(slot >>> this.bits);
-		int budget = CASCADE_STEP;
-		for (Chunk chunk = ring.firstChunk(digit, budget); chunk != null; chunk = ring.firstChunk(digit, budget)) {
-			int size = chunk.size();
-			budget -= size;
-			for (int i = 0; i < size; i++) {
-				Timer timer = chunk.get(i);
-				if (timer != null) {
-					cascade(timer, level, start);
-					ring.removeMoved(chunk, i);
-				}
-			}
-			ring.discard(chunk);
-		}
-		return !ring.isOccupied(digit);
-	}
-
-	private void cascade(Timer timer, int level, long start) {
-		long tick = Math.max(timer.dueTick(), start);
-		if (slotNumber(tick, level) == slotNumber(start, level)) {
-			appendAt(level - 1, timer, tick);
-		}
-		else {
-			append(timer, tick);
-		}
-	}
-
-	/**
-	 * Takes one step of an early cascade, if one is due. The timers go to the ring of the
-	 * next rotation of the level below.
-	 */
-	private void cascadeEarly(long now) {
-		for (int level = levels() - 1; level > 0; level--) {
+	private void cascadeEarly() {
+		for (int level = this.slots.length / 2 - 1; level > 0; level--) {
 			long start = (slotNumber(this.clock, level) + 1) << (level * this.bits);
+			int ring = ring(level, start);
 			int digit = digit(start, level);
-			int index = ringIndex(level, start);
-			Ring ring = this.rings[index];
-			if (ring != null && ring.isOccupied(digit)
-					&& this.earlyCascades.tickFor(level, start, ring.size()) <= now) {
-				boolean emptied = cascade((index << this.bits) | digit, start);
-				this.earlyCascades.stepTaken(level, start, emptied);
+			TimerList list = isOccupied(ring, digit) ? list(ring, digit) : null;
+			if (list != null) {
+				cascade(list, start);
 				return;
 			}
 		}
+	}
+
+	/**
+	 * Moves the timers of the first chunk of a slot to lower levels. A timer that was
+	 * moved past the slot goes to the slot of its due tick.
+	 */
+	private void cascade(TimerList list, long start) {
+		int level = levelOf(list);
+		list.moveFirst((timer) -> {
+			long tick = Math.max(timer.dueTick(), start);
+			if (slotNumber(tick, level) == slotNumber(start, level)) {
+				append(timer, lowestLevel(level - 1, tick), tick);
+			}
+			else {
+				place(timer, tick, true);
+			}
+		});
+		emptied(list);
 	}
 
 	/**
@@ -307,97 +303,89 @@ final class Wheel {
 	private void plan() {
 		long due = NEVER;
 		long wake = NEVER;
-		for (int index = 0; index < this.rings.length; index++) {
-			Ring ring = this.rings[index];
-			if (ring != null && !ring.isEmpty()) {
-				int level = index >>> 1;
-				long start = startOf(earliestSlot(index, ring));
+		for (int ring = 0; ring < this.slots.length; ring++) {
+			int digit = earliestOf(ring);
+			if (digit >= 0) {
+				long start = startOf(ring << this.bits | digit);
 				due = Math.min(due, start);
-				wake = Math.min(wake, (level == 0) ? start : this.earlyCascades.tickFor(level, start, ring.size()));
-				ring.planned();
+				wake = Math.min(wake, wakeFor(ring >>> 1, start));
 			}
 		}
 		this.nextDue = due;
-		this.nextWake = wake;
+		this.nextWake = Math.min(wake, due);
 	}
 
 	/**
-	 * The occupied slot that begins first, -1 if no slot is occupied. If several begin at
-	 * the same tick, the slot of the highest level.
+	 * The occupied slot that begins first, null if no slot is occupied. If several begin
+	 * at the same tick, the slot of the highest level.
 	 */
-	private int earliestSlot() {
-		int earliest = -1;
-		long earliestStart = NEVER;
-		for (int index = 0; index < this.rings.length; index++) {
-			Ring ring = this.rings[index];
-			if (ring != null && !ring.isEmpty()) {
-				int slot = earliestSlot(index, ring);
-				long start = startOf(slot);
-				if (start <= earliestStart) {
-					earliest = slot;
-					earliestStart = start;
-				}
+	private @Nullable TimerList earliestSlot() {
+		TimerList earliest = null;
+		for (int ring = 0; ring < this.slots.length; ring++) {
+			int digit = earliestOf(ring);
+			if (digit >= 0 && (earliest == null || startOf(ring << this.bits | digit) <= startOf(earliest.slot))) {
+				earliest = list(ring, digit);
 			}
 		}
 		return earliest;
 	}
 
-	private int earliestSlot(int index, Ring ring) {
-		int level = index >>> 1;
-		int from = (index == ringIndex(level, this.clock)) ? digit(this.clock, level) : 0;
-		return (index << this.bits) | ring.nextOccupied(from);
+	/**
+	 * The digit of the occupied slot of a ring that begins first, -1 if there is none.
+	 */
+	private int earliestOf(int ring) {
+		int level = ring >>> 1;
+		return nextOccupied(ring, (ring == ring(level, this.clock)) ? digit(this.clock, level) : 0);
 	}
 
 	private int cascadingLevel() {
-		for (int level = levels() - 1; level > 0; level--) {
-			Ring ring = this.rings[ringIndex(level, this.clock)];
-			if (ring != null && ring.isOccupied(digit(this.clock, level))) {
+		for (int level = this.slots.length / 2 - 1; level > 0; level--) {
+			if (isOccupied(ring(level, this.clock), digit(this.clock, level))) {
 				return level;
 			}
 		}
 		return 0;
 	}
 
-	private void append(Timer timer, long dueTick) {
-		long tick = Math.max(dueTick, this.clock);
-		appendAt(level(tick), timer, tick);
-	}
-
 	/**
-	 * The level of the highest bit in which a tick differs from the clock.
+	 * The first occupied slot of a ring at or after the given one, -1 if there is none.
 	 */
-	private int level(long tick) {
-		return this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
+	int nextOccupied(int ring, int from) {
+		long[] occupied = this.occupied[ring];
+		if (occupied == null || from > this.mask) {
+			return -1;
+		}
+		int word = from >> WORD;
+		long bits = occupied[word] & (-1L << from);
+		while (bits == 0) {
+			if (++word == occupied.length) {
+				return -1;
+			}
+			bits = occupied[word];
+		}
+		return (word << WORD) + Long.numberOfTrailingZeros(bits);
 	}
 
-	private Ring appendAt(int level, Timer timer, long tick) {
-		int index = ringIndex(level, tick);
-		int digit = digit(tick, level);
-		Ring ring = ring(index);
-		ring.append(digit, timer);
-		return ring;
+	private boolean isOccupied(int ring, int digit) {
+		long[] occupied = this.occupied[ring];
+		return occupied != null && (occupied[digit >> WORD] & (1L << digit)) != 0;
 	}
 
 	/**
-	 * The tick at which a slot begins, by the second invariant.
-	 * @param slot the number of the slot, counted through all rings
+	 * The tick at which a slot begins.
 	 */
 	long startOf(int slot) {
-		int index = slot >>> this.bits;
-		int shift = (index >>> 1) * this.bits;
+		int ring = slot >>> this.bits;
+		int shift = (ring >>> 1) * this.bits;
 		long rotation = this.clock >>> shift >>> this.bits;
-		if (((rotation ^ index) & 1) != 0) {
+		if (((rotation ^ ring) & 1) != 0) {
 			rotation++;
 		}
 		return (rotation << this.bits | (slot & this.mask)) << shift;
 	}
 
-	private int levels() {
-		return this.rings.length >>> 1;
-	}
-
-	private int levelOf(int slot) {
-		return slot >>> this.bits >>> 1;
+	private int levelOf(TimerList list) {
+		return list.slot >>> this.bits >>> 1;
 	}
 
 	private long slotNumber(long tick, int level) {
@@ -408,27 +396,58 @@ final class Wheel {
 		return (int) slotNumber(tick, level) & this.mask;
 	}
 
-	private int ringIndex(int level, long tick) {
+	private int ring(int level, long tick) {
 		return (level << 1) | ((int) (slotNumber(tick, level) >>> this.bits) & 1);
 	}
 
-	private Ring ring(int index) {
-		Ring ring = this.rings[index];
-		if (ring == null) {
-			ring = new Ring(this.chunks, index << this.bits, this.mask + 1);
-			this.rings[index] = ring;
-		}
-		return ring;
+	/**
+	 * The list of a slot, null until it is used.
+	 */
+	@Nullable TimerList list(int ring, int digit) {
+		@Nullable TimerList[] lists = this.slots[ring];
+		return (lists != null) ? lists[digit] : null;
+	}
+
+	int rings() {
+		return this.slots.length;
 	}
 
 	/**
-	 * Passes all timers to a consumer, and removes them from their slots. If the consumer
-	 * fails, its slot and those after it keep their timers.
+	 * Whether a ring has or had timers.
 	 */
-	void drainTo(Consumer<Timer> consumer) {
-		for (int slot = earliestSlot(); slot >= 0; slot = earliestSlot()) {
-			ring(slot >>> this.bits).drainTo(slot & this.mask, consumer);
+	boolean isUsed(int ring) {
+		return this.slots[ring] != null;
+	}
+
+	/**
+	 * Passes on all lists that have timers.
+	 */
+	void forEachSlot(Consumer<TimerList> consumer) {
+		for (int ring = 0; ring < this.slots.length; ring++) {
+			for (int digit = nextOccupied(ring, 0); digit >= 0; digit = nextOccupied(ring, digit + 1)) {
+				TimerList list = list(ring, digit);
+				if (list != null) {
+					consumer.accept(list);
+				}
+			}
 		}
+	}
+
+	/**
+	 * Ends the timers of all slots. The caller has ended each of them.
+	 */
+	void clear() {
+		forEachSlot((list) -> {
+			list.clear();
+			emptied(list);
+		});
+	}
+
+	/**
+	 * The chunk that the driver has in hand, null if there is none.
+	 */
+	@Nullable Chunk inHand() {
+		return this.inHand;
 	}
 
 	/**
@@ -445,24 +464,6 @@ final class Wheel {
 	 */
 	long nextWake() {
 		return this.nextWake;
-	}
-
-	void addTo(WheelTotals totals) {
-		for (int index = 0; index < this.rings.length; index++) {
-			Ring ring = this.rings[index];
-			if (ring != null) {
-				totals.addLevel(index >>> 1, ring.size(), ring.occupiedSlots());
-			}
-		}
-	}
-
-	void addTo(WheelSlots.Sums sums) {
-		for (int index = 0; index < this.rings.length; index++) {
-			Ring ring = this.rings[index];
-			if (ring != null) {
-				sums.add(index >>> 1, ring);
-			}
-		}
 	}
 
 }

@@ -11,7 +11,7 @@ import java.util.function.BiConsumer;
  */
 final class WheelBuilder implements TimingWheel.Builder {
 
-	private static final int MAX_WHEEL_SIZE = 1 << 16;
+	private static final int MAX_WHEEL_SIZE = 1 << 12;
 
 	private static final int MAX_SHARDS = 1 << 10;
 
@@ -27,11 +27,11 @@ final class WheelBuilder implements TimingWheel.Builder {
 
 	long maxPending = Long.MAX_VALUE;
 
-	ThreadFactory threadFactory = new DriverThreadFactory();
+	ThreadFactory threadFactory = DriverThread::newDaemon;
 
 	TimeSource timeSource = TimeSource.system();
 
-	BiConsumer<? super Runnable, ? super Throwable> errorHandler = TaskErrors::log;
+	BiConsumer<? super Runnable, ? super Throwable> errorHandler = Log::taskFailed;
 
 	/** How long {@code stop} waits for the batch in hand. */
 	Duration stopWait = Duration.ofSeconds(5);

@@ -48,7 +48,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	@Override
 	public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
 		Objects.requireNonNull(callable, "callable");
-		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay))));
+		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
 	}
 
 	@Override
@@ -63,7 +63,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	private ScheduledFuture<?> schedulePeriodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
 		Objects.requireNonNull(command, "command");
-		return submit(new WheelPeriodicTask(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
+		return submit(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
 				periodNanos));
 	}
 

@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,20 +11,26 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of a {@link WheelScheduledExecutorService}.
+ * A task of a {@link WheelScheduledExecutorService}. All runs of a periodic task use the
+ * same timer, which keeps its permit of the limit from one run to the next.
  *
  * @param <V> the type of the result
  */
-class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
+final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
-	final WheelScheduledExecutorService service;
+	private final WheelScheduledExecutorService service;
 
 	private final long sequence = SEQUENCE.getAndIncrement();
 
+	/**
+	 * Nanoseconds: positive for a fixed rate, negative for a fixed delay, 0 for one run.
+	 */
+	private final long period;
+
 	/** Nanoseconds since the creation of the wheel. */
-	volatile long deadline;
+	private volatile long deadline;
 
 	private volatile @Nullable Timer timer;
 
@@ -36,10 +43,11 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 	/** Guarded by this. */
 	private boolean withdrawn;
 
-	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline) {
+	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline, long period) {
 		super(task);
 		this.service = service;
 		this.deadline = deadline;
+		this.period = period;
 	}
 
 	/**
@@ -48,47 +56,85 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 	 */
 	void timer(Timer timer) {
 		this.timer = timer;
-		if (isDone() || isWithdrawn()) {
-			cancel(timer);
+		if (isOver()) {
+			cancelTimer();
 		}
 	}
 
-	void cancel(Timer timer) {
-		timer.cancel();
+	/**
+	 * Cancels the timer. That of a periodic task ends, too, if the executor has not begun
+	 * the task yet.
+	 */
+	private void cancelTimer() {
+		Timer timer = this.timer;
+		if (timer != null && isPeriodic()) {
+			timer.cancelRepeating();
+		}
+		else if (timer != null) {
+			timer.cancel();
+		}
 	}
 
 	long deadline() {
 		return this.deadline;
 	}
 
+	/**
+	 * Runs the task. A periodic task has its timer run it otherwise, and comes here if
+	 * somebody runs it to whom {@code stop} has returned it.
+	 */
 	@Override
 	public void run() {
-		runOnce();
+		if (runOnce()) {
+			endUnlessWithdrawn(wheelIsStopped());
+		}
+	}
+
+	/**
+	 * Runs the task, and makes its timer pending again for the next run. If another
+	 * thread ends the task at the same time, at least one of the two threads ends the
+	 * timer: the other thread ends the task and then the timer, and this thread repeats
+	 * the timer and then looks whether the task has ended.
+	 */
+	void run(Timer timer, Shard shard) {
+		boolean again = false;
+		try {
+			again = runOnce() && repeat(timer, shard);
+		}
+		catch (Throwable ex) {
+			// For example no memory for the slot of the next run. The wheel's handler
+			// gets the error, too.
+			endUnlessWithdrawn(ex);
+			throw ex;
+		}
+		finally {
+			if (!again) {
+				shard.endRepeating(timer);
+			}
+			else if (isOver()) {
+				shard.cancelRepeating(timer);
+			}
+		}
 	}
 
 	/**
 	 * Runs the body, unless {@code shutdownNow} was called.
 	 * @return whether another run follows
 	 */
-	final boolean runOnce() {
+	private boolean runOnce() {
 		if (!begin()) {
 			return false;
 		}
 		try {
-			return runBody();
+			if (isPeriodic()) {
+				return runAndReset();
+			}
+			super.run();
+			return false;
 		}
 		finally {
 			end();
 		}
-	}
-
-	/**
-	 * Runs the body.
-	 * @return whether another run follows
-	 */
-	boolean runBody() {
-		super.run();
-		return false;
 	}
 
 	/**
@@ -117,6 +163,41 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 		}
 	}
 
+	private boolean repeat(Timer timer, Shard shard) {
+		if (this.service.isShutdown()) {
+			// A later shutdown finds the waiting task and ends it.
+			endUnlessWithdrawn(null);
+			return false;
+		}
+		this.deadline = this.service.next(this.deadline, this.period);
+		if (shard.repeat(timer, this.service.nanosUntil(this.deadline))) {
+			return true;
+		}
+		endUnlessWithdrawn(wheelIsStopped());
+		return false;
+	}
+
+	private static RejectedExecutionException wheelIsStopped() {
+		return new RejectedExecutionException("The timing wheel is stopped");
+	}
+
+	/**
+	 * Ends a periodic task that has no further run. Fails the task with the given reason,
+	 * or cancels the task if there is no reason. If {@code shutdownNow} has returned the
+	 * task, does nothing.
+	 */
+	private synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
+		if (this.withdrawn) {
+			return;
+		}
+		if (reason != null) {
+			setException(reason);
+		}
+		else {
+			cancel(false);
+		}
+	}
+
 	/**
 	 * Withdraws the task if it has not begun, otherwise interrupts it.
 	 * @return whether this call has withdrawn the task, so that it will not run
@@ -131,15 +212,12 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 			return false;
 		}
 		this.withdrawn = true;
-		Timer timer = this.timer;
-		if (timer != null) {
-			cancel(timer);
-		}
+		cancelTimer();
 		return !isDone();
 	}
 
-	final synchronized boolean isWithdrawn() {
-		return this.withdrawn;
+	private synchronized boolean isOver() {
+		return isDone() || this.withdrawn;
 	}
 
 	/**
@@ -149,29 +227,11 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 		this.service.ended(this);
 	}
 
-	/**
-	 * Ends a periodic task that has no further run. Fails the task with the given reason,
-	 * or cancels the task if there is no reason. If {@code shutdownNow} has returned the
-	 * task, does nothing.
-	 */
-	synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
-		if (this.withdrawn) {
-			return;
-		}
-		if (reason != null) {
-			setException(reason);
-		}
-		else {
-			cancel(false);
-		}
-	}
-
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean cancelled = super.cancel(mayInterruptIfRunning);
-		Timer timer = this.timer;
-		if (cancelled && timer != null) {
-			cancel(timer);
+		if (cancelled) {
+			cancelTimer();
 		}
 		return cancelled;
 	}
@@ -189,7 +249,7 @@ class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFu
 
 	@Override
 	public boolean isPeriodic() {
-		return false;
+		return this.period != 0;
 	}
 
 	@Override

@@ -1,8 +1,6 @@
 package io.timingwheel;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * Which slots of a {@link TimingWheel} hold timers, for a display. The timers of a slot
@@ -27,48 +25,14 @@ public record WheelSlots(long tick, List<List<Integer>> levels) {
 	}
 
 	/**
-	 * Reads the slots of a wheel. Takes the lock of one shard after the other, for a time
-	 * that does not depend on the number of timers.
+	 * Reads the slots of a wheel. Takes the lock of each shard for a time that does not
+	 * depend on the number of timers.
 	 * @param wheel the wheel
 	 * @return its slots; without levels if the wheel is not one of
 	 * {@link TimingWheel.Builder#build()}
 	 */
 	public static WheelSlots of(TimingWheel wheel) {
 		return (wheel instanceof HierarchicalTimingWheel levels) ? levels.slots() : new WheelSlots(0, List.of());
-	}
-
-	/**
-	 * Adds up the shards.
-	 */
-	static final class Sums {
-
-		private final List<int[]> levels = new ArrayList<>();
-
-		private final int wheelSize;
-
-		Sums(int wheelSize) {
-			this.wheelSize = wheelSize;
-		}
-
-		void add(int number, Ring ring) {
-			while (this.levels.size() <= number) {
-				this.levels.add(new int[this.wheelSize]);
-			}
-			int[] level = this.levels.get(number);
-			for (int slot = 0; slot < level.length; slot++) {
-				slot = ring.nextOccupied(slot);
-				if (slot < 0) {
-					return;
-				}
-				level[slot]++;
-			}
-		}
-
-		WheelSlots at(long tick) {
-			return new WheelSlots(tick,
-					this.levels.stream().map((level) -> IntStream.of(level).boxed().toList()).toList());
-		}
-
 	}
 
 }

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * was reached
  * @param refused the number of hand-overs that executors refused. The wheel repeats each
  * of them later
- * @param wakeUps the number of times that the wheel's thread woke up at the start of an
- * occupied slot
+ * @param wakeUps the number of times that the wheel's thread woke up and had work: at
+ * most one for each occupied slot, shortened sleep, retry of an executor, and early
+ * cascade
  * @param lag how long the earliest slot that has begun has been waiting for the wheel's
  * thread, zero if no slot has begun
  * @param maxLag the longest time that a batch of expired timers waited for its hand-over

@@ -2,12 +2,17 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
- * The sums of the shards' counters, from which a {@link WheelSnapshot} is made.
+ * The sums of the shards' counters and slots, from which a {@link WheelSnapshot} and the
+ * {@link WheelSlots} are made.
  */
 final class WheelTotals {
+
+	private final int wheelSize;
 
 	long pending;
 
@@ -21,27 +26,46 @@ final class WheelTotals {
 
 	long returned;
 
-	long rejected;
+	/** By level and slot, how many shards have a timer in the slot. */
+	private final List<int[]> slots = new ArrayList<>();
 
-	private final List<long[]> levels = new ArrayList<>();
+	/** By level. */
+	private final long[] timers = new long[Long.SIZE];
 
-	void addLevel(int number, long pending, int occupiedSlots) {
-		while (this.levels.size() <= number) {
-			this.levels.add(new long[2]);
-		}
-		long[] level = this.levels.get(number);
-		level[0] += pending;
-		level[1] += occupiedSlots;
+	WheelTotals(int wheelSize) {
+		this.wheelSize = wheelSize;
 	}
 
-	List<WheelSnapshot.Level> levels(long tickNanos, int wheelSize) {
-		List<WheelSnapshot.Level> result = new ArrayList<>(this.levels.size());
+	/**
+	 * Adds the slots of a wheel. The caller holds the lock of its shard.
+	 */
+	void add(Wheel wheel) {
+		for (int ring = 0; ring < wheel.rings(); ring++) {
+			if (wheel.isUsed(ring)) {
+				while (this.slots.size() <= ring >>> 1) {
+					this.slots.add(new int[this.wheelSize]);
+				}
+			}
+		}
+		wheel.forEachSlot((list) -> {
+			int level = list.slot / this.wheelSize >>> 1;
+			this.slots.get(level)[list.slot % this.wheelSize]++;
+			this.timers[level] += list.size();
+		});
+	}
+
+	List<List<Integer>> slots() {
+		return this.slots.stream().map((level) -> IntStream.of(level).boxed().toList()).toList();
+	}
+
+	List<WheelSnapshot.Level> levels(long tickNanos) {
+		List<WheelSnapshot.Level> result = new ArrayList<>(this.slots.size());
 		long tick = tickNanos;
-		for (int number = 0; number < this.levels.size(); number++) {
-			long span = (tick > Long.MAX_VALUE / wheelSize) ? Long.MAX_VALUE : tick * wheelSize;
-			long[] level = this.levels.get(number);
-			result.add(new WheelSnapshot.Level(number, Duration.ofNanos(tick), Duration.ofNanos(span), level[0],
-					(int) level[1]));
+		for (int number = 0; number < this.slots.size(); number++) {
+			long span = (tick > Long.MAX_VALUE / this.wheelSize) ? Long.MAX_VALUE : tick * this.wheelSize;
+			int occupied = Arrays.stream(this.slots.get(number)).sum();
+			result.add(new WheelSnapshot.Level(number, Duration.ofNanos(tick), Duration.ofNanos(span),
+					this.timers[number], occupied));
 			tick = span;
 		}
 		return result;

@@ -33,22 +33,26 @@ class DriverTests {
 
 	private final WheelClock time = new WheelClock(this.clock, MILLI);
 
-	private final List<Shard> all = new ArrayList<>();
+	private final Log reports = new Log(Log::taskFailed);
 
-	private final WaitingTimers waiting = new WaitingTimers();
+	private final Shard[] shards = { newShard(), newShard() };
 
-	private final Shards shards = new Shards(2, Long.MAX_VALUE, this::newShard);
+	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, this.reports, true);
 
-	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, new TaskErrors(TaskErrors::log),
-			this.waiting, true);
+	/** Fails if it has to report the exception of a task. */
+	private final Log failingReports = new Log(Log::taskFailed) {
+
+		@Override
+		void report(Runnable task, Throwable error) {
+			throw new IllegalStateException("no report");
+		}
+
+	};
 
 	private final List<Long> fired = new ArrayList<>();
 
-	private Shard newShard(int index) {
-		Shard shard = new Shard.Padded(this.time, new Alarm(), new TaskErrors(TaskErrors::log), this.waiting,
-				new Wheel(256, MILLI));
-		this.all.add(shard);
-		return shard;
+	private Shard newShard() {
+		return new Shard.Padded(this.time, new Alarm(), new Log(Log::taskFailed), 256);
 	}
 
 	@Test
@@ -94,7 +98,7 @@ class DriverTests {
 		int most = catchUp();
 		assertThat(this.fired).hasSize(count - count / 10).isSorted();
 		assertThat(most).isLessThanOrEqualTo(Chunk.CAPACITY);
-		assertThat(this.shards.pending()).isZero();
+		assertThat(this.shards[0].pending() + this.shards[1].pending()).isZero();
 	}
 
 	@Test
@@ -112,7 +116,7 @@ class DriverTests {
 		for (long tick = preparing; tick < slot + 100; tick++) {
 			// One step of the cascade, and the two turns of the timer itself.
 			int turns = 0;
-			while (tick >= slot - 5 && this.driver.nextDue() <= tick) {
+			while (tick >= slot - 5 && this.driver.nextHandOver() <= tick) {
 				this.driver.turn();
 				turns++;
 			}
@@ -126,6 +130,23 @@ class DriverTests {
 		assertThat(this.fired).hasSize(105).isSorted();
 	}
 
+	@Test
+	void slotThatIsDueComesBeforeAnEarlyCascadeOfAnotherShard() {
+		for (int i = 0; i < 1_000; i++) {
+			schedule(0, 100 * 256 + i % 256);
+		}
+		schedule(1, 100 * 256 - 5);
+		this.clock.advance(Duration.ofMillis(99 * 256 - 1));
+		catchUp();
+		this.clock.advance(Duration.ofMillis(252));
+		while (this.fired.isEmpty()) {
+			this.driver.turn();
+			assertThat(this.shards[0].wheel.clock).as("the shard that has only to prepare").isZero();
+		}
+		catchUp();
+		assertThat(this.shards[0].wheel.nextWake()).isEqualTo(100 * 256);
+	}
+
 	/**
 	 * The step fails as in the test below, and then the pause fails, too.
 	 */
@@ -134,7 +155,7 @@ class DriverTests {
 		Driver failing = new Driver(this.time, this.shards, (timer) -> {
 			timer.run();
 			throw new IllegalStateException("on purpose");
-		}, null, this.waiting, true);
+		}, this.failingReports, true);
 		schedule(0, 50);
 		schedule(0, 90);
 		this.clock.advance(Duration.ofMillis(50));
@@ -149,15 +170,14 @@ class DriverTests {
 		assertThatIllegalStateException().isThrownBy(thread::run).withMessage("no pause");
 		assertThat(failing.isStopped()).isTrue();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
-		List<Runnable> returned = new ArrayList<>();
+		ArrayList<Runnable> returned = new ArrayList<>();
 		failing.stop(returned, 0);
 		assertThat(returned).hasSize(1);
 		assertThat(this.fired).containsExactly(50L);
 	}
 
 	/**
-	 * The task has begun, so its exception goes to the error handler. A driver without
-	 * one fails.
+	 * The task has begun, so its exception has to be reported.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
@@ -170,10 +190,10 @@ class DriverTests {
 			timer.run();
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("on purpose");
-		}, null, this.waiting, true);
+		}, this.failingReports, true);
 		schedule(0, 50);
 		this.clock.advance(Duration.ofMillis(50));
-		assertThatExceptionOfType(NullPointerException.class).isThrownBy(() -> {
+		assertThatIllegalStateException().isThrownBy(() -> {
 			for (int i = 0; i < 100; i++) {
 				this.clock.advance(Duration.ofMillis(1));
 				failing.turn();
@@ -200,7 +220,7 @@ class DriverTests {
 			}
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("on purpose");
-		}, null, this.waiting, false));
+		}, this.failingReports, false));
 		for (int i = 0; i < count; i++) {
 			schedule(0, 50);
 		}
@@ -226,8 +246,8 @@ class DriverTests {
 	}
 
 	private Timer schedule(int shard, long tick) {
-		Timer timer = new Timer(this.all.get(shard), () -> this.fired.add(tick), tick);
-		this.all.get(shard).add(timer, tick);
+		Timer timer = new Timer(() -> this.fired.add(tick), tick);
+		this.shards[shard].add(timer, tick);
 		return timer;
 	}
 

@@ -32,8 +32,8 @@ class FailedAllocationTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Schedule.class, MoveOfALoneTimer.class, MoveOutOfACrowd.class, MoveIntoASlot.class,
-			CancelInACrowd.class, GiveUpChunks.class, Submit.class, NextRun.class, Stop.class, StopInATask.class,
-			StopInARetry.class, StopThatDoesNotWait.class })
+			CancelInACrowd.class, Submit.class, NextRun.class, Stop.class, StopInATask.class, StopInARetry.class,
+			StopThatDoesNotWait.class })
 	void nothingIsLost(Class<?> scenario) throws Exception {
 		IntPredicate run = (IntPredicate) ProbingClassLoader.newInstance(scenario);
 		int failures = 0;
@@ -95,7 +95,7 @@ class FailedAllocationTests {
 		}
 
 		void checkInvariants() {
-			for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards.shards) {
+			for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards) {
 				new WheelInvariants(shard.wheel, (timer) -> true).check();
 			}
 			WheelSnapshot snapshot = this.wheel.snapshot();
@@ -212,32 +212,6 @@ class FailedAllocationTests {
 			this.clock.advance(Duration.ofHours(1));
 			assertThat(this.ran).hasSize(1);
 			return failed;
-		}
-
-	}
-
-	/**
-	 * More chunks than a wheel keeps.
-	 */
-	static final class GiveUpChunks implements IntPredicate {
-
-		@Override
-		public boolean test(int allocations) {
-			Chunks chunks = new Chunks();
-			List<Chunk> used = take(chunks, 2_000);
-			Allocations.failAfter(allocations);
-			used.forEach(chunks::release);
-			boolean failed = Allocations.succeed();
-			assertThat(take(chunks, 2_000)).extracting(Chunk::id).doesNotHaveDuplicates();
-			return failed;
-		}
-
-		private static List<Chunk> take(Chunks chunks, int count) {
-			List<Chunk> taken = new ArrayList<>();
-			for (int slot = 0; slot < count; slot++) {
-				taken.add(chunks.take(slot));
-			}
-			return taken;
 		}
 
 	}

@@ -137,13 +137,13 @@ class MemoryRetentionTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "65536, true", "65536, false" })
+	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "4096, true", "4096, false" })
 	void floodLeavesNothingBehind(int wheelSize, boolean cancel) {
 		assertFloodLeavesNothingBehind(wheelSize, cancel, 400_000);
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "65536, true", "65536, false" })
+	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "4096, true", "4096, false" })
 	@Tag("faults")
 	void floodOfTenMillionLeavesNothingBehind(int wheelSize, boolean cancel) {
 		assertFloodLeavesNothingBehind(wheelSize, cancel, 10_000_000);
@@ -180,9 +180,12 @@ class MemoryRetentionTests {
 		assertThat(far.isPending()).isTrue();
 	}
 
+	/**
+	 * Only each fourth collection of the serial collector leaves no garbage behind.
+	 */
 	private static long settledHeap() {
 		long least = usedHeap();
-		for (int i = 0; i < 2; i++) {
+		for (int i = 0; i < 3; i++) {
 			least = Math.min(least, usedHeap());
 		}
 		return least;
@@ -205,13 +208,13 @@ class MemoryRetentionTests {
 	@Test
 	void timerThatIsAloneInItsSlotNeedsAtMost80Bytes() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)
-			.wheelSize(1 << 16)
+			.wheelSize(1 << 12)
 			.shards(1)
 			.timeSource(this.clock)
 			.build();
 		DirectTask task = () -> {
 		};
-		int count = 60_000;
+		int count = 8_000;
 		long before = settledHeap();
 		for (int i = 1; i <= count; i++) {
 			wheel.schedule(task, i, TimeUnit.MILLISECONDS);

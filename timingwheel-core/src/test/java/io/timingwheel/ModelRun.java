@@ -45,7 +45,7 @@ final class ModelRun {
 	/** The wheel's executor, two executors of tasks, and tasks that name no executor. */
 	private static final int GROUPS = 4;
 
-	private static final int UNNAMED = 3;
+	static final int UNNAMED = 3;
 
 	private final Config config;
 
@@ -97,9 +97,9 @@ final class ModelRun {
 			.onError(this::onError)
 			.build();
 		this.tickNanos = config.tick().toNanos();
-		this.reference = new ReferenceWheel(this.tickNanos, GROUPS);
+		this.reference = new ReferenceWheel(this.tickNanos, config.shards(), GROUPS);
 		this.callers = new Callers(config.callers());
-		for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards.shards) {
+		for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards) {
 			this.invariants.add(new WheelInvariants(shard.wheel, ModelRun::wasMoved));
 		}
 	}
@@ -364,12 +364,15 @@ final class ModelRun {
 	private void checkSnapshot() {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.RUNNING);
+		long inSlots = this.reference.pending() - this.reference.waiting();
+		// A timer that was moved while it waited goes to a slot at its turn.
+		long moved = this.pending.stream().filter((timer) -> timer.refused && !timer.waiting).count();
 		assertThat(snapshot.levels().stream().mapToLong(WheelSnapshot.Level::pending).sum()).as("pending of all levels")
-			.isEqualTo(this.reference.pending() - this.reference.waiting());
+			.isBetween(inSlots - moved, inSlots);
 		if (this.reference.pending() == 0) {
 			assertThat(snapshot.nextExpiry()).as("nextExpiry").isNull();
 		}
-		else {
+		else if (moved == 0) {
 			long next = Math.max(0, this.reference.nextExpiry() - this.reference.now());
 			assertThat(snapshot.nextExpiry()).as("nextExpiry").isLessThanOrEqualTo(Duration.ofNanos(next));
 		}

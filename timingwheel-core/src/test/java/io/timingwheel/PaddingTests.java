@@ -21,8 +21,7 @@ class PaddingTests {
 	private static final long SPACE = 120;
 
 	@ParameterizedTest
-	@ValueSource(
-			classes = { ShardLock.Padded.class, Shard.Padded.class, Batch.Padded.class, OwnedCounter.Padded.class })
+	@ValueSource(classes = Shard.Padded.class)
 	void spaceIsBeforeAndAfterTheFields(Class<?> padded) throws Exception {
 		List<Long> fields = new ArrayList<>();
 		List<Long> space = new ArrayList<>();

@@ -25,11 +25,9 @@ final class RaceExploration {
 	/**
 	 * Fields that are read without the lock on purpose. After the reads of a timer, the
 	 * reader finds out under the lock, or by a compare-and-set, whether they still hold.
-	 * The driver reads its batch while another thread stops the wheel. Next, the driver
-	 * looks for the stop.
+	 * The driver looks whether timers wait, and takes them under the lock.
 	 */
-	private static final String[] READ_WITHOUT_LOCK = { "Timer.shard", "Timer.task", "Batch.position", "Batch.size",
-			"Batch.tick" };
+	private static final String[] READ_WITHOUT_LOCK = { "Timer.place", "Timer.task", "TimerList.size" };
 
 	private RaceExploration() {
 	}

@@ -36,7 +36,7 @@ final class ReferenceTimer {
 	 */
 	boolean waiting;
 
-	/** Whether an executor refused the timer. */
+	/** Whether an executor refused the timer, or the timer was moved while it waited. */
 	boolean refused;
 
 	State state = State.PENDING;
@@ -55,7 +55,7 @@ final class ReferenceTimer {
 
 	@Override
 	public String toString() {
-		return "#" + this.id + "(" + this.state + ", tick " + this.tick + ")";
+		return "#" + this.id + "(" + this.state + ", group " + this.group + ", tick " + this.tick + ")";
 	}
 
 }

@@ -241,7 +241,7 @@ class RefusalTests {
 				refusals.incrementAndGet();
 				throw new RejectedExecutionException("on purpose");
 			}
-			free.set(now + RefusalQueue.MIN_PAUSE);
+			free.set(now + Gate.MIN_PAUSE);
 			timer.run();
 		});
 		for (int i = 0; i < 20_000; i++) {

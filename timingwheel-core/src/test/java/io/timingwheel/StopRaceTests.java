@@ -48,8 +48,7 @@ class StopRaceTests {
 	 */
 	@Test
 	void stopThatDoesNotWaitLosesNoTimerInAnyInterleaving(TestReporter reporter) {
-		RaceExploration.explore(FireAndGiveUp.class, reporter, "Batch.timers", "[0]", "[1]", "[2]", "[3]", "[4]", "[5]",
-				"[6]", "[7]");
+		RaceExploration.explore(FireAndGiveUp.class, reporter);
 	}
 
 	private static final class AddAndStop extends ManualClockRace {

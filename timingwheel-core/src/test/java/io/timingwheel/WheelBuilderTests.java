@@ -66,7 +66,7 @@ class WheelBuilderTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 65_537, 131_072, Integer.MAX_VALUE })
+	@ValueSource(ints = { 0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 4_097, 8_192, Integer.MAX_VALUE })
 	void wheelSizeThatIsNoPowerOfTwoInRangeIsRejected(int wheelSize) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.wheelSize(wheelSize))
 			.withMessageContaining("wheelSize")
@@ -119,7 +119,7 @@ class WheelBuilderTests {
 
 	static Stream<Object[]> extremeSettingsWork() {
 		return Stream.of(new Object[] { Duration.ofNanos(1), 2, 1 }, new Object[] { Duration.ofDays(1), 2, 1_024 },
-				new Object[] { Duration.ofNanos(1), 65_536, 4 }, new Object[] { Duration.ofDays(1), 65_536, 1 });
+				new Object[] { Duration.ofNanos(1), 4_096, 4 }, new Object[] { Duration.ofDays(1), 4_096, 1 });
 	}
 
 	@Test

@@ -15,6 +15,9 @@ final class WheelInvariants {
 	/** How many timers of a slot have been checked. */
 	private int count;
 
+	/** The start of the occupied slot that begins first. */
+	private long earliest;
+
 	/**
 	 * Creates a checker.
 	 * @param wasMoved whether a timer may have been moved, so that its slot need not
@@ -26,19 +29,13 @@ final class WheelInvariants {
 	}
 
 	void check() {
-		long earliest = Wheel.NEVER;
-		for (int index = 0; index < this.wheel.rings.length; index++) {
-			Ring ring = this.wheel.rings[index];
-			if (ring != null) {
-				earliest = Math.min(earliest, checkSlots(index, ring));
-			}
-		}
+		this.earliest = Wheel.NEVER;
+		this.wheel.forEachSlot(this::checkSlot);
 		long nextDue = this.wheel.nextDue();
-		require(nextDue <= earliest, "nextDue", nextDue, "is after the first occupied slot, which begins at", earliest);
+		require(nextDue <= this.earliest, "nextDue", nextDue, "is after the first occupied slot, which begins at",
+				this.earliest);
 		require(this.wheel.nextWake() <= nextDue, "nextWake", this.wheel.nextWake(), "is after nextDue", nextDue);
-		if (this.wheel.batch.hasChunk()) {
-			require(this.wheel.clock == this.wheel.batch.tick(), "The clock", this.wheel.clock,
-					"has left the tick of the chunk in hand", this.wheel.batch.tick());
+		if (this.wheel.inHand() != null) {
 			require(nextDue == this.wheel.clock, "nextDue", nextDue, "has left the chunk in hand at", this.wheel.clock);
 		}
 		if (this.wheel.cascading > 0) {
@@ -47,38 +44,21 @@ final class WheelInvariants {
 		}
 	}
 
-	/**
-	 * Checks the slots of a ring.
-	 * @return the start of the slot that begins first
-	 */
-	private long checkSlots(int index, Ring ring) {
-		long earliest = Wheel.NEVER;
-		int size = 0;
-		int slots = 1 << this.wheel.bits;
-		for (int digit = ring.nextOccupied(0); digit >= 0; digit = (digit + 1 < slots) ? ring.nextOccupied(digit + 1)
-				: -1) {
-			int slot = (index << this.wheel.bits) | digit;
-			long start = this.wheel.startOf(slot);
-			require(start >= this.wheel.clock, "The clock", this.wheel.clock,
-					"has passed an occupied slot, which begins at", start);
-			earliest = Math.min(earliest, start);
-			long last = start + (1L << ((index >>> 1) * this.wheel.bits)) - 1;
-			this.count = 0;
-			ring.forEach(digit, (timer) -> {
-				checkPosition(timer, slot);
-				checkTimer(timer, start, last);
-			});
-			require(this.count > 0, "An occupied slot begins at", start, "and has this many timers:", this.count);
-			size += this.count;
-		}
-		require(size == ring.size(), "The size of a ring is", ring.size(), "but its slots hold", size);
-		return earliest;
-	}
-
-	private void checkPosition(Timer timer, int slot) {
-		require(!timer.isWaiting(), "The timer in slot", slot, "has the position of a waiting timer,", timer.position);
-		require(this.wheel.slotOf(timer) == slot, "The timer in slot", slot, "has the position of slot",
-				this.wheel.slotOf(timer));
+	private void checkSlot(TimerList list) {
+		int slot = list.slot;
+		long start = this.wheel.startOf(slot);
+		require(start >= this.wheel.clock, "The clock", this.wheel.clock,
+				"has passed an occupied slot, which begins at", start);
+		this.earliest = Math.min(this.earliest, start);
+		int level = slot >>> this.wheel.bits >>> 1;
+		long last = start + (1L << (level * this.wheel.bits)) - 1;
+		this.count = 0;
+		list.forEach((timer) -> {
+			require(timer.list() == list, "The timer in slot", slot, "has another place, at index", timer.index);
+			checkTimer(timer, start, last);
+		});
+		require(this.count > 0, "An occupied slot begins at", start, "and has this many timers:", this.count);
+		require(this.count == list.size(), "The size of a slot is", list.size(), "but it holds", this.count);
 	}
 
 	private void checkTimer(Timer timer, long start, long last) {

@@ -13,8 +13,8 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 
 	static final String HOOKS = Type.getInternalName(Hooks.class);
 
-	/** It spins in real time. Here its methods count as those of a lock. */
-	private static final String SHARD_LOCK = "io/timingwheel/ShardLock";
+	/** Their lock spins in real time. Here its methods count as those of a lock. */
+	private static final Set<String> SHARD_LOCKS = Set.of("io/timingwheel/ShardLock", "io/timingwheel/Shard");
 
 	private static final Set<String> LOCK_METHODS = Set.of("lock", "lockNext", "unlock");
 
@@ -98,13 +98,8 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 			hook("id", "(Ljava/lang/Thread;)J");
 			return;
 		}
-		if (owner.equals(SHARD_LOCK) && LOCK_METHODS.contains(name)) {
+		if (SHARD_LOCKS.contains(owner) && LOCK_METHODS.contains(name)) {
 			hook(name.equals("unlock") ? "exit" : "enter", "(Ljava/lang/Object;)V");
-			return;
-		}
-		if (owner.equals(SHARD_LOCK) && name.equals("lockSoon")) {
-			hook("enter", "(Ljava/lang/Object;)V");
-			super.visitInsn(Opcodes.ICONST_1);
 			return;
 		}
 		if (isAtomic(owner) && !name.equals("<init>")) {

@@ -87,7 +87,8 @@ public final class ProbingClassLoader extends CoreClassLoader {
 		@Override
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
 			boolean addToSet = name.equals("add") && owner.equals("java/util/Set");
-			if (addToSet || name.equals("copyOf") || (name.equals("add") && owner.equals("java/util/List"))) {
+			if (addToSet || name.equals("copyOf") || name.equals("ensureCapacity")
+					|| (name.equals("add") && owner.equals("java/util/List"))) {
 				before();
 			}
 			if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {

@@ -7,21 +7,19 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link Ring}, above all for cancels and the holes that they leave in chunks.
+ * Tests for {@link TimerList}, above all for cancels and the holes that they leave in
+ * chunks.
  */
-class RingTests {
+class TimerListTests {
 
-	private static final int SLOT = 3;
-
-	private final Chunks chunks = new Chunks();
-
-	private final Ring ring = new Ring(this.chunks, 16, 8);
+	private final TimerList list = new TimerList(null, TimerList.NO_SLOT);
 
 	@Test
 	void randomCancelsKeepTheOrderAndLeaveFewHoles() {
@@ -40,8 +38,7 @@ class RingTests {
 					.isLessThanOrEqualTo(4 * left.size() + 2 * Chunk.CAPACITY);
 			}
 		}
-		assertThat(this.ring.isOccupied(SLOT)).isFalse();
-		assertThat(this.ring.nextOccupied(0)).isEqualTo(-1);
+		assertThat(this.list.isEmpty()).isTrue();
 	}
 
 	@Test
@@ -82,90 +79,63 @@ class RingTests {
 				return removed;
 			});
 			assertThat(contents()).as("seed %d", seed).containsExactlyElementsOf(pending);
-			assertThat(this.ring.size()).as("seed %d", seed).isEqualTo(pending.size());
+			assertThat(this.list.size()).as("seed %d", seed).isEqualTo(pending.size());
 			for (Timer timer : pending) {
-				if (timer.position < 0) {
-					assertThat(~timer.position).isEqualTo(16 + SLOT);
+				if (timer.place == this.list) {
 					assertThat(pending).as("seed %d", seed).hasSize(1);
 					continue;
 				}
-				Chunk chunk = this.chunks.of(timer);
-				assertThat(chunk.get(chunk.indexAt(timer.position))).as("seed %d", seed).isSameAs(timer);
-				assertThat(chunk.slot).isEqualTo(16 + SLOT);
+				Chunk chunk = (Chunk) timer.place;
+				assertThat(chunk.get(timer.index)).as("seed %d", seed).isSameAs(timer);
+				assertThat(chunk.list).isSameAs(this.list);
 			}
 		}
 	}
 
-	@Test
-	void emptyRingOfManySlotsKeepsFewArrays() {
-		int slots = 1 << 16;
-		Ring large = new Ring(this.chunks, 0, slots);
-		for (int slot = 0; slot < slots; slot++) {
-			large.append(slot, new Timer(null, () -> {
-			}, 0));
-		}
-		assertThat(large.segments()).isEqualTo(slots / 64);
-		assertThat(large.occupiedSlots()).isEqualTo(slots);
-		for (int slot = 0; slot < slots; slot++) {
-			large.removeOnly(slot);
-		}
-		assertThat(large.segments()).isEqualTo(16);
-		assertThat(large.isEmpty()).isTrue();
-		assertThat(large.nextOccupied(0)).isEqualTo(-1);
-	}
-
 	/**
-	 * A timer that is alone in its slot needs no chunk, until a second one comes.
+	 * A timer that is alone in its list needs no chunk, until a second one comes.
 	 */
 	@Test
-	void secondTimerOfASlotFollowsTheFirst() {
+	void secondTimerOfAListFollowsTheFirst() {
 		Timer first = append(1).get(0);
-		assertThat(first.position).isNegative();
+		assertThat(first.place).isSameAs(this.list);
 		Timer second = append(1).get(0);
-		assertThat(first.position).isNotNegative();
+		assertThat(first.place).isInstanceOf(Chunk.class);
 		assertThat(contents()).containsExactly(first, second);
 		remove(first);
 		assertThat(contents()).containsExactly(second);
 		remove(second);
-		assertThat(this.ring.isOccupied(SLOT)).isFalse();
+		assertThat(this.list.isEmpty()).isTrue();
 	}
 
 	private List<Timer> append(int count) {
 		List<Timer> timers = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			Timer timer = new Timer(null, () -> {
+			Timer timer = new Timer(() -> {
 			}, 0);
-			this.ring.append(SLOT, timer);
+			this.list.append(timer);
 			timers.add(timer);
 		}
 		return timers;
 	}
 
 	private void remove(Timer timer) {
-		if (timer.position < 0) {
-			this.ring.removeOnly(~timer.position - 16);
-		}
-		else {
-			this.ring.remove(this.chunks.of(timer), timer.position);
-		}
+		this.list.remove(timer.place, timer.index);
 	}
 
 	private List<Timer> contents() {
 		List<Timer> timers = new ArrayList<>();
-		this.ring.forEach(SLOT, timers::add);
+		this.list.forEach(timers::add);
 		return timers;
 	}
 
+	/**
+	 * The places of all chunks, holes included.
+	 */
 	private int places() {
-		int places = 0;
-		for (Chunk chunk = firstChunk(); chunk != null; chunk = chunk.next) {
-			places += chunk.size();
-		}
-		return places;
-	}
-
-	private Chunk firstChunk() {
-		return this.ring.firstChunk(SLOT, Chunk.CAPACITY);
+		Set<Chunk> chunks = new HashSet<>();
+		this.list.forEach((timer) -> chunks.add((Chunk) timer.place));
+		return chunks.stream().mapToInt(Chunk::size).sum();
 	}
 
 }

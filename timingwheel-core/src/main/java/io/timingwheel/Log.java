@@ -1,0 +1,88 @@
+package io.timingwheel;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports what goes wrong: exceptions of tasks to the user's handler, everything else to
+ * the log. No method throws, since no timer may be lost because logging fails.
+ */
+class Log {
+
+	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
+
+	/** Loaded in time, since a class cannot be loaded without memory. */
+	private static final System.Logger.Level ERROR = System.Logger.Level.ERROR;
+
+	private static final System.Logger.Level WARNING = System.Logger.Level.WARNING;
+
+	private static final long SILENCE = TimeUnit.MINUTES.toNanos(1);
+
+	private final BiConsumer<? super Runnable, ? super Throwable> handler;
+
+	private final long[] silentUntil = new long[Warning.values().length];
+
+	Log(BiConsumer<? super Runnable, ? super Throwable> handler) {
+		this.handler = handler;
+		Arrays.fill(this.silentUntil, System.nanoTime());
+	}
+
+	/**
+	 * Passes the exception of a task to the user's handler.
+	 */
+	void report(Runnable task, Throwable error) {
+		try {
+			this.handler.accept(task, error);
+		}
+		catch (Throwable ex) {
+			if (ex != error) {
+				ex.addSuppressed(error);
+			}
+			error("The error handler of the timing wheel has failed", ex);
+		}
+	}
+
+	/**
+	 * The handler of tasks for which the user has set none.
+	 */
+	static void taskFailed(Runnable task, Throwable error) {
+		error("A task of the timing wheel has failed: " + task.getClass().getName(), error);
+	}
+
+	static void error(String message, Throwable reason) {
+		log(ERROR, message, reason);
+	}
+
+	/**
+	 * Logs a warning, at most one of each kind in a minute. Only the driver calls this.
+	 */
+	void warn(Warning warning, String message, @Nullable Throwable reason) {
+		long now = System.nanoTime();
+		if (now - this.silentUntil[warning.ordinal()] >= 0) {
+			this.silentUntil[warning.ordinal()] = now + SILENCE;
+			log(WARNING, message, reason);
+		}
+	}
+
+	private static void log(System.Logger.Level level, String message, @Nullable Throwable reason) {
+		try {
+			LOGGER.log(level, message, reason);
+		}
+		catch (Throwable ex) {
+			// There is no other place to report the failure.
+		}
+	}
+
+	/**
+	 * The kinds of warnings.
+	 */
+	enum Warning {
+
+		LAG, REFUSAL
+
+	}
+
+}
