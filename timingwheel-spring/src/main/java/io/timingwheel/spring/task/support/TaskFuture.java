@@ -184,18 +184,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	@Override
-	public void obtrudeValue(T value) {
-		super.obtrudeValue(value);
-		this.tasks.cancel(this.slot, this);
-	}
-
-	@Override
-	public void obtrudeException(Throwable ex) {
-		super.obtrudeException(ex);
-		this.tasks.cancel(this.slot, this);
-	}
-
-	@Override
 	public <U> CompletableFuture<U> newIncompleteFuture() {
 		return new CompletableFuture<>();
 	}
