@@ -66,6 +66,13 @@ record Database(Statements statements, ShortTransactions application, ShortTrans
 		return joined.session();
 	}
 
+	/**
+	 * Whether a caller's session is in a transaction that other code ends.
+	 */
+	boolean isJoined(Session session) {
+		return !this.application.has(session);
+	}
+
 	private @Nullable Joined joined() {
 		JdbcTemplate jdbc = this.transaction.current();
 		return (jdbc != null) ? new Joined(new Session(jdbc, this.statements)) : null;

@@ -1,17 +1,20 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
 /**
@@ -21,19 +24,25 @@ import io.timingwheel.spring.durable.store.LeasedTask;
  */
 final class PortableClaims implements ClaimSteps {
 
-	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s"
-			+ " and next_at %s %s order by name, queue, next_at limit 1)";
+	private static final long NEVER = Long.MAX_VALUE;
 
-	private static final String LOOK = "select %d as number, "
-			+ FIRST.formatted("{pending}", "<= ?", "and (owner is null or next_at <= ?)") + " as due_at, "
-			+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, " + FIRST.formatted("{running}", "<= ?", "")
-			+ " as ended_at, " + FIRST.formatted("{pending}", "> ?", "") + " as later_at, "
-			+ FIRST.formatted("{running}", "> ?", "") + " as lease_at, " + FIRST.formatted("{suspect}", "> ?", "")
-			+ " as suspect_lease_at";
+	private static final String FIRST = ", (select next_at from {task} where name = ? and queue = %s and next_at > ?"
+			+ " order by name, queue, next_at limit 1)";
+
+	private static final String LOOK = FIRST.formatted("{pending}") + FIRST.formatted("{running}")
+			+ FIRST.formatted("{suspect}");
+
+	private static final String ANY_PAUSED = "(select count(*) from {name} where paused = 1)";
+
+	/** A row of MySQL has at most 4096 columns. */
+	private static final int MAX_NAMES = 1000;
 
 	private final Database database;
 
 	private final TaskNames names;
+
+	/** The statements that look at so many names. */
+	private final Map<Integer, String> looks = new ConcurrentHashMap<>();
 
 	PortableClaims(Database database) {
 		this.database = database;
@@ -50,7 +59,7 @@ final class PortableClaims implements ClaimSteps {
 		boolean idle = looks.values().stream().noneMatch((look) -> look.hasDue() || look.hasEnded());
 		Round taken = (idle || !suspects.isEmpty()) ? seen
 				: this.database.node().transaction((session) -> take(session, request, looks));
-		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(Long.MAX_VALUE);
+		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
 		return new Round(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, suspects, seen.pausedNames(),
 				seen.looks());
 	}
@@ -60,54 +69,78 @@ final class PortableClaims implements ClaimSteps {
 	}
 
 	/**
-	 * The first times of each name that is not paused. The searches of all names are one
-	 * request. H2 would parse this long statement each time, so it gets a statement for
-	 * each name.
+	 * Looks at each name, and again behind the tasks that a claim may take. The due times
+	 * include the look-ahead of the names without limits.
 	 */
 	private Round look(Session session, ClaimRequest request) {
 		long now = session.now();
-		Set<String> paused = this.names.paused(session);
-		List<String> active = request.names().keySet().stream().filter((name) -> !paused.contains(name)).toList();
+		Map<String, Long> ahead = new HashMap<>();
+		request.names()
+			.forEach((name, share) -> ahead.put(name,
+					(share.limits() != null) ? now : now + Session.millis(request.lookAhead())));
+		Map<String, long[]> first = new HashMap<>();
+		boolean anyPaused = firstTimes(session, ahead.keySet(), Map.of(), -DelayedTaskStore.MAX_TIME - 1, first);
+		Set<String> paused = anyPaused ? this.names.paused(session) : Set.of();
+		first.keySet().removeAll(paused);
+		Map<String, long[]> later = new HashMap<>();
+		List<String> found = first.entrySet().stream().filter((name) -> {
+			long[] times = name.getValue();
+			return times[0] <= ahead.getOrDefault(name.getKey(), now) || times[1] <= now || times[2] <= now;
+		}).map(Map.Entry::getKey).toList();
+		if (!found.isEmpty()) {
+			firstTimes(session, found, ahead, now, later);
+		}
 		Map<String, Look> looks = new HashMap<>();
 		Map<String, Long> suspects = new HashMap<>();
-		int size = (session.dialect() instanceof H2Dialect) ? 1 : Math.max(1, active.size());
-		for (int from = 0; from < active.size(); from += size) {
-			look(session, request, active.subList(from, from + size), now, looks, suspects);
-		}
+		first.forEach((name, times) -> {
+			long[] next = later.getOrDefault(name, times);
+			long laterAt = (share(request, name).limits() != null) ? next[0] : LongStream.of(next).min().getAsLong();
+			looks.put(name, new Look(until(times[0], ahead.getOrDefault(name, now)), until(times[1], now), laterAt));
+			if (times[2] <= now) {
+				suspects.put(name, times[2]);
+			}
+		});
 		List<String> earliest = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
-		return new Round(List.of(), now, Long.MAX_VALUE, false, false, earliest, paused, looks);
+		return new Round(List.of(), now, NEVER, false, false, earliest, paused, looks);
+	}
+
+	private static long until(long time, long last) {
+		return (time <= last) ? time : NEVER;
 	}
 
 	/**
-	 * The due times include the look-ahead of the names without limits. The times are
-	 * parameters, so that the database and the driver can keep the statement.
+	 * Finds the first times of names: of their pending tasks, their runs and their
+	 * suspects. All searches are the columns of one row. H2 would parse a union again
+	 * each time, and MySQL would search from the beginning if the names were a table.
+	 * @param after after which time to search the pending tasks of a name, if not after
+	 * the time for the others
+	 * @return whether names are paused
 	 */
-	private static void look(Session session, ClaimRequest request, List<String> names, long now,
-			Map<String, Look> looks, Map<String, Long> suspects) {
+	private boolean firstTimes(Session session, Collection<String> names, Map<String, Long> after, long othersAfter,
+			Map<String, long[]> first) {
+		List<String> some = names.stream().limit(MAX_NAMES).toList();
 		List<Object> parameters = new ArrayList<>();
-		for (String name : names) {
+		for (String name : some) {
 			Object text = session.dialect().text(name);
-			long ahead = (share(request, name).limits() != null) ? now : now + Session.millis(request.lookAhead());
-			parameters.addAll(List.of(text, ahead, now, text, now, text, now, text, ahead, text, now, text, now));
+			parameters
+				.addAll(List.of(text, after.getOrDefault(name, othersAfter), text, othersAfter, text, othersAfter));
 		}
-		String statement = IntStream.range(0, names.size())
-			.mapToObj(LOOK::formatted)
-			.collect(Collectors.joining(" union all "));
-		session.query(statement, (rs, rowNum) -> {
-			String name = names.get(rs.getInt(1));
-			long[] times = new long[6];
-			for (int i = 0; i < times.length; i++) {
-				Long time = rs.getObject(i + 2, Long.class);
-				times[i] = (time != null) ? time : Long.MAX_VALUE;
+		String statement = this.looks.computeIfAbsent(some.size(),
+				(size) -> "select " + ANY_PAUSED + String.join("", Collections.nCopies(size, LOOK)));
+		boolean anyPaused = session.query(statement, (rs, rowNum) -> {
+			int column = 1;
+			for (String name : some) {
+				long[] times = new long[3];
+				for (int i = 0; i < times.length; i++) {
+					long time = rs.getLong(++column);
+					times[i] = rs.wasNull() ? NEVER : time;
+				}
+				first.put(name, times);
 			}
-			long laterAt = (share(request, name).limits() != null) ? times[3]
-					: Math.min(times[3], Math.min(times[4], times[5]));
-			if (times[1] != Long.MAX_VALUE) {
-				suspects.put(name, times[1]);
-			}
-			looks.put(name, new Look(times[0], times[2], laterAt));
-			return name;
-		}, parameters.toArray());
+			return rs.getInt(1) > 0;
+		}, parameters.toArray()).get(0);
+		List<String> others = names.stream().skip(MAX_NAMES).toList();
+		return others.isEmpty() ? anyPaused : firstTimes(session, others, after, othersAfter, first);
 	}
 
 	private Round take(Session session, ClaimRequest request, Map<String, Look> looks) {

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -20,7 +21,7 @@ import org.springframework.jdbc.core.SqlParameterValue;
 /**
  * Runs the statements of a call, in a transaction or each for itself. A statement has the
  * words of {@link Statements#text}. One of its parameters may be a collection, whose
- * values take the place of <code>{in}</code>.
+ * values (or pairs of values) take the place of <code>{in}</code>.
  *
  * @param jdbc runs the statements
  * @param statements gives their texts
@@ -131,12 +132,18 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	private String text(String statement, @Nullable Object[] parameters) {
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				String list = String.join(", ", Collections.nCopies(padded(values.size()), "?"));
-				return this.statements.text(statement.replace("{in}",
-						(values.size() == 1) ? "= ?" : "in (" + (values.isEmpty() ? "null" : list) + ")"));
+				return this.statements.text(statement.replace("{in}", list(values)));
 			}
 		}
 		return this.statements.text(statement);
+	}
+
+	private static String list(Collection<?> values) {
+		boolean pairs = !values.isEmpty() && values.iterator().next() instanceof Object[];
+		String value = pairs ? "(?, ?)" : "?";
+		return (values.size() == 1) ? "= " + value : "in ("
+				+ (values.isEmpty() ? "null" : String.join(", ", Collections.nCopies(padded(values.size()), value)))
+				+ ")";
 	}
 
 	/**
@@ -147,9 +154,13 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		List<Object> flat = new ArrayList<>(parameters.length);
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				flat.addAll(values);
+				Object last = NULL;
+				for (Object value : values) {
+					last = value;
+					add(flat, value);
+				}
 				for (int i = values.size(); i < padded(values.size()); i++) {
-					flat.add(flat.get(flat.size() - 1));
+					add(flat, last);
 				}
 			}
 			else {
@@ -157,6 +168,15 @@ record Session(JdbcOperations jdbc, Statements statements) {
 			}
 		}
 		return flat.toArray();
+	}
+
+	private static void add(List<Object> flat, Object value) {
+		if (value instanceof Object[] pair) {
+			flat.addAll(Arrays.asList(pair));
+		}
+		else {
+			flat.add(value);
+		}
 	}
 
 }

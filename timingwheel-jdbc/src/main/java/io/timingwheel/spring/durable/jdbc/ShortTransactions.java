@@ -60,6 +60,10 @@ final class ShortTransactions implements Database.Access {
 		this.commitsEach = settings.autoCommit() && settings.readCommitted();
 	}
 
+	boolean has(Session session) {
+		return session == this.session;
+	}
+
 	@Override
 	public <T extends @Nullable Object> T single(Function<Session, T> statement) {
 		return retried(() -> once(true, statement));

@@ -269,6 +269,10 @@ final class Storing {
 			}
 			session.batch(TaskRow.REPLACE, replacements);
 			open = insert(session, inserts);
+			if (!open.isEmpty() && tasks.size() > 1 && !this.database.isJoined(session)) {
+				// Who has locks and waits for others may be part of a deadlock.
+				throw new CannotAcquireLockException("Another transaction has stored tasks with the same keys");
+			}
 		}
 		return results;
 	}
@@ -285,26 +289,33 @@ final class Storing {
 	/**
 	 * Locks the pending tasks that have the keys of new tasks. Looks up the keys without
 	 * a lock, and then locks the rows by their ids. In MySQL, a lock by an absent key
-	 * would stop other transactions from storing the neighbouring keys.
+	 * would stop other transactions from storing the neighbouring keys. If one of the
+	 * tasks was replaced meanwhile, looks again: H2 does not notice a deadlock of which
+	 * an insert with this key would be a part.
 	 * @param current whether the look has to find the current rows, even in a transaction
 	 * with the isolation "repeatable read"
 	 */
 	private Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
-		Map<String, List<Object>> keys = new TreeMap<>();
+		List<Object[]> keys = new ArrayList<>();
 		for (NewTask task : tasks) {
 			if (task.key() != null) {
-				keys.computeIfAbsent(task.name(), (name) -> new ArrayList<>())
-					.add(this.dialect.text(TaskRow.heldKey(task.key(), false)));
+				keys.add(new Object[] { this.dialect.text(task.name()),
+						this.dialect.text(TaskRow.heldKey(task.key(), false)) });
 			}
 		}
-		List<String> ids = new ArrayList<>();
-		String find = "select id from {task} where name = ? and held_key {in}" + (current ? " for update" : "");
-		keys.forEach((name, held) -> ids.addAll(session.strings(find, this.dialect.text(name), held)));
+		if (keys.isEmpty()) {
+			return Map.of();
+		}
+		String find = "select id from {task} where (name, held_key) {in}" + (current ? " for update" : "");
 		Map<TaskId, TaskRow> pending = new HashMap<>();
-		if (!ids.isEmpty()) {
+		Set<String> tried = new HashSet<>();
+		List<String> ids = session.strings(find, keys);
+		while (tried.addAll(ids)) {
+			pending.clear();
 			session
 				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
 				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
+			ids = (pending.size() < ids.size()) ? session.strings(find, keys) : List.of();
 		}
 		return pending;
 	}
