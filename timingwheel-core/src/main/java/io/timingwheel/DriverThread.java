@@ -67,8 +67,7 @@ class DriverThread implements Runnable {
 				catch (Throwable ex) {
 					// For example no memory. The next step continues where this one
 					// failed.
-					Log.error("The thread of the timing wheel has failed. It continues after a pause, and timers may be"
-							+ " late", ex);
+					Log.driverFailed(ex);
 					pauseFor(pause);
 					pause = Math.min(2 * pause, MAX_PAUSE);
 				}

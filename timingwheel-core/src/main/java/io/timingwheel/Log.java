@@ -52,7 +52,22 @@ class Log {
 		error("A task of the timing wheel has failed: " + task.getClass().getName(), error);
 	}
 
-	static void error(String message, Throwable reason) {
+	/**
+	 * Reports a failure of the driver's thread, for example for want of memory. Even a
+	 * constant text may need memory at its first use, so it stands within the try block.
+	 */
+	static void driverFailed(Throwable reason) {
+		try {
+			LOGGER.log(ERROR,
+					"The thread of the timing wheel has failed. It continues after a pause, and timers may be late",
+					reason);
+		}
+		catch (Throwable ex) {
+			// There is no other place to report the failure.
+		}
+	}
+
+	private static void error(String message, Throwable reason) {
 		log(ERROR, message, reason);
 	}
 
