@@ -85,6 +85,29 @@ class StoreMetricsTests {
 			});
 	}
 
+	@Test
+	void aDurableMethodThatIsSeenLateHasGauges() {
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class)
+			.run((context) -> {
+				context.getAutowireCapableBeanFactory().createBean(Late.class).remind(5);
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				for (String gauge : List.of("overdue", "dead")) {
+					assertThat(registry.get("timingwheel.store." + gauge).tag("name", "late").gauge().value()).isZero();
+				}
+			});
+	}
+
+	static class Late {
+
+		@Delayed(delay = "30m", name = "late", durable = true)
+		public void remind(long userId) {
+		}
+
+	}
+
 	static class Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")

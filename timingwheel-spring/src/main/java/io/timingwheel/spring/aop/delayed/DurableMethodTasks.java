@@ -37,7 +37,6 @@ final class DurableMethodTasks implements MethodInterceptor {
 	 * be stored, or its executor needs a caller
 	 */
 	DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
-		runtime.declare(method);
 		this.method = method;
 		this.values = method.values();
 		this.runtime = runtime;
@@ -46,6 +45,8 @@ final class DurableMethodTasks implements MethodInterceptor {
 			.register(new DurableMethod(method.name(), method.common().aliases(), method.method(),
 					method.argumentTypes(), executor, this.values.expireAfter(), method.annotation().transactional(),
 					null, this::run, (error, arguments) -> runtime.uncaught(error, method.method(), arguments)));
+		// Last, since the meters of the name depend on its being durable.
+		runtime.declare(method);
 		DelayedRuntime.checkNeedsNoCaller(method.method(), executor,
 				"its calls are stored, and its executor runs them with the security context of a caller,"
 						+ " which is not stored");
