@@ -64,7 +64,8 @@ class StoreStartFailureApprovalTests {
 	void theTextsAboutPropertiesAreTheApprovedOnes() {
 		for (String property : List.of("timingwheel.tasks.durable.rate=often",
 				"timingwheel.tasks.durable.max-concurrent=-1", "timingwheel.tasks.durable.max-concurrent-per-key=1",
-				"timingwheel.tasks.durable.backoff.initial=-1s", "timingwheel.store.lease=999ms",
+				"timingwheel.tasks.durable.backoff.initial=-1s", "timingwheel.tasks.durable.colour=red",
+				"timingwheel.tasks.orders.close.rate=10/s", "timingwheel.store.lease=999ms",
 				"timingwheel.store.poll-interval=0", "timingwheel.store.look-ahead=-1s",
 				"timingwheel.store.batch-size=0", "timingwheel.store.max-in-flight=0",
 				"timingwheel.store.max-attempts=0", "timingwheel.store.max-lost-deliveries=0",
