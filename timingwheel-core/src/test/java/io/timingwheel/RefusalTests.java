@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -549,6 +550,35 @@ class RefusalTests {
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(this.task.count()).isOne();
 		assertThat(this.wheel.pending()).isZero();
+	}
+
+	/**
+	 * The second task names another executor from its second hand-over on.
+	 */
+	@Test
+	void taskThatAnotherExecutorAcceptsDoesNotShowThatTheFirstOneDoes() {
+		Executor refusing = this::refuseOrRun;
+		List<Executor> executors = new ArrayList<>(List.of(refusing, Runnable::run));
+		this.wheel.schedule(routed(() -> refusing), 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(routed(() -> executors.remove(0)), 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(100));
+		assertThat(this.task.count()).isOne();
+		assertThat(this.refusedAt).containsExactly(5L, 5L, 10L, 20L, 40L, 80L);
+	}
+
+	@Test
+	void periodicTaskThatIsCancelledWhileItsExecutorRefusesHasNotFired() {
+		AtomicReference<ScheduledFuture<?>> future = new AtomicReference<>();
+		TimingWheel wheel = wheel((timer) -> {
+			future.get().cancel(false);
+			throw new RejectedExecutionException("on purpose");
+		});
+		future.set(wheel.asScheduledExecutorService().scheduleAtFixedRate(this.task, 5, 5, TimeUnit.MILLISECONDS));
+		this.clock.advance(Duration.ofMinutes(1));
+		WheelSnapshot snapshot = wheel.snapshot();
+		assertThat(this.task.count()).isZero();
+		assertThat(List.of(snapshot.fired(), snapshot.refused(), snapshot.cancelled(), snapshot.pending()))
+			.containsExactly(0L, 1L, 1L, 0L);
 	}
 
 	private TimingWheel wheel(Executor executor) {
