@@ -44,22 +44,14 @@ class InCodeTests {
 		String user = "ada";
 		Instant midnight = this.time.now().truncatedTo(ChronoUnit.DAYS).plus(Duration.ofDays(1));
 		// tag::code[]
-		this.tasks.schedule(TaskId.of("flush", user), Duration.ofMillis(200), () -> flush(user)); // in
-																									// memory
+		// In memory
+		this.tasks.schedule(TaskId.of("flush", user), Duration.ofMillis(200), () -> flush(user));
 
-		this.tasks.task(() -> report(user)) // in memory, with more settings
-			.id(TaskId.of("report", user))
-			.ifPending(IfPending.KEEP)
-			.at(midnight);
+		// In memory, with more settings
+		this.tasks.task(() -> report(user)).id(TaskId.of("report", user)).ifPending(IfPending.KEEP).at(midnight);
 
-		this.tasks.enqueue(TaskId.of("remind", user), Duration.ofHours(1), user); // stored:
-																					// calls
-																					// a
-																					// durable
-																					// method
-																					// by
-																					// its
-																					// name
+		// Stored: calls a durable method by its name
+		this.tasks.enqueue(TaskId.of("remind", user), Duration.ofHours(1), user);
 
 		this.tasks.cancel(TaskId.of("flush", user));
 		// end::code[]

@@ -19,14 +19,14 @@ class OrderService {
 	// tag::service[]
 	public void create(long orderId) {
 		this.orders.add(orderId);
-		this.deadline.closeIfUnpaid(orderId); // returns at once; the body runs 30 minutes
-												// later
+		// Returns at once. The body runs 30 minutes later.
+		this.deadline.closeIfUnpaid(orderId);
 	}
 
+	// When this method has returned, the pending call is cancelled.
 	@CancelDelayed(name = "close-order", key = "#orderId")
 	public void pay(long orderId) {
-		this.orders.pay(orderId); // when this method has returned, the pending call is
-									// cancelled
+		this.orders.pay(orderId);
 	}
 	// end::service[]
 
