@@ -52,7 +52,7 @@ final class Beginner extends Batcher {
 		if (run.admit()) {
 			return true;
 		}
-		if (this.parts.nanoTime() - run.dueNanos > NameWindow.LATE_NANOS && run.isWaiting()) {
+		if (run.hasWaitedLong(this.parts.nanoTime())) {
 			this.settler.giveBack(run);
 			run.window.hasRoomOrTells();
 		}

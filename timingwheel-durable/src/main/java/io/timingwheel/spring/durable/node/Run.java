@@ -46,6 +46,9 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private State state = State.WAITING;
 
+	/** When the window had no room for the task first, by the clock of the node. */
+	private long waitsSince = Long.MAX_VALUE;
+
 	private @Nullable Thread thread;
 
 	/** Whether this object has interrupted the body. */
@@ -128,6 +131,14 @@ final class Run implements RoutedTask, TaskExecution {
 			this.window.leave();
 			this.state = State.WAITING;
 		}
+	}
+
+	/**
+	 * Whether the task has waited long for room in its window.
+	 */
+	synchronized boolean hasWaitedLong(long now) {
+		this.waitsSince = Math.min(this.waitsSince, now);
+		return isWaiting() && now - this.waitsSince > NameWindow.LATE_NANOS;
 	}
 
 	synchronized boolean isWaiting() {
