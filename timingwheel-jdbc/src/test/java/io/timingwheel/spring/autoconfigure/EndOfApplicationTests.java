@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
@@ -160,13 +161,15 @@ class EndOfApplicationTests {
 		private ExitingApplication() {
 		}
 
-		public static void main(String[] arguments) {
+		public static void main(String[] arguments) throws InterruptedException {
 			boolean virtual = arguments[0].equals("VIRTUAL");
 			ConfigurableApplicationContext context = start("--spring.threads.virtual.enabled=" + virtual);
 			Bodies bodies = context.getBean(Bodies.class);
 			bodies.act(() -> System.exit(3));
 			Caller.valueOf(virtual ? "MEMORY" : arguments[0])
 				.call(bodies, context.getBean(DelayedTaskOperations.class));
+			// The JVM would end by itself if main returned before the body begins.
+			new CountDownLatch(1).await();
 		}
 
 	}
