@@ -19,6 +19,7 @@ import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.LevelFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;

@@ -6,6 +6,7 @@ import java.util.Optional;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
+import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.NameForecast;
 

@@ -1,11 +1,20 @@
 package io.timingwheel.spring.actuate;
 
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -15,6 +24,7 @@ import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +38,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 class StoreHealthTests {
 
@@ -82,6 +94,56 @@ class StoreHealthTests {
 				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
 				assertThat(up.value()).isOne();
 			});
+	}
+
+	@Test
+	void whileACountHangsHealthShowsTheEarlierOne() {
+		HangingStore store = new HangingStore();
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class, () -> store)
+			.withBean(ManualTime.class, StoreHealthTests::timeThatKeepsNoCounts)
+			.run((context) -> {
+				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
+				assertThat(indicator.health().getDetails()).containsEntry("dead", 0L);
+				store.hang.set(true);
+				Executor thread = (task) -> new Thread(task).start();
+				CompletableFuture<?> hanging = CompletableFuture.runAsync(indicator::health, thread);
+				await().until(store.counts::hasQueuedThreads);
+				assertThat(CompletableFuture.supplyAsync(indicator::health, thread))
+					.succeedsWithin(Duration.ofSeconds(10))
+					.satisfies((health) -> assertThat(health.getDetails()).containsEntry("dead", 0L));
+				assertThat(hanging).isNotDone();
+				store.counts.release();
+				assertThat(hanging).succeedsWithin(Duration.ofSeconds(10));
+			});
+	}
+
+	private static ManualTime timeThatKeepsNoCounts() {
+		ManualTime time = mock();
+		given(time.timeSource()).willReturn(new ManualTimeSource());
+		given(time.clock()).willReturn(Clock.systemUTC());
+		return time;
+	}
+
+	/**
+	 * Does not answer once it hangs, until a test releases a count.
+	 */
+	private static final class HangingStore extends MemoryStore {
+
+		private final AtomicBoolean hang = new AtomicBoolean();
+
+		private final Semaphore counts = new Semaphore(0);
+
+		@Override
+		public Map<String, StoredCounts> counts(Collection<String> names) {
+			if (this.hang.get()) {
+				this.counts.acquireUninterruptibly();
+			}
+			return super.counts(names);
+		}
+
 	}
 
 	static class Reminders {

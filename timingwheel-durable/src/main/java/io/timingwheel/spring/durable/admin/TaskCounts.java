@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks.Due;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
@@ -40,11 +41,10 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	private final DurableNode node;
 
-	private final Duration recent;
+	private final SharedReading<Map<String, StoredCounts>> latest;
 
-	private @Nullable Map<String, StoredCounts> latest;
-
-	private long readNanos;
+	/** The counts of the latest answer of the store. */
+	private volatile Map<String, StoredCounts> known = Map.of();
 
 	/**
 	 * Creates an object that counts.
@@ -53,7 +53,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 		this.store = store;
 		this.handlers = handlers;
 		this.node = node;
-		this.recent = recent;
+		this.latest = new SharedReading<>(this::read, (counts) -> recent.toNanos());
 	}
 
 	@Override
@@ -68,27 +68,23 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	@Override
 	public Map<String, StoredTaskCounts> recent() {
-		return byMethod(latest());
+		return byMethod(this.latest.get());
 	}
 
 	private boolean isStoreDown() {
 		return this.node.outage() != null;
 	}
 
-	private synchronized Map<String, StoredCounts> latest() {
-		Map<String, StoredCounts> latest = this.latest;
-		if (latest == null || (System.nanoTime() - this.readNanos >= this.recent.toNanos() && !isStoreDown())) {
+	private Map<String, StoredCounts> read() {
+		if (!isStoreDown()) {
 			try {
-				latest = this.store.counts(List.of());
+				this.known = this.store.counts(List.of());
 			}
 			catch (RuntimeException ex) {
 				logger.debug("The stored tasks could not be counted", ex);
-				latest = (latest != null) ? latest : Map.of();
 			}
-			this.latest = latest;
-			this.readNanos = System.nanoTime();
 		}
-		return latest;
+		return this.known;
 	}
 
 	/**
@@ -122,7 +118,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 	@Override
 	public Map<String, Due> forecast(Duration span, int spans, int maxNames) {
 		Map<String, Long> names = new HashMap<>();
-		latest().forEach((name, counts) -> names.put(name, counts.pending()));
+		this.latest.get().forEach((name, counts) -> names.put(name, counts.pending()));
 		// The latest counts may be from before the first tasks of these names.
 		this.handlers.names().forEach((name) -> names.putIfAbsent(name, 0L));
 		Map<String, Long> pending = new LinkedHashMap<>();

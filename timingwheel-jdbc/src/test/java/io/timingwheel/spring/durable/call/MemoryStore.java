@@ -34,7 +34,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * A store in memory, to test the callers of a store. If the store joins transactions, a
  * rollback undoes each enqueue and cancel of the transaction.
  */
-public final class MemoryStore extends InMemoryTaskStore {
+public class MemoryStore extends InMemoryTaskStore {
 
 	/** All tasks that were ever stored, by their ids. */
 	private final Map<String, NewTask> stored = Collections.synchronizedMap(new LinkedHashMap<>());

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.console;
+package io.timingwheel.spring.actuate.internal;
 
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -7,12 +7,13 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reading that all open pages share. While one thread reads, the other threads get the
- * earlier reading, since reading may take long if the store does not answer. Thread-safe.
+ * A reading that many callers share. While one thread reads, the other threads get the
+ * earlier reading, since a store that hangs must not block them. Thread-safe.
  *
  * @param <T> what is read
+ * @since 0.1
  */
-final class SharedReading<T> {
+public final class SharedReading<T> {
 
 	private final Supplier<T> source;
 
@@ -27,12 +28,17 @@ final class SharedReading<T> {
 	 * @param source reads
 	 * @param keptNanos how long a reading is kept, in nanoseconds
 	 */
-	SharedReading(Supplier<T> source, ToLongFunction<T> keptNanos) {
+	public SharedReading(Supplier<T> source, ToLongFunction<T> keptNanos) {
 		this.source = source;
 		this.keptNanos = keptNanos;
 	}
 
-	T get() {
+	/**
+	 * Reads, or gives the latest reading. Waits for another thread only for the first
+	 * reading.
+	 * @return the reading
+	 */
+	public T get() {
 		Kept<T> known = this.latest;
 		if (known == null) {
 			this.lock.lock();
@@ -61,19 +67,13 @@ final class SharedReading<T> {
 	/**
 	 * Reads anew the next time.
 	 */
-	void forget() {
+	public void forget() {
 		Kept<T> known = this.latest;
 		if (known != null) {
 			this.latest = new Kept<>(known.value, System.nanoTime());
 		}
 	}
 
-	/**
-	 * A reading.
-	 *
-	 * @param value what was read
-	 * @param until when it is read again, by {@link System#nanoTime()}
-	 */
 	private record Kept<T>(T value, long until) {
 
 	}

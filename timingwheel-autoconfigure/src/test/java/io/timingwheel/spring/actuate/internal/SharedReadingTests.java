@@ -1,4 +1,4 @@
-package io.timingwheel.spring.console;
+package io.timingwheel.spring.actuate.internal;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
