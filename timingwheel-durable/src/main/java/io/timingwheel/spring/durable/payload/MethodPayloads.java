@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
@@ -98,50 +100,43 @@ public final class MethodPayloads {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name(),
 					this.types.size(), arguments.length));
 		}
-		String json = this.codec.write(name(), this, arguments);
+		List<String> written = this.codec.write(name(), this, arguments);
+		String payload = this.codec.payload(name(), this.starts.get(0), written);
 		@Nullable Object[] read;
 		try {
-			read = readArguments(json);
+			read = readArguments(arguments(payload));
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
 				.formatted(name(), ex.getMessage()), ex);
 		}
-		checkSame(arguments, read, json);
-		return this.codec.payload(name(), this.starts.get(0), json);
+		for (int i = 0; i < arguments.length; i++) {
+			checkSame(i, arguments[i], written.get(i), read[i]);
+		}
+		return payload;
 	}
 
 	/**
-	 * Checks that arguments are the same as those that were read back. Compares the
-	 * values and, since not all values can be seen, the JSON of both.
+	 * Checks that an argument was read back as it was. Compares the values and, since not
+	 * all values can be seen, the JSON of both.
 	 */
-	private void checkSame(@Nullable Object[] arguments, @Nullable Object[] read, String json) {
-		boolean plain = true;
-		for (int i = 0; i < arguments.length; i++) {
-			Object argument = arguments[i];
-			if (Objects.equals(argument, read[i]) && (argument == null || PayloadReadBack.isPlainValue(argument))) {
-				continue;
-			}
-			plain = false;
-			// An argument of another type is converted to the declared type.
-			if (argument == null || ClassUtils.isAssignableValue(this.types.get(i).getRawClass(), argument)) {
-				PayloadReadBack check = new PayloadReadBack(this.codec.mapper()::ignoredProperties);
-				if (!check.isSame(argument, read[i])) {
-					throw changed(i, ": the first difference is at argument" + check.difference());
-				}
-			}
+	private void checkSame(int position, @Nullable Object argument, String written, @Nullable Object read) {
+		if (Objects.equals(argument, read) && (argument == null || PayloadReadBack.isPlainValue(argument))) {
+			return;
 		}
-		int changed = plain ? -1 : this.codec.mapper().firstDifference(json, this.codec.write(name(), this, read));
-		if (changed >= 0) {
-			throw changed(changed, "");
+		PayloadMapper mapper = this.codec.mapper();
+		// An argument of another type is converted to the declared type.
+		boolean converted = argument != null && !ClassUtils.isAssignableValue(type(position).getRawClass(), argument);
+		String difference = converted ? null
+				: new PayloadReadBack(mapper::ignoredProperties).difference(argument, read);
+		if (difference != null || !mapper.isSameJson(written, mapper.write(type(position), read))) {
+			throw new IllegalArgumentException(
+					("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
+							+ " properties a getter, and a setter or a constructor parameter, and a type whose values JSON"
+							+ " keeps%s")
+						.formatted(describe(position), name(),
+								(difference != null) ? ": the first difference is at argument" + difference : ""));
 		}
-	}
-
-	private IllegalArgumentException changed(int position, String difference) {
-		return new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
-				+ " and read back; give each of its properties a getter, and a setter or a constructor parameter, and a"
-				+ " type whose values JSON keeps%s")
-			.formatted(describe(position), name(), difference));
 	}
 
 	/**
@@ -178,14 +173,7 @@ public final class MethodPayloads {
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
-		int arity = read(json, (parser) -> {
-			int count = 0;
-			while (parser.nextToken() != JsonToken.END_ARRAY) {
-				parser.skipChildren();
-				count++;
-			}
-			return count;
-		});
+		int arity = arity(json);
 		String migrated;
 		try {
 			migrated = Objects.requireNonNull(migration.migrate(arity, json),
@@ -204,9 +192,25 @@ public final class MethodPayloads {
 		}
 	}
 
+	private int arity(String json) throws UndecodablePayloadException {
+		try {
+			return this.codec.mapper()
+				.json()
+				.readerFor(JsonNode[].class)
+				.with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+				.<JsonNode[]>readValue(json).length;
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
+		}
+	}
+
 	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
-		return read(json, (parser) -> {
-			List<@Nullable Object> arguments = new ArrayList<>();
+		List<@Nullable Object> arguments = new ArrayList<>();
+		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
+			if (parser.nextToken() != JsonToken.START_ARRAY) {
+				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
+			}
 			while (parser.nextToken() != JsonToken.END_ARRAY) {
 				if (arguments.size() < this.types.size()) {
 					arguments.add(readArgument(parser, arguments.size()));
@@ -216,29 +220,16 @@ public final class MethodPayloads {
 					arguments.add(null);
 				}
 			}
-			addMissing(arguments);
-			return arguments.toArray();
-		});
-	}
-
-	/**
-	 * Reads a JSON array to its end.
-	 */
-	private <T> T read(String json, ArrayReader<T> reader) throws UndecodablePayloadException {
-		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
-			if (parser.nextToken() != JsonToken.START_ARRAY) {
-				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
-			}
-			T content = reader.read(parser);
 			if (parser.nextToken() != null) {
 				throw new UndecodablePayloadException("The payload has content after its arguments");
 			}
-			return content;
 		}
 		catch (JacksonException ex) {
 			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
 					ex);
 		}
+		addMissing(arguments);
+		return arguments.toArray();
 	}
 
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
@@ -314,15 +305,6 @@ public final class MethodPayloads {
 		@Nullable String @Nullable [] parameters = PARAMETER_NAMES.getParameterNames(this.method);
 		return (parameters != null) ? "Argument %d (%s)".formatted(position + 1, parameters[position])
 				: "Argument " + (position + 1);
-	}
-
-	/**
-	 * Reads the elements of a JSON array.
-	 */
-	private interface ArrayReader<T> {
-
-		T read(JsonParser parser) throws UndecodablePayloadException;
-
 	}
 
 }

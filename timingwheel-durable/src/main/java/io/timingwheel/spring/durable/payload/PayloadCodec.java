@@ -1,9 +1,9 @@
 package io.timingwheel.spring.durable.payload;
 
-import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
@@ -12,7 +12,6 @@ import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -33,7 +32,6 @@ public final class PayloadCodec {
 	private final PayloadMigrations migrations;
 
 	/**
-	 * Creates a codec.
 	 * @param migrations gives the migrations of the application, at most one for a name;
 	 * called once, not before the node starts
 	 */
@@ -88,10 +86,10 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * A payload with an array of arguments, if it is not too large.
+	 * A payload of written arguments, if it is not too large.
 	 */
-	String payload(String name, String start, String arguments) {
-		String payload = start + arguments + "}";
+	String payload(String name, String start, List<String> arguments) {
+		String payload = start + "[" + String.join(",", arguments) + "]}";
 		// A character takes three bytes at most.
 		int bytes = (payload.length() > this.maxBytes / 3) ? payload.getBytes(StandardCharsets.UTF_8).length : 0;
 		if (bytes > this.maxBytes) {
@@ -103,32 +101,21 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Writes arguments as a JSON array.
+	 * Writes each argument as JSON.
 	 * @param method the method, {@code null} if this application does not have it
 	 */
-	String write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
-		// Jackson refuses half a character only when it writes bytes.
-		ByteArrayOutputStream out = new ByteArrayOutputStream();
-		try (JsonGenerator generator = this.mapper.json().createGenerator(out)) {
-			generator.writeStartArray();
-			for (int i = 0; i < arguments.length; i++) {
-				Object argument = arguments[i];
-				if (argument == null) {
-					generator.writeNull();
-					continue;
-				}
-				try {
-					this.mapper.writer((method != null) ? method.type(i) : null, argument)
-						.writeValue(generator, argument);
-				}
-				catch (UnsupportedTypeException | JacksonException ex) {
-					String described = (method != null) ? method.describe(i) : "Argument " + (i + 1);
-					throw unsupported(described + " of the durable task \"" + name + "\"", ex);
-				}
+	List<String> write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
+		List<String> written = new ArrayList<>(arguments.length);
+		for (int i = 0; i < arguments.length; i++) {
+			try {
+				written.add(this.mapper.write((method != null) ? method.type(i) : null, arguments[i]));
 			}
-			generator.writeEndArray();
+			catch (UnsupportedTypeException | JacksonException ex) {
+				String described = (method != null) ? method.describe(i) : "Argument " + (i + 1);
+				throw unsupported(described + " of the durable task \"" + name + "\"", ex);
+			}
 		}
-		return out.toString(StandardCharsets.UTF_8);
+		return written;
 	}
 
 	static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {

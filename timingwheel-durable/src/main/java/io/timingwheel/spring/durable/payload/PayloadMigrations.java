@@ -41,9 +41,6 @@ final class PayloadMigrations {
 		return byName;
 	}
 
-	/**
-	 * Finds the migration of a method.
-	 */
 	@Nullable PayloadMigration find(List<String> names) {
 		Map<String, PayloadMigration> byName = this.migrations.obtain();
 		return names.stream().map(byName::get).filter(Objects::nonNull).findFirst().orElse(null);

@@ -32,14 +32,10 @@ import tools.jackson.databind.deser.bean.BeanDeserializerBase;
 import tools.jackson.databind.introspect.Annotated;
 import tools.jackson.databind.introspect.AnnotatedClass;
 import tools.jackson.databind.introspect.AnnotatedField;
-import tools.jackson.databind.introspect.AnnotatedMethod;
 import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
-import tools.jackson.databind.ser.bean.BeanSerializerBase;
-
-import org.springframework.util.StringUtils;
 
 /**
  * Refuses types whose objects cannot be stored, whenever the mapper makes the reader or
@@ -61,9 +57,6 @@ final class TypeGuard {
 	/** What classes exclude from their JSON. */
 	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
 
-	/**
-	 * Adds this guard to a mapper.
-	 */
 	void addTo(JsonMapper.Builder builder) {
 		builder.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
 			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
@@ -74,18 +67,10 @@ final class TypeGuard {
 		return this.polymorphic;
 	}
 
-	/**
-	 * The names of the properties that a class excludes from its JSON by annotation.
-	 */
 	Set<String> ignoredProperties(Class<?> type) {
 		return this.ignored.getOrDefault(type, Set.of());
 	}
 
-	/**
-	 * Refuses types whose objects lose their meaning when they are stored, whether or not
-	 * Jackson can write them.
-	 * @throws UnsupportedTypeException if its objects cannot be stored
-	 */
 	private static void checkClass(Class<?> type, Object handler) {
 		if (isEntity(type)) {
 			throw new UnsupportedTypeException(type, "is a JPA entity",
@@ -104,9 +89,7 @@ final class TypeGuard {
 		}
 	}
 
-	/**
-	 * Tells whether a class is an entity or extends one, as a proxy of an entity does.
-	 */
+	/** A proxy of an entity extends it. */
 	private static boolean isEntity(Class<?> type) {
 		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
 			for (Annotation annotation : candidate.getDeclaredAnnotations()) {
@@ -150,13 +133,14 @@ final class TypeGuard {
 
 	}
 
-	private static final class DeserializationGuard extends ValueDeserializerModifier {
+	private final class DeserializationGuard extends ValueDeserializerModifier {
 
 		@Override
 		public ValueDeserializer<?> modifyDeserializer(DeserializationConfig config, BeanDescription.Supplier bean,
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
 			checkClass(type, deserializer);
+			TypeGuard.this.ignored.put(type, ignored(config, bean));
 			if (type == Object.class || type == Serializable.class) {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
@@ -175,6 +159,19 @@ final class TypeGuard {
 			return deserializer;
 		}
 
+		private static Set<String> ignored(DeserializationConfig config, BeanDescription.Supplier bean) {
+			AnnotationIntrospector annotations = config.getAnnotationIntrospector();
+			AnnotatedClass type = bean.getClassInfo();
+			Set<String> names = new HashSet<>(bean.get().getIgnoredPropertyNames());
+			for (AnnotatedField field : type.fields()) {
+				if (annotations.hasIgnoreMarker(config, field)) {
+					names.add(field.getName());
+				}
+			}
+			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
+			return names;
+		}
+
 		@Override
 		public KeyDeserializer modifyKeyDeserializer(DeserializationConfig config, JavaType type,
 				KeyDeserializer deserializer) {
@@ -188,49 +185,20 @@ final class TypeGuard {
 	 * Refuses types that appear only at a call, such as the type of an element in a list,
 	 * or the proxy of an entity.
 	 */
-	private final class SerializationGuard extends ValueSerializerModifier {
+	private static final class SerializationGuard extends ValueSerializerModifier {
 
 		@Override
 		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
 				ValueSerializer<?> serializer) {
 			Class<?> type = bean.getBeanClass();
 			checkClass(type, serializer);
-			if (serializer instanceof BeanSerializerBase) {
-				TypeGuard.this.ignored.put(type, ignored(config, bean));
-			}
 			return serializer;
-		}
-
-		/**
-		 * The names of the fields that an annotation excludes, also an annotation at the
-		 * getter or setter.
-		 */
-		private static Set<String> ignored(SerializationConfig config, BeanDescription.Supplier bean) {
-			AnnotationIntrospector annotations = config.getAnnotationIntrospector();
-			AnnotatedClass type = bean.getClassInfo();
-			Set<String> names = new HashSet<>();
-			for (AnnotatedField field : type.fields()) {
-				if (annotations.hasIgnoreMarker(config, field)) {
-					names.add(field.getName());
-				}
-			}
-			for (AnnotatedMethod method : type.memberMethods()) {
-				String property = annotations.hasIgnoreMarker(config, method)
-						? method.getName().replaceFirst("^(get|is|set)", "") : "";
-				names.add(StringUtils.uncapitalizeAsProperty(property));
-			}
-			// One accessor may be excluded, and another one included.
-			bean.get().findProperties().forEach((property) -> names.remove(property.getInternalName()));
-			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
-			return names;
 		}
 
 	}
 
 	/**
-	 * Thrown if objects of a type cannot be stored. This class does not extend an
-	 * exception of Jackson, since Jackson wraps some of its own exceptions without their
-	 * cause.
+	 * No exception of Jackson, since Jackson wraps some of these without their cause.
 	 */
 	static final class UnsupportedTypeException extends RuntimeException {
 
@@ -241,9 +209,6 @@ final class TypeGuard {
 			this.remedy = remedy;
 		}
 
-		/**
-		 * What to change, in the imperative.
-		 */
 		String remedy() {
 			return this.remedy;
 		}

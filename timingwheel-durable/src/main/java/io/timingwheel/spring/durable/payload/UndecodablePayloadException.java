@@ -8,16 +8,10 @@ package io.timingwheel.spring.durable.payload;
  */
 public final class UndecodablePayloadException extends Exception {
 
-	/**
-	 * Creates an exception.
-	 */
 	UndecodablePayloadException(String reason) {
 		super(reason);
 	}
 
-	/**
-	 * Creates an exception.
-	 */
 	UndecodablePayloadException(String reason, Throwable cause) {
 		super(reason, cause);
 	}

@@ -12,9 +12,6 @@ public final class UnsupportedArgumentException extends IllegalArgumentException
 
 	private final String remedy;
 
-	/**
-	 * Creates an exception.
-	 */
 	public UnsupportedArgumentException(String problem, String remedy, Throwable cause) {
 		super(problem + "; " + remedy, cause);
 		this.problem = problem;
