@@ -4,6 +4,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -34,21 +35,45 @@ public final class StartFailureLines {
 		Stream.of(type.getDeclaredClasses())
 			.filter((nested) -> !Modifier.isAbstract(nested.getModifiers()) && !nested.isRecord())
 			.sorted(Comparator.comparing(Class::getName))
-			.forEach((nested) -> start(type.getSimpleName() + ", " + nested.getSimpleName(), runner, nested));
+			.forEach((nested) -> add(type.getSimpleName() + ", " + nested.getSimpleName(), failure(runner, nested)));
 	}
 
 	/**
 	 * Starts an application that must fail.
 	 */
 	public void fail(String title, ApplicationContextRunner runner, Class<?>... beans) {
-		assertThat(start(title, runner, beans)).as(title).isTrue();
+		assertThat(add(title, failure(runner, beans))).as(title).isTrue();
 	}
 
 	/**
-	 * Starts an application, and adds the texts of its failure to the lines.
-	 * @return whether it has failed
+	 * Starts an application that may fail, and adds to the lines what a user reads, and
+	 * whether beans exist by then.
 	 */
-	private boolean start(String title, ApplicationContextRunner runner, Class<?>... beans) {
+	void start(String title, ApplicationContextRunner runner, Class<?>... beans) {
+		AtomicBoolean beansExist = new AtomicBoolean();
+		ApplicationContextRunner probed = runner.withBean("probe", AtomicBoolean.class, () -> {
+			beansExist.set(true);
+			return beansExist;
+		});
+		List<String> failure = failure(probed, beans);
+		String moment = failure.isEmpty() ? ": starts" : beansExist.get() ? " (seen when beans exist)" : "";
+		this.lines.add(title + moment);
+		this.lines.addAll(failure);
+	}
+
+	private boolean add(String title, List<String> failure) {
+		if (!failure.isEmpty()) {
+			this.lines.add(title);
+			this.lines.addAll(failure);
+		}
+		return !failure.isEmpty();
+	}
+
+	/**
+	 * Starts an application.
+	 * @return the texts of its failure
+	 */
+	private static List<String> failure(ApplicationContextRunner runner, Class<?>... beans) {
 		List<String> failure = new ArrayList<>();
 		ConfigurableApplicationContext[] started = new ConfigurableApplicationContext[1];
 		for (Class<?> bean : beans) {
@@ -58,14 +83,12 @@ public final class StartFailureLines {
 			Throwable cause = context.getStartupFailure();
 			if (cause != null) {
 				FailureAnalysis analysis = StartFailures.analyze(started[0], cause);
-				failure.add(title);
 				add(failure, "", (analysis != null) ? analysis.getDescription()
 						: "not analyzed: " + NestedExceptionUtils.getMostSpecificCause(cause));
 				add(failure, "-> ", (analysis != null) ? String.valueOf(analysis.getAction()) : "none");
 			}
 		});
-		this.lines.addAll(failure);
-		return !failure.isEmpty();
+		return failure;
 	}
 
 	private static void add(List<String> lines, String mark, String text) {

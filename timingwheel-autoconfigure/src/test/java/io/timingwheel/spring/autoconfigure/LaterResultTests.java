@@ -1,12 +1,14 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.reactivex.rxjava3.core.Completable;
@@ -187,8 +189,29 @@ public class LaterResultTests {
 			assertThatIllegalStateException().isThrownBy(() -> service.entity(Flux.never()));
 			assertThatIllegalStateException().isThrownBy(() -> service.optional(new CompletableFuture<>()));
 			assertThat(service.entity("body").getBody()).isEqualTo("body");
-			assertThat(service.anything("text")).isEqualTo("text");
+			for (Object value : List.of("text", new Email("a@b"), Level.HIGH)) {
+				assertThat(service.anything(value)).isSameAs(value);
+			}
 		});
+	}
+
+	/** Holds what it supplies. */
+	record Email(String get) implements Supplier<String> {
+
+	}
+
+	/** The class of the constant is no enum. */
+	enum Level implements LongSupplier {
+
+		HIGH {
+
+			@Override
+			public long getAsLong() {
+				return 2;
+			}
+
+		}
+
 	}
 
 	public static class Service {

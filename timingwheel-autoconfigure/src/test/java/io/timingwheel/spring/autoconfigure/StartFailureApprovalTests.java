@@ -1,56 +1,317 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.stream.Stream;
 
-import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.support.Approved;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.test.tools.SourceFile;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests that nobody changes what a user reads when the application does not start without
- * saying so.
+ * An annotation or a property that cannot take effect stops the start, and a user reads
+ * what is wrong and how to mend it. The approved files have the texts.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class StartFailureApprovalTests {
 
-	private static final String METHODS = "io.timingwheel.spring.aop.delayed.";
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
+				TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
+	private final StartFailureLines lines = new StartFailureLines();
 
-	private final StartFailureLines failures = new StartFailureLines();
+	@Test
+	void eachDelayedMethodThatCannotTakeEffectStopsTheStart() {
+		verify("start-failures-delayed",
+				"""
+						private | @Delayed("1s") private void run() { }
+						private, with lazy beans [spring.main.lazy-initialization=true] | @Delayed("1s") private void run() { }
+						static | @Delayed("1s") static void run() { }
+						final | @Delayed("1s") public final void run() { }
+						of a final class | public final class Bean { @Delayed("1s") public void run() { } }
+						returns int | @Delayed("1s") public int run() { return 1; }
+						returns Mono | @Delayed("1s") public Mono<String> run() { return null; }
+						returns another Future | @Delayed("1s") public RunnableFuture<String> run() { return null; }
+						async | @Async @Delayed("1s") public Future<String> run() { return null; }
+						async class | @Async public class Bean { @Delayed("1s") public void run() { } }
+						unknown executor | @Delayed(delay = "1s", executor = "nobody") public void run() { }
+						executor that is none | @Delayed(delay = "1s", executor = "text") public void run() { }
+						| @Bean String text() { return ""; }
+						executor that is lazy | @Delayed(delay = "1s", executor = "lazy") public void run() { }
+						| @Bean @Lazy Executor lazy() { throw new IllegalStateException(); }
+						delay that is none | @Delayed("banana") public void run() { }
+						delay of a property that is none [fruit=banana] | @Delayed("${fruit}") public void run() { }
+						delay of a property with a default [fruit=banana] | @Delayed("${fruit:30m}") public void run() { }
+						delay of an absent property | @Delayed("${fruit}") public void run() { }
+						delay of a bean that is none | @Delayed("#{'ban' + 'ana'}") public void run() { }
+						expiry that is none | @Delayed(delay = "1s", expireAfter = "banana") public void run() { }
+						negative expiry | @Delayed(delay = "1s", expireAfter = "-5s") public void run() { }
+						two delays | @Delayed(delay = "1s", delayExpression = "#id") public void run(long id) { }
+						no delay | @Delayed public void run() { }
+						value and delay | @Delayed(value = "1s", delay = "2s") public void run() { }
+						broken key | @Delayed(delay = "1s", key = "#id.(") public void run(long id) { }
+						broken delay | @Delayed(delayExpression = "#id +") public void run(long id) { }
+						unknown argument | @Delayed(delay = "1s", key = "#orderId") public void run(long id) { }
+						one name | @Delayed(delay = "1s", name = "same") public void first() { }
+						| @Delayed(delay = "1s", name = "same") public void second() { }
+						one name in two beans | @Delayed(delay = "1s", name = "same") public void first() { }
+						| public static class Other { @Delayed(delay = "1s", name = "same") public void second() { } }
+						overloads | @Delayed("1s") public void run(long id) { } @Delayed("1s") public void run(String id) { }
+						slash in the name [team=a/] | @Delayed(delay = "1s", name = "${team}b") public void run() { }
+						slash in the name of the bean | @Bean("/orders") Orders orders() { return new Orders(); }
+						| static class Orders { @Delayed("1s") public void run() { } }
+						durable | @Delayed(delay = "1h", durable = true) public void run() { }
+						cancel of an unknown name | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
+						| public static class Other { @Delayed(delay = "1s", name = "good") public void run() { } }
+						cancel where no name is known | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
+						cancel without a key | @CancelDelayed(name = "unknown", key = "") public void cancel() { }
+						cancel by an unknown argument | @CancelDelayed(name = "unknown", key = "#orderId") public void cancel(long id) { }
+						cancel of a name with a slash | @CancelDelayed(name = "a/b", key = "#id") public void cancel(long id) { }
+						private cancel | @CancelDelayed(name = "unknown", key = "#id") private void cancel(long id) { }
+						""");
+	}
+
+	@Test
+	void eachRecurringMethodThatCannotTakeEffectStopsTheStart() {
+		verify("start-failures-recurring",
+				"""
+						cron that is none | @Recurring(cron = "every morning") public void run() { }
+						cron that never matches | @Recurring(cron = "0 0 0 30 2 *") public void run() { }
+						cron of an absent property | @Recurring(cron = "${report.cron}") public void run() { }
+						cron of a property [report.cron=0 0 3 * *] | @Recurring(cron = "${report.cron}") public void run() { }
+						period that is none | @Recurring(every = "soon") public void run() { }
+						pause of nothing | @Recurring(fixedDelay = "0") public void run() { }
+						negative initial delay | @Recurring(every = "5s", initialDelay = "-1s") public void run() { }
+						no time | @Recurring public void run() { }
+						two times | @Recurring(cron = "@daily", every = "1h") public void run() { }
+						zone without cron | @Recurring(every = "1h", zone = "Europe/Berlin") public void run() { }
+						zone that is none | @Recurring(cron = "@daily", zone = "Berlin") public void run() { }
+						cron with an initial delay | @Recurring(cron = "@daily", initialDelay = "1m") public void run() { }
+						limit per key | @Recurring(every = "1h", policy = @TaskPolicy(maxConcurrentPerKey = 1)) public void run() { }
+						slash in the name | @Recurring(every = "1h", name = "a/b") public void run() { }
+						with arguments | @Recurring(every = "1h") public void run(String text) { }
+						returns text | @Recurring(every = "1h") public String run() { return ""; }
+						private | @Recurring(every = "1h") private void run() { }
+						static | @Recurring(every = "1h") public static void run() { }
+						final | @Recurring(every = "1h") public final void run() { }
+						async | @Async @Recurring(every = "1h") public void run() { }
+						delayed too | @Delayed("1s") @Recurring(every = "1h") public void run() { }
+						unknown executor | @Recurring(every = "1h", executor = "nobody") public void run() { }
+						one name in two beans | @Recurring(every = "1h", name = "report") public void run() { }
+						| public static class Other { @Recurring(every = "1h", name = "report") public void run() { } }
+						name of a delayed method | @Recurring(every = "1h", name = "report") public void run() { }
+						| public static class Other { @Delayed(delay = "1s", name = "report") public void later() { } }
+						behind an interface | @Bean Runnable hidden() { return new Hidden(); }
+						| static class Hidden implements Runnable { @Recurring public void run() { } }
+						no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
+						| @Recurring(cron = "@hourly") public void second() { }
+						durable | @Recurring(every = "1h", durable = true) public void run() { }
+						""");
+	}
+
+	@Test
+	void eachTimeoutThatCannotTakeEffectStopsTheStart() {
+		verify("start-failures-timeout",
+				"""
+						private | @Timeout("1s") private void run() { }
+						private, behind a @Bean method | @Bean Runnable hidden() { return new Hidden(); }
+						| static class Hidden implements Runnable { public void run() { limited(); } @Timeout("1s") private void limited() { } }
+						static | @Timeout("1s") static void run() { }
+						final | @Timeout("1s") public final void run() { }
+						final, behind an interface [spring.aop.proxy-target-class=false] | public final class Bean implements Runnable {
+						| @Timeout("1s") public void run() { } }
+						in no interface [spring.aop.proxy-target-class=false] | public class Bean implements Runnable {
+						| public void run() { } @Timeout("1s") public void limited() { } }
+						in no interface, with a subclass as proxy | public class Bean implements Runnable {
+						| public void run() { } @Timeout("1s") public void limited() { } }
+						of a final class | public final class Bean { @Timeout("1s") public void run() { } }
+						on a final class | @Timeout("1s") public final class Bean { public void run() { } }
+						on a class of final methods | @Timeout("1s") public class Bean { public final void run() { } }
+						limit that is none | @Timeout("banana") public void run() { }
+						limit of a class that is none | @Timeout("banana") public class Bean { public void run() { } }
+						limit of an absent property | @Timeout("${nowhere}") public void run() { }
+						limit of a bean, broken | @Timeout("#{1 +}") public void run() { }
+						limit of an absent bean | @Timeout("#{nobody.limit}") public void run() { }
+						limit of a bean, zero | @Timeout("#{0}") public void run() { }
+						zero | @Timeout("0s") public void run() { }
+						negative | @Timeout("-1s") public void run() { }
+						no limit | @Timeout public void run() { }
+						limit and expression | @Timeout(timeout = "1s", timeoutExpression = "#a") public void run(Duration a) { }
+						value and timeout | @Timeout(value = "1s", timeout = "2s") public void run() { }
+						broken expression | @Timeout(timeoutExpression = "#a +") public void run(int a) { }
+						unknown argument | @Timeout(timeoutExpression = "#b") public void run(int a) { }
+						unknown fallback | @Timeout(timeout = "1s", fallback = "absent") public String run(int a, List<String> b) { return ""; }
+						fallback with other parameters | @Timeout(timeout = "1s", fallback = "instead") public int run(int a) { return a; }
+						| int instead(long a) { return 1; }
+						fallback with another exception | @Timeout(timeout = "1s", fallback = "instead") public int run(int a) { return a; }
+						| int instead(int a, TimeoutException timeout) { return 1; }
+						fallback of another type | @Timeout(timeout = "1s", fallback = "instead") public int run() { return 1; }
+						| String instead() { return ""; }
+						fallback of another future | @Timeout(timeout = "1s", fallback = "instead")
+						| public CompletableFuture<String> run() { return null; } CompletableFuture<Integer> instead() { return null; }
+						fallback of void with a result | @Timeout(timeout = "1s", fallback = "instead") public void run() { }
+						| int instead() { return 1; }
+						fallback to itself | @Timeout(timeout = "1s", fallback = "run") public void run() { }
+						fallback of a FutureTask | @Timeout(timeout = "1s", fallback = "instead")
+						| public FutureTask<String> run() { return null; } FutureTask<String> instead() { return null; }
+						""");
+	}
+
+	@Test
+	void eachTimeoutWhoseWorkComesAfterTheReturnAndCannotBeLimitedStopsTheStart() {
+		verify("start-failures-later-results",
+				"""
+						Supplier | @Timeout("1s") public Supplier<String> run() { return null; }
+						Supplier, on the class | @Timeout("1s") public class Bean { public Supplier<String> run() { return null; } }
+						Supplier, as a type variable | interface Loader<T> { @Timeout("1s") T run(); }
+						| public static class Nested implements Loader<Supplier<String>> { public Supplier<String> run() { return null; } }
+						LongSupplier | @Timeout("1s") public LongSupplier run() { return null; }
+						Stream | @Timeout("1s") public Stream<String> run() { return null; }
+						Iterator | @Timeout("1s") public Iterator<String> run() { return null; }
+						Optional of a future | @Timeout("1s") public Optional<CompletableFuture<String>> run() { return null; }
+						entity of a Mono | @Timeout("1s") public ResponseEntity<Mono<String>> run() { return null; }
+						entity of a Callable | @Timeout("1s") public ResponseEntity<Callable<String>> run() { return null; }
+						streaming body | @Timeout("1s") public StreamingResponseBody run() { return null; }
+						emitter | @Timeout("1s") public SseEmitter run() { return null; }
+						Mono of an entity | @Timeout("1s") public Mono<ResponseEntity<Flux<String>>> run() { return null; }
+						array of futures | @Timeout("1s") public Future<?>[] run() { return null; }
+						ConnectableFlux | @Timeout("1s") public ConnectableFlux<String> run() { return null; }
+						ParallelFlux | @Timeout("1s") public ParallelFlux<String> run() { return null; }
+						own Callable | @Timeout("1s") public Own run() { return null; } interface Own extends Callable<String> { }
+						ObjectProvider | @Timeout("1s") public ObjectProvider<String> run() { return null; }
+						page that is a Supplier | @Timeout("1s") public Page run() { return null; }
+						| interface Page extends Iterable<String>, Supplier<Stream<String>> { }
+						value that is a Supplier | @Timeout("1s") public Email run() { return null; }
+						| record Email(String get) implements Supplier<String> { }
+						values that are Suppliers | @Timeout("1s") public Set<Level> run() { return null; }
+						| enum Level implements LongSupplier { LOW; public long getAsLong() { return 1; } }
+						""");
+	}
+
+	@Test
+	void eachPropertyThatMakesNoSenseStopsTheStart() {
+		for (String property : List.of("timingwheel.tick=0", "timingwheel.tick=25h", "timingwheel.tick=banana",
+				"timingwheel.max-pending=0", "timingwheel.max-pending=banana", "timingwheel.shutdown.pending=banana",
+				"timingwheel.shutdown.await-termination-period=-1s", "timingwheel.health.max-lag=0",
+				"timingwheel.timeout.limits.quotes.quote=0", "timingwheel.timeout.limits.quotes.quote=soon",
+				"timingwheel.timeout.order=banana", "timingwheel.timeout.problem-details=banana",
+				"timingwheel.task-scheduler.enabled=banana", "timingwheel.store.type=banana",
+				"timingwheel.store.type=jdbc", "timingwheel.store.type=redis",
+				"timingwheel.tasks.[billing/close].rate=5/s")) {
+			this.lines.fail(property, this.runner.withPropertyValues(property));
+		}
+		this.lines.fail("timingwheel.health.max-lag=0, with a wheel of the application",
+				this.runner.withPropertyValues("timingwheel.health.max-lag=0")
+					.withBean(TimingWheel.class,
+							() -> TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build()));
+		Approved.verify(getClass(), "start-failures-properties", this.lines.lines());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "max-pending", "maxPending" })
+	void theLogNamesThePropertyAndItsOriginAndShowsNoStack(String spelling, CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+				.run("--timingwheel." + spelling + "=0"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '0' for configuration property 'timingwheel.max-pending'")
+			.contains("commandLineArgs")
+			.contains("leave it unset for no limit")
+			.doesNotContain("\tat ");
+	}
+
+	@Test
+	void theExceptionSaysTheSameInOneLine() {
+		var method = ReflectionUtils.findMethod(CharSequence.class, "charAt", int.class);
+		assertThat(new InvalidAnnotatedMethodException(method, "@Timeout is on a private method", "make it public"))
+			.hasMessage("java.lang.CharSequence#charAt(int): @Timeout is on a private method; make it public");
+	}
 
 	/**
-	 * The methods are those that the other tests of start failures have.
+	 * Starts an application with each bean of a table.
 	 */
-	@Test
-	void theTextsAboutMethodsAreTheApprovedOnes() {
-		this.failures.tryAll(this.runner, METHODS + "DelayedStartupFailureTests");
-		this.failures.tryAll(this.runner, METHODS + "RecurringStartupFailureTests");
-		this.failures.tryAll(this.runner, TimeoutStartupFailureTests.class.getName());
-		this.failures.fail("a durable method without a store", this.runner, Durable.class);
-		Approved.verify(getClass(), "start-failures-methods", this.failures.lines());
+	private void verify(String approved, String table) {
+		List<Case> cases = Case.read(table);
+		TestCompiler.forSystem()
+			.withCompilerOptions("-parameters")
+			.withSources(cases.stream().map(Case::source).toList())
+			.compile((compiled) -> cases.forEach((start) -> this.lines.start(start.title(),
+					this.runner.withClassLoader(compiled.getClassLoader()).withPropertyValues(start.properties()),
+					start.beans(compiled.getClassLoader()))));
+		Approved.verify(getClass(), approved, this.lines.lines());
 	}
 
-	@Test
-	void theTextsAboutPropertiesAreTheApprovedOnes() {
-		for (String property : List.of("timingwheel.tick=0", "timingwheel.tick=25h", "timingwheel.max-pending=0",
-				"timingwheel.shutdown.pending=banana", "timingwheel.shutdown.await-termination-period=-1s",
-				"timingwheel.health.max-lag=0", "timingwheel.timeout.limits.quotes.quote=0",
-				"timingwheel.timeout.limits.quotes.quote=soon", "timingwheel.store.type=banana",
-				"timingwheel.store.type=jdbc", "timingwheel.store.type=redis")) {
-			this.failures.fail(property, this.runner.withPropertyValues(property));
+	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
+	static class Application {
+
+	}
+
+	/**
+	 * A row of a table: a title, properties in brackets, and the members of a bean or its
+	 * whole class. Public nested classes are beans, too.
+	 */
+	private record Case(String title, String name, String code, String... properties) {
+
+		private static final String IMPORTS = Stream
+			.of("java.time.*", "java.util.*", "java.util.concurrent.*", "java.util.function.*", "java.util.stream.*",
+					"io.timingwheel.spring.annotation.CancelDelayed", "io.timingwheel.spring.annotation.Delayed",
+					"io.timingwheel.spring.annotation.Recurring", "io.timingwheel.spring.annotation.TaskPolicy",
+					"io.timingwheel.spring.annotation.Timeout", "reactor.core.publisher.*",
+					"org.springframework.beans.factory.ObjectProvider", "org.springframework.context.annotation.*",
+					"org.springframework.http.ResponseEntity", "org.springframework.scheduling.annotation.Async",
+					"org.springframework.web.servlet.mvc.method.annotation.*")
+			.map((type) -> "import " + type + ";\n")
+			.reduce("", String::concat);
+
+		static List<Case> read(String table) {
+			return table.replace("\n| ", " ").lines().map((line) -> {
+				String[] parts = line.split(" \\| ", 2);
+				String title = parts[0].replaceFirst(" \\[.*", "");
+				String properties = parts[0].replaceFirst(".* \\[(.*)]", "$1");
+				StringBuilder name = new StringBuilder();
+				Stream.of(title.split("\\W+"))
+					.forEach((word) -> name.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1)));
+				return new Case(title, name + "Bean", parts[1],
+						properties.equals(parts[0]) ? new String[0] : new String[] { properties });
+			}).toList();
 		}
-		Approved.verify(getClass(), "start-failures-properties", this.failures.lines());
-	}
 
-	static class Durable {
+		SourceFile source() {
+			String type = this.code.contains("class Bean")
+					? this.code.replace("class Bean ", "class " + this.name + " ")
+					: "public class " + this.name + " { " + this.code + " }";
+			return SourceFile.of("app/" + this.name + ".java", "package app;\n" + IMPORTS + type);
+		}
 
-		@Delayed(delay = "1h", name = "durable", durable = true)
-		void remind(long userId) {
+		Class<?>[] beans(ClassLoader classes) {
+			Class<?> bean = ClassUtils.resolveClassName("app." + this.name, classes);
+			return Stream.concat(Stream.of(bean), Stream.of(bean.getDeclaredClasses()))
+				.filter((type) -> Modifier.isPublic(type.getModifiers()))
+				.toArray(Class<?>[]::new);
 		}
 
 	}

@@ -8,6 +8,7 @@ import java.util.function.Function;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.autoconfigure.StartFailures;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -186,7 +187,7 @@ class KotlinTests {
 	private static void assertFails(Class<?> bean, String function, String problem, String remedy) {
 		DelayedContexts.runner().withBean("culprit", bean).run((context) -> {
 			assertThat(context).getFailure().isInstanceOf(InvalidAnnotatedMethodException.class);
-			FailureAnalysis analysis = DelayedStartupFailureTests.analyze(context.getStartupFailure());
+			FailureAnalysis analysis = StartFailures.analyze(context.getStartupFailure());
 			assertThat(analysis.getDescription())
 				.isEqualToNormalizingNewlines("An annotation on the method %s#%s cannot take effect:\n\n    %s"
 					.formatted(bean.getName(), function, problem));

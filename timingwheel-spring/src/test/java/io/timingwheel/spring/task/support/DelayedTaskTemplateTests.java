@@ -16,9 +16,11 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -521,6 +523,16 @@ class DelayedTaskTemplateTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.template.schedule(null, () -> {
 		}));
 		assertThat(this.template.pendingCount()).isZero();
+	}
+
+	@Test
+	void aSlashInANameIsRefusedSinceItSeparatesTheNameFromTheKey() {
+		List<ThrowingCallable> calls = List.of(() -> TaskId.of("billing/close", 1),
+				() -> new TaskId("billing/close", "1"), () -> this.template.task(() -> {
+				}).name("billing/close"), () -> DurableCall.of("billing/close", Duration.ZERO, 1));
+		calls.forEach((call) -> assertThatIllegalArgumentException().isThrownBy(call)
+			.withMessageContaining("must not contain a slash")
+			.withMessageContaining("billing.close"));
 	}
 
 	@Test
