@@ -67,11 +67,8 @@ final class Counts {
 
 	private final Database database;
 
-	private final TaskNames names;
-
 	Counts(Database database) {
 		this.database = database;
-		this.names = new TaskNames(database);
 	}
 
 	/**
@@ -81,7 +78,7 @@ final class Counts {
 	Map<String, StoredCounts> count(Collection<String> names) {
 		Dialect dialect = this.database.dialect();
 		return this.database.node().single((session) -> {
-			List<String> all = names.isEmpty() ? this.names.all(session)
+			List<String> all = names.isEmpty() ? TaskNames.all(session)
 					: names.stream().filter(dialect::canStore).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();

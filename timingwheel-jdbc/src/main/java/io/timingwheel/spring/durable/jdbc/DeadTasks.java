@@ -3,9 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 
@@ -14,39 +12,25 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
  */
 final class DeadTasks {
 
-	/**
-	 * How long the waits of one call for other transactions may take that were in vain.
-	 */
-	private static final long MAX_WAIT = Duration.ofSeconds(3).toNanos();
+	private static final Duration MAX_WAIT = Duration.ofSeconds(3);
 
 	private final Database database;
 
 	private final Settlements settlements;
 
-	private final TaskNames names;
-
-	DeadTasks(Database database) {
+	DeadTasks(Database database, Settlements settlements) {
 		this.database = database;
-		this.settlements = new Settlements(database);
-		this.names = new TaskNames(database);
+		this.settlements = settlements;
 	}
 
 	/**
 	 * Requeue: dead tasks are scheduled with their keys, as if no node had tried them
-	 * yet. Each is a transaction of its own, since another transaction may be storing a
-	 * task with its key.
+	 * yet.
 	 */
 	List<Requeue> requeue(List<String> ids) {
-		long waited = 0;
-		Map<String, Requeue> results = new HashMap<>();
-		for (String id : ids) {
-			long start = System.nanoTime();
-			Requeue result = (waited < MAX_WAIT) ? this.settlements.<Requeue>takeKey((session) -> requeue(session, id))
-					: null;
-			waited += (result == null) ? System.nanoTime() - start : 0;
-			results.putIfAbsent(id, (result != null) ? result : Requeue.KEY_PENDING);
-		}
-		return ids.stream().map(results::get).toList();
+		List<String> different = ids.stream().distinct().toList();
+		List<Requeue> results = this.settlements.each(different, MAX_WAIT, Requeue.KEY_PENDING, this::requeue);
+		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
 	}
 
 	private Requeue requeue(Session session, String id) {
@@ -67,31 +51,26 @@ final class DeadTasks {
 		return Requeue.REQUEUED;
 	}
 
-	/**
-	 * Discard: dead tasks are gone.
-	 */
 	int discard(Collection<String> ids) {
 		return ids.isEmpty() ? 0 : this.database.node()
 			.single((session) -> session.update("delete from {task} where id {in} and status = {dead}", ids));
 	}
 
 	/**
-	 * Discard, of the tasks of any name that have been dead for longer than a time. Reads
-	 * the names that have dead tasks, and of each the first ones.
+	 * Discards the tasks of any name that have been dead for longer than a time.
 	 */
 	int discardOlder(Duration age, int limit) {
 		List<String> ids = this.database.node().single((session) -> {
 			long before = session.now() - Session.millis(age);
 			List<String> found = new ArrayList<>();
-			for (String name : this.names.withDeadTasks(session)) {
+			for (String name : TaskNames.withDeadTasks(session)) {
 				if (found.size() < limit) {
 					found.addAll(session.strings(
-							"select id from {task} where name = ? and died_at < ?"
-									+ " order by name, died_at, id limit ?",
-							session.dialect().text(name), before, limit));
+							"select id from {task} where name = ? and died_at < ? order by name, died_at, id limit ?",
+							session.dialect().text(name), before, limit - found.size()));
 				}
 			}
-			return found.subList(0, Math.min(limit, found.size()));
+			return found;
 		});
 		return discard(ids);
 	}

@@ -284,9 +284,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		Database database = new Database(statements, new ShortTransactions(application, statements),
 				new ShortTransactions(store, statements), this.transaction);
 		TaskNames names = new TaskNames(database);
+		Settlements settlements = new Settlements(database);
 		return new Parts(store, application, database, new Schema(store, this.table),
 				new Storing(database, !isRouting()), new PendingTasks(database), names, new Claims(database, names),
-				new LeasedTasks(database), new DeadTasks(database), new Reads(database), new Counts(database));
+				new LeasedTasks(database, settlements), new DeadTasks(database, settlements), new Reads(database),
+				new Counts(database));
 	}
 
 	private boolean isRouting() {

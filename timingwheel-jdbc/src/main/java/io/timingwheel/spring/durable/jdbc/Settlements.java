@@ -2,32 +2,34 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Settle, other than acknowledge: locks the rows, decides, and writes. A task that takes
- * its key again does so in a transaction of its own: another transaction may have stored
- * a task with the key, or may be storing one, and the database then undoes the whole
- * transaction.
+ * Settle, other than acknowledge: locks the rows, decides, and writes. Usually this is
+ * one transaction for all tasks. If another transaction is storing a task with one of
+ * their keys, each task gets a transaction of its own.
  */
 final class Settlements {
 
-	/** How long all waits of one call for other transactions may take together. */
-	private static final long MAX_WAIT = Duration.ofSeconds(1).toNanos();
+	private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
 	private static final int MAX_ATTEMPTS = 3;
 
@@ -37,90 +39,79 @@ final class Settlements {
 		this.database = database;
 	}
 
-	Map<Settlement, Reply> settle(List<Settlement> settlements) {
-		List<Settlement> needKeys = new ArrayList<>();
-		Map<Settlement, Reply> replies = this.database.node().transaction((session) -> {
-			needKeys.clear();
-			return settle(session, settlements, needKeys);
-		});
-		settleKeyed(needKeys, replies);
+	List<Reply> settle(List<Settlement> settlements) {
+		List<Reply> together = takeKeys((session) -> settle(session, settlements));
+		if (together != null) {
+			return together;
+		}
+		// Each task comes first in some calls.
+		int first = -ThreadLocalRandom.current().nextInt(settlements.size());
+		List<Settlement> rotated = new ArrayList<>(settlements);
+		Collections.rotate(rotated, first);
+		List<Reply> replies = each(rotated, MAX_WAIT, Reply.BUSY,
+				(session, settlement) -> settle(session, List.of(settlement)).get(0));
+		Collections.rotate(replies, -first);
 		return replies;
 	}
 
-	/**
-	 * Settles tasks in one transaction.
-	 * @param needKeys takes the settlements that are left, since they need keys
-	 */
-	private static Map<Settlement, Reply> settle(Session session, List<Settlement> settlements,
-			List<Settlement> needKeys) {
-		List<String> ids = settlements.stream().map((settlement) -> settlement.task().id()).toList();
+	private static List<Reply> settle(Session session, List<Settlement> settlements) {
+		Set<String> ids = settlements.stream().map((settlement) -> settlement.task().id()).collect(Collectors.toSet());
 		Map<String, TaskRow> locked = session.lock(ids);
-		Map<String, TaskRow> others = session.read(ids.stream().filter((id) -> !locked.containsKey(id)).toList());
+		ids.removeAll(locked.keySet());
+		Map<String, TaskRow> others = session.read(ids);
 		long now = session.now();
-		Map<Settlement, Reply> replies = new IdentityHashMap<>();
+		List<Reply> replies = new ArrayList<>();
 		List<TaskRow> writes = new ArrayList<>();
 		for (Settlement settlement : settlements) {
 			String id = settlement.task().id();
 			TaskRow row = locked.get(id);
 			if (row == null || !row.isHeldAs(settlement.task())) {
-				replies.put(settlement, notHeld(settlement, (row != null) ? row : others.get(id)));
+				replies.add(notHeld(settlement, (row != null) ? row : others.get(id)));
 				continue;
 			}
 			boolean held = row.held;
 			Reply reply = decide(settlement, row, now, session.dialect());
 			if (row.status == TaskRow.PENDING && row.held && !held) {
-				needKeys.add(settlement);
-				continue;
+				if (isTaken(session, row)) {
+					row.status = TaskRow.GONE;
+					reply = Reply.SUPERSEDED;
+				}
+				// The next task may have the same key.
+				session.write(List.of(row));
 			}
-			replies.put(settlement, reply);
-			if (reply != Reply.REFUSED) {
+			else if (reply != Reply.REFUSED) {
 				writes.add(row);
 			}
+			replies.add(reply);
 		}
 		session.write(writes);
 		return replies;
 	}
 
 	/**
-	 * Settles tasks that take their keys. If the call has waited too long for other
-	 * transactions, the reply for the remaining tasks is {@link Reply#BUSY}. The call
-	 * begins with a random task, so that each task comes first in some calls.
+	 * Makes changes that take keys, each in a transaction of its own.
+	 * @param maxWait how long the waits that were in vain may take together
+	 * @param busy the result if another transaction is storing a task with the key, or if
+	 * the earlier waits have taken too long
 	 */
-	private void settleKeyed(List<Settlement> settlements, Map<Settlement, Reply> replies) {
+	<T, R> List<R> each(List<T> tasks, Duration maxWait, R busy, BiFunction<Session, T, R> change) {
 		long waited = 0;
-		int first = settlements.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(settlements.size());
-		for (int i = 0; i < settlements.size(); i++) {
-			Settlement settlement = settlements.get((first + i) % settlements.size());
+		List<R> results = new ArrayList<>();
+		for (T task : tasks) {
 			long start = System.nanoTime();
-			Reply reply = (waited < MAX_WAIT) ? takeKey((session) -> settleKeyed(session, settlement)) : null;
-			waited += (reply == null) ? System.nanoTime() - start : 0;
-			replies.put(settlement, (reply != null) ? reply : Reply.BUSY);
+			R result = (waited < maxWait.toNanos()) ? takeKeys((session) -> change.apply(session, task)) : null;
+			waited += (result == null) ? System.nanoTime() - start : 0;
+			results.add((result != null) ? result : busy);
 		}
-	}
-
-	private Reply settleKeyed(Session session, Settlement settlement) {
-		List<String> id = List.of(settlement.task().id());
-		TaskRow row = session.lock(id).get(id.get(0));
-		if (row == null || !row.isHeldAs(settlement.task())) {
-			return notHeld(settlement, (row != null) ? row : session.read(id).get(id.get(0)));
-		}
-		Reply reply = decide(settlement, row, session.now(), session.dialect());
-		if (row.status == TaskRow.PENDING && isTaken(session, row)) {
-			row.status = TaskRow.GONE;
-			reply = Reply.SUPERSEDED;
-		}
-		if (reply != Reply.REFUSED) {
-			session.write(List.of(row));
-		}
-		return reply;
+		return results;
 	}
 
 	/**
-	 * Changes a task that takes its key again. If another transaction has just stored a
-	 * task with the key, the change runs again and sees that task.
-	 * @return {@code null} if another transaction is storing a task with the key
+	 * Changes tasks that take their keys again. If another transaction has just stored a
+	 * task with such a key, the change runs again and sees that task.
+	 * @return {@code null} if another transaction is storing a task with a key
 	 */
-	<T> @Nullable T takeKey(Function<Session, T> change) {
+	private <T> @Nullable T takeKeys(Function<Session, T> change) {
 		for (int i = 0; i < MAX_ATTEMPTS; i++) {
 			try {
 				return this.database.node().once(change);

@@ -34,7 +34,7 @@ final class TaskNames {
 	 * The names of all tasks. PostgreSQL has the dead tasks and the others in different
 	 * indexes.
 	 */
-	List<String> all(Session session) {
+	static List<String> all(Session session) {
 		Set<String> names = new TreeSet<>(withDeadTasks(session));
 		names.addAll(names(session, "next_at is not null"));
 		return List.copyOf(names);
@@ -43,7 +43,7 @@ final class TaskNames {
 	/**
 	 * The names that have dead tasks.
 	 */
-	List<String> withDeadTasks(Session session) {
+	static List<String> withDeadTasks(Session session) {
 		return names(session, "died_at is not null");
 	}
 
@@ -51,7 +51,7 @@ final class TaskNames {
 	 * PostgreSQL goes from name to name in an index, since it reads all rows for a
 	 * {@code distinct}.
 	 */
-	private List<String> names(Session session, String condition) {
+	private static List<String> names(Session session, String condition) {
 		String names = session.dialect().isPostgres() ? """
 				with recursive names as (
 					(select name from {task} where %1$s order by name limit 1)
