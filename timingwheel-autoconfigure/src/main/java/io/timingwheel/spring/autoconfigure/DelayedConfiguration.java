@@ -20,15 +20,6 @@ import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.boot.context.properties.bind.BindHandler;
-import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
-import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
-import org.springframework.boot.context.properties.source.ConfigurationProperty;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
@@ -110,32 +101,8 @@ class DelayedConfiguration {
 	}
 
 	@Bean
-	static TaskPolicies timingWheelTaskPolicies(TimingWheelProperties properties, Environment environment,
-			ObjectProvider<ManualTime> manualTime) {
-		checkSpelling(environment);
-		return new TaskPolicies(new TaskPolicyProperties(properties.tasks()), manualTime.getIfAvailable() != null);
-	}
-
-	/**
-	 * Stops the start if a policy has a property that does not exist: a misspelt limit,
-	 * or a name with a dot that does not stand in brackets, would have no effect.
-	 */
-	private static void checkSpelling(Environment environment) {
-		try {
-			Binder.get(environment)
-				.bind("timingwheel.tasks", Bindable.mapOf(String.class, TimingWheelTaskProperties.class),
-						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
-		}
-		catch (BindException ex) {
-			if (!(ex.getCause() instanceof UnboundConfigurationPropertiesException unbound)) {
-				throw ex;
-			}
-			ConfigurationProperty first = unbound.getUnboundProperties().iterator().next();
-			throw new InvalidConfigurationPropertyValueException(first.getName().toString(), first.getValue(),
-					"a policy has no such setting. It has max-attempts, backoff.initial, backoff.multiplier, backoff.max,"
-							+ " backoff.jitter, max-concurrent, max-concurrent-per-key, rate and paused. A name with dots"
-							+ " stands in brackets: timingwheel.tasks.[orders.close].rate");
-		}
+	static TaskPolicies timingWheelTaskPolicies(Environment environment, ObjectProvider<ManualTime> manualTime) {
+		return new TaskPolicies(new TaskPolicyProperties(environment), manualTime.getIfAvailable() != null);
 	}
 
 	@Bean

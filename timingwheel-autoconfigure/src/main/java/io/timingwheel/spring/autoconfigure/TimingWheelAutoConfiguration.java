@@ -33,6 +33,7 @@ import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
@@ -45,6 +46,7 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
+@ImportRuntimeHints(TaskPolicyProperties.Hints.class)
 public final class TimingWheelAutoConfiguration {
 
 	@Bean

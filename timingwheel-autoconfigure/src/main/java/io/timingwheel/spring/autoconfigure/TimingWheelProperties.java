@@ -1,7 +1,6 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
-import java.util.Map;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +20,6 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * after its deadline.
  * @param maxPending Maximum number of timers that may be pending in memory. Further calls
  * are rejected. No limit by default.
- * @param tasks Policies by the names of tasks: how often a task is tried, and what limits
- * the starts of the name. Each value overrides that of the annotation.
  * @param shutdown what happens when the application context closes
  * @param health settings of the health indicator
  * @param timeout settings of the time limits
@@ -31,9 +28,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  */
 @ConfigurationProperties("timingwheel")
 public record TimingWheelProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1ms") Duration tick,
-		@Nullable Long maxPending, @DefaultValue Map<String, TimingWheelTaskProperties> tasks,
-		@DefaultValue Shutdown shutdown, @DefaultValue Health health, @DefaultValue Timeout timeout,
-		@DefaultValue TaskScheduler taskScheduler) implements InitializingBean {
+		@Nullable Long maxPending, @DefaultValue Shutdown shutdown, @DefaultValue Health health,
+		@DefaultValue Timeout timeout, @DefaultValue TaskScheduler taskScheduler) implements InitializingBean {
 
 	/**
 	 * Checks the values that the builder of the wheel does not check.
