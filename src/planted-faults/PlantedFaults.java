@@ -168,7 +168,7 @@ public final class PlantedFaults {
 		Files.deleteIfExists(built);
 		boolean windows = System.getProperty("os.name").startsWith("Windows");
 		List<String> command = new ArrayList<>(List.of(windows ? "mvn.cmd" : "mvn", "-B", "-q", "-ntp",
-				"-Pplanted-faults", "-DskipTests", "-Dspring-boot.aot.skip", "-Dspring-javaformat.skip"));
+				"-Pplanted-faults", "-Dspring-boot.aot.skip", "-Dspring-javaformat.skip"));
 		command.addAll(arguments);
 		command.add("test-compile");
 		Path log = log("build");

@@ -1,6 +1,9 @@
 package io.timingwheel.sample;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,8 +23,9 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The dashboard {@code docs/grafana/timingwheel.json} asks for series that this
- * application exports at {@code /actuator/prometheus}.
+ * The dashboard {@code docs/grafana/timingwheel.json} and the alerts in
+ * {@code docs/prometheus} ask for series that this application exports at
+ * {@code /actuator/prometheus}.
  */
 @DurableEndToEndTest
 class DashboardTests {
@@ -34,6 +38,8 @@ class DashboardTests {
 
 	private static final Pattern GROUPING = Pattern.compile("by \\(([a-z, ]+)\\)");
 
+	private static final Pattern ALERT = Pattern.compile("expr: (.*)");
+
 	/** What Prometheus adds to each series. */
 	private static final Set<String> TARGET_LABELS = Set.of("instance", "job");
 
@@ -43,7 +49,7 @@ class DashboardTests {
 	private RestTestClient http;
 
 	@Test
-	void eachQueryReadsSeriesThatTheApplicationExports() {
+	void eachQueryReadsSeriesThatTheApplicationExports() throws IOException {
 		Map<String, Set<String>> exported = exported();
 		Set<String> used = new HashSet<>();
 		List<String> queries = queries();
@@ -68,8 +74,13 @@ class DashboardTests {
 		assertThat(used).hasSizeGreaterThan(18);
 	}
 
-	private List<String> queries() {
+	private List<String> queries() throws IOException {
 		List<String> queries = new ArrayList<>();
+		Matcher alert = ALERT.matcher(Files.readString(Path.of("../docs/prometheus/timingwheel-rules.yml")));
+		while (alert.find()) {
+			queries.add(alert.group(1));
+		}
+		assertThat(queries).hasSizeGreaterThan(5);
 		this.dashboard.get("panels")
 			.forEach((panel) -> panel.path("targets").forEach((target) -> queries.add(target.get("expr").asString())));
 		return queries;

@@ -150,11 +150,14 @@ public final class RedisProcess implements AutoCloseable, BeforeAllCallback, Aft
 	}
 
 	/**
-	 * Returns the path of the program. All servers of this JVM use the same program.
+	 * Returns the path of the program: another one than that of the dependency if the
+	 * system property {@code redis.executable} names it. All servers of this JVM use the
+	 * same program.
 	 */
 	private static synchronized File executable() throws IOException {
 		if (executable == null) {
-			executable = ExecutableProvider.newJarResourceProvider().get();
+			String other = System.getProperty("redis.executable");
+			executable = (other != null) ? new File(other) : ExecutableProvider.newJarResourceProvider().get();
 		}
 		return executable;
 	}
