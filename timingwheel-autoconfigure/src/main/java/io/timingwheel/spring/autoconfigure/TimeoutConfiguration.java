@@ -5,7 +5,9 @@ import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.AnnotatedMethodConfiguration;
 import io.timingwheel.spring.aop.CreatedBeans;
+import io.timingwheel.spring.aop.ProxyRules;
 import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
@@ -57,9 +59,11 @@ class TimeoutConfiguration {
 		Supplier<CallerContext> context = () -> new CallerContext(
 				TimingWheelAutoConfiguration.compose(decorators.orderedStream().toList()),
 				() -> executors.getObject().defaultExecutor());
-		return DelayedConfiguration.configure(new TimeoutBeanPostProcessor(timingWheelTimeoutMethodRegistry,
+		TimeoutBeanPostProcessor processor = new TimeoutBeanPostProcessor(timingWheelTimeoutMethodRegistry,
 				SingletonSupplier.of(wheel::getObject), SingletonSupplier.of(() -> handOvers.getObject().completions()),
-				SingletonSupplier.of(context), SingletonSupplier.of(allListeners), order), timingWheelCreatedBeans);
+				SingletonSupplier.of(context), SingletonSupplier.of(allListeners), order);
+		processor.setProxyTargetClass(ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
+		return processor;
 	}
 
 }

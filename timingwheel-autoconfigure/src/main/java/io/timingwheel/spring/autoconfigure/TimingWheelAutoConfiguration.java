@@ -5,7 +5,7 @@ import java.util.List;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
+import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -105,7 +105,7 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, RecurringMethodRegistry recurring,
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TaskMethodRegistry recurring,
 			HandOverExecutors handOvers, TimingWheelProperties properties, ApplicationContext applicationContext) {
 		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.shutdown(), applicationContext);
 	}

@@ -2,7 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
+import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
 import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
@@ -29,7 +29,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private final DelayedTaskRegistry tasks;
 
-	private final RecurringMethodRegistry recurring;
+	private final TaskMethodRegistry recurring;
 
 	private final HandOverExecutors handOvers;
 
@@ -37,7 +37,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private volatile boolean policiesChecked;
 
-	TimingWheelLifecycle(DelayedTaskRegistry tasks, RecurringMethodRegistry recurring, HandOverExecutors handOvers,
+	TimingWheelLifecycle(DelayedTaskRegistry tasks, TaskMethodRegistry recurring, HandOverExecutors handOvers,
 			Shutdown shutdown, ApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
 		this.tasks = tasks;

@@ -11,7 +11,7 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
+import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -97,7 +97,7 @@ final class NameReader {
 	List<TaskDescriptor> schedules(LiveQuery query, SecurityContext user) {
 		List<TaskDescriptor> tasks = new ArrayList<>();
 		this.recurring.get().stream().filter(query::matches).limit(MAX_METHODS).forEach((name) -> {
-			TaskDescriptor task = find(name, RecurringMethodRegistry.KEY, user);
+			TaskDescriptor task = find(name, TaskMethodRegistry.RECURRING_KEY, user);
 			if (task != null) {
 				tasks.add(task);
 			}

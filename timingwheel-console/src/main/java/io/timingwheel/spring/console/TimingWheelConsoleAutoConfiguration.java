@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
+import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -57,7 +57,7 @@ public final class TimingWheelConsoleAutoConfiguration {
 			ObjectProvider<DelayedTasksEndpoint> exposed, TaskPolicies policies,
 			ObjectProvider<StoredTasks> storedTasks, ObjectProvider<PathMapper> pathMappers,
 			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness,
-			ObjectProvider<RecurringMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
+			ObjectProvider<TaskMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
 		StoredTasks stored = storedTasks.getIfAvailable();
 		DelayedTasksEndpoint endpoint = exposed.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
 		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
@@ -79,9 +79,9 @@ public final class TimingWheelConsoleAutoConfiguration {
 		return new DelayedTasksEndpoint(tasks, stored, showValues, roles);
 	}
 
-	private static List<String> names(ObjectProvider<RecurringMethodRegistry> recurring) {
-		RecurringMethodRegistry methods = recurring.getIfAvailable();
-		return (methods != null) ? methods.names() : List.of();
+	private static List<String> names(ObjectProvider<TaskMethodRegistry> recurring) {
+		TaskMethodRegistry methods = recurring.getIfAvailable();
+		return (methods != null) ? methods.recurringNames() : List.of();
 	}
 
 	private static String path(ObjectProvider<PathMapper> mappers) {

@@ -25,8 +25,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p>
  * In a transaction, also a reactive one, the task is cancelled after the commit, and not
  * after a rollback. A durable task whose database takes part in the transaction is
- * cancelled within the transaction. A task that is scheduled after the call, by the same
- * transaction or by another thread, stays.
+ * cancelled within the transaction, unless the method returns a future that is not done
+ * yet. A task that is scheduled after the call, by the same transaction or by another
+ * thread, stays; a future that is not done yet cancels what is pending when it completes.
  *
  * @since 0.1
  */

@@ -172,21 +172,38 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void aFutureThatCompletesWithinTheTransactionCancelsLikeANormalReturn() {
+	void aFutureThatIsDoneAtItsReturnCancelsLikeANormalReturn() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			for (Future<String> payment : List.of(CompletableFuture.completedFuture("paid"),
-					new CompletableFuture<String>(), new FutureTask<>(() -> "paid"))) {
+			FutureTask<String> done = new FutureTask<>(() -> "paid");
+			done.run();
+			for (Future<String> payment : List.of(CompletableFuture.completedFuture("paid"), done)) {
 				DelayedTask<?> earlier = orders.closeLater(1);
 				DelayedTask<?> later = transaction.execute((status) -> {
 					orders.payWithin(1, payment);
-					complete(payment);
 					return orders.closeLater(1);
 				});
 				assertThat(earlier.status()).isEqualTo(DelayedTask.Status.REPLACED);
 				assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 				later.cancel(false);
+			}
+		});
+	}
+
+	@Test
+	void aFutureThatCompletesWithinTheTransactionCancelsAfterTheCommit() {
+		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			for (Future<String> payment : List.of(new CompletableFuture<String>(), new FutureTask<>(() -> "paid"))) {
+				DelayedTask<?> task = orders.closeLater(1);
+				transaction.executeWithoutResult((status) -> {
+					orders.payWithin(1, payment);
+					complete(payment);
+					assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+				});
+				await().untilAsserted(() -> assertThat(task.status()).isEqualTo(DelayedTask.Status.CANCELLED));
 			}
 		});
 	}

@@ -18,7 +18,6 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,6 @@ final class Schedules {
 	 * Stores a schedule of the application.
 	 */
 	void recur(Submission submission, Schedule schedule) {
-		Transactions.runReady();
 		this.transaction.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
 	}
 

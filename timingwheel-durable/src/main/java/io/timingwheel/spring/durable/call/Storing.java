@@ -17,7 +17,6 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
-import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +42,6 @@ final class Storing {
 	 * pending
 	 */
 	void enqueue(List<Submission> submissions) {
-		Transactions.runReady();
 		if (!this.transaction.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
 			this.transaction.store(submissions, Kind.ONCE, this::store);
 		}

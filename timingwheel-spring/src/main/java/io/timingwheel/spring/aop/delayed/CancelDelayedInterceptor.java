@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
-import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry.Cancellation;
+import io.timingwheel.spring.aop.delayed.CancelDelayedBeanPostProcessor.Cancellation;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.Transactions;
@@ -16,6 +16,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -27,13 +28,13 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Mono",
 			CancelDelayedInterceptor.class.getClassLoader());
 
-	private final CancelDelayedMethodRegistry methods;
+	private final CancelDelayedBeanPostProcessor methods;
 
-	private final DelayedRuntime runtime;
+	private final TaskRuntime runtime;
 
 	private final Map<Method, Cancellation> cancellations = new ConcurrentHashMap<>();
 
-	CancelDelayedInterceptor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
+	CancelDelayedInterceptor(CancelDelayedBeanPostProcessor methods, TaskRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
 	}
@@ -42,18 +43,15 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Cancellation method = find(invocation);
 		TaskId taskId = new TaskId(method.name(), method.key().key(invocation.getArguments()).toString());
-		TaskCancellation cancellation = new TaskCancellation(taskId, this.runtime);
+		PendingCancellation cancellation = new PendingCancellation(taskId, this.runtime);
 		if (method.beforeInvocation()) {
 			cancellation.run();
 			return invocation.proceed();
 		}
 		Object result = invocation.proceed();
-		if (result instanceof CompletionStage<?> stage) {
-			cancelOnSuccess(cancellation, futureOf(stage));
-			return result;
-		}
-		if (result instanceof Future<?> future && FutureCompletion.showsResult(future)) {
-			cancelOnSuccess(cancellation, future);
+		if (result instanceof CompletionStage<?>
+				|| (result instanceof Future<?> future && FutureCompletion.showsResult(future))) {
+			cancelOnSuccess(cancellation, success(result));
 			return result;
 		}
 		if (result != null && REACTOR_PRESENT) {
@@ -66,52 +64,43 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		return result;
 	}
 
-	private static CompletableFuture<@Nullable Object> futureOf(CompletionStage<?> stage) {
-		CompletableFuture<@Nullable Object> future = new CompletableFuture<>();
-		stage.whenComplete((value, error) -> {
-			if (error == null) {
-				future.complete(null);
+	/**
+	 * Whether a future completes normally.
+	 */
+	private CompletableFuture<Boolean> success(Object future) {
+		CompletableFuture<Boolean> success = new CompletableFuture<>();
+		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> success.complete(error == null);
+		if (future instanceof CompletionStage<?> stage) {
+			FutureCompletion.whenDone(stage, callback);
+		}
+		else {
+			FutureCompletion.whenDone((Future<?>) future, this.runtime.tasks().completions(), callback);
+		}
+		return success;
+	}
+
+	/**
+	 * Cancels a task once a future has completed normally. One that is done is like a
+	 * normal return. Any other cancels after the commit of the caller's transaction.
+	 */
+	private static void cancelOnSuccess(PendingCancellation cancellation, CompletableFuture<Boolean> success) {
+		if (success.isDone()) {
+			if (success.join()) {
+				cancellation.runWithTransaction();
 			}
-			else {
-				future.completeExceptionally(error);
+			return;
+		}
+		Runnable wait = () -> success.thenAccept((succeeded) -> {
+			if (succeeded) {
+				cancellation.runOrLog();
 			}
 		});
-		return future;
-	}
-
-	/**
-	 * Cancels a task once a future has completed normally. If the future completes before
-	 * the end of the caller's transaction, this is like a normal return at that time.
-	 * Otherwise the task is cancelled at the completion, if the transaction commits.
-	 */
-	private void cancelOnSuccess(TaskCancellation cancellation, Future<?> future) {
-		if (!Transactions.isActive()) {
-			whenSucceeded(future, cancellation::runOrLog);
-		}
-		else if (future.isDone()) {
-			whenSucceeded(future, cancellation::runWithTransaction);
+		if (Transactions.isActive()) {
+			Transactions.afterCompletion(wait, () -> {
+			});
 		}
 		else {
-			Transactions.when(future::isDone, () -> whenSucceeded(future, cancellation::runWithTransaction),
-					() -> whenSucceeded(future, cancellation::runOrLog));
-		}
-	}
-
-	/**
-	 * Runs an action at once if the future has completed. The caller gets an exception of
-	 * the action then.
-	 */
-	private void whenSucceeded(Future<?> future, Runnable action) {
-		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> {
-			if (error == null) {
-				action.run();
-			}
-		};
-		if (future instanceof CompletableFuture<?> completable && !future.isDone()) {
-			completable.whenComplete(callback);
-		}
-		else {
-			FutureCompletion.whenDone(future, this.runtime.tasks().completions(), callback);
+			wait.run();
 		}
 	}
 
@@ -121,7 +110,8 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		if (known != null && known.method().equals(invoked.method())) {
 			return known;
 		}
-		Cancellation method = invoked.find("@CancelDelayed", this.methods.of(invoked.targetClass()));
+		Cancellation method = this.methods.of(invoked.targetClass()).get(invoked.method());
+		Assert.state(method != null, () -> "No @CancelDelayed on " + invoked.method());
 		this.cancellations.put(invocation.getMethod(), method);
 		return method;
 	}

@@ -8,21 +8,23 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * The advice for the {@code @Delayed} methods of one bean: submits a call instead of
  * running the body.
  */
 final class DelayedInterceptor implements MethodInterceptor {
 
-	private final DelayedMethodRegistry methods;
+	private final TaskMethodRegistry methods;
 
-	private final DelayedRuntime runtime;
+	private final TaskRuntime runtime;
 
 	private final String beanName;
 
 	private final Map<Method, MethodInterceptor> tasks = new ConcurrentHashMap<>();
 
-	DelayedInterceptor(DelayedMethodRegistry methods, DelayedRuntime runtime, String beanName) {
+	DelayedInterceptor(TaskMethodRegistry methods, TaskRuntime runtime, String beanName) {
 		this.methods = methods;
 		this.runtime = runtime;
 		this.beanName = beanName;
@@ -33,17 +35,18 @@ final class DelayedInterceptor implements MethodInterceptor {
 		Method method = invocation.getMethod();
 		MethodInterceptor tasks = this.tasks.get(method);
 		if (tasks == null) {
-			tasks = find(invocation);
+			tasks = find(InvokedMethod.of(invocation));
 			this.tasks.put(method, tasks);
 		}
 		return tasks.invoke(invocation);
 	}
 
-	private MethodInterceptor find(MethodInvocation invocation) {
-		InvokedMethod invoked = InvokedMethod.of(invocation);
-		DelayedMethod method = invoked.find("@Delayed", this.methods.register(invoked.targetClass(), this.beanName));
-		return method.durable() ? new DurableMethodTasks(method, this.runtime)
-				: new MemoryMethodTasks(method, this.runtime);
+	private MethodInterceptor find(InvokedMethod invoked) {
+		this.methods.read(invoked.targetClass(), this.beanName);
+		TaskMethod method = this.methods.find(this.beanName, invoked.method());
+		Assert.state(method != null, () -> "No @Delayed on " + invoked.method());
+		return method.durable() ? new DurableTasks(method, this.runtime) : new MemoryTasks(method, this.runtime, () -> {
+		});
 	}
 
 }

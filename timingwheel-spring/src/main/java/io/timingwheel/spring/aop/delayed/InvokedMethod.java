@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
-import java.util.Map;
 
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInvocation;
@@ -9,10 +8,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The method that an invocation runs.
- *
- * @param targetClass the class of the target
- * @param method the most specific method of this class
+ * The most specific method that an invocation runs.
  */
 record InvokedMethod(Class<?> targetClass, Method method) {
 
@@ -21,19 +17,6 @@ record InvokedMethod(Class<?> targetClass, Method method) {
 		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
 				: invocation.getMethod().getDeclaringClass();
 		return new InvokedMethod(targetClass, AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass));
-	}
-
-	/**
-	 * Finds the method among the annotated methods of its class.
-	 * @param annotation the annotation, for the message
-	 * @param annotated the annotated methods
-	 */
-	<T> T find(String annotation, Map<Method, T> annotated) {
-		T found = annotated.get(this.method);
-		if (found == null) {
-			throw new IllegalStateException("No %s on %s".formatted(annotation, this.method));
-		}
-		return found;
 	}
 
 }

@@ -23,21 +23,17 @@ final class ReactorCancellation {
 			"org.springframework.transaction.reactive.TransactionSynchronizationManager",
 			ReactorCancellation.class.getClassLoader());
 
-	private final TaskCancellation cancellation;
+	private final PendingCancellation cancellation;
 
-	private ReactorCancellation(TaskCancellation cancellation) {
+	private ReactorCancellation(PendingCancellation cancellation) {
 		this.cancellation = cancellation;
 	}
 
 	/**
-	 * Adds the cancellation to what a method returned, if it is a publisher or a type
-	 * that Spring can adapt to a publisher.
-	 * @param returned the returned object
-	 * @param declared the return type of the method
-	 * @param cancellation cancels the task
+	 * Adds the cancellation to what a method returned.
 	 * @return what the caller gets, {@code null} if this is no publisher
 	 */
-	static @Nullable Object apply(Object returned, Class<?> declared, TaskCancellation cancellation) {
+	static @Nullable Object apply(Object returned, Class<?> declared, PendingCancellation cancellation) {
 		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
 		if (adapter == null || !declared.isAssignableFrom(adapter.getReactiveType())) {
 			return null;
@@ -73,8 +69,7 @@ final class ReactorCancellation {
 	}
 
 	/**
-	 * Cancels the task at a time at which no caller can get an exception of the store any
-	 * more. Logs the exception.
+	 * Cancels the task when no caller can get an exception of the store any more.
 	 */
 	private Mono<Void> cancelLater(Runnable prepared) {
 		return call(() -> {

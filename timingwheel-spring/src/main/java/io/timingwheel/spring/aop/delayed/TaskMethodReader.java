@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.TypeVariable;
 import java.time.DateTimeException;
@@ -32,8 +33,7 @@ import org.springframework.util.StringUtils;
 /**
  * Reads and checks {@link Delayed} and {@link Recurring} annotations in two phases: what
  * the code says before any bean is created, and the values once they can be resolved. A
- * value that holds no placeholder and no bean expression is read at once. A check that
- * fails throws an {@link InvalidAnnotatedMethodException}.
+ * check that fails throws an {@link InvalidAnnotatedMethodException}.
  */
 final class TaskMethodReader {
 
@@ -50,59 +50,60 @@ final class TaskMethodReader {
 
 	private final ProxyRules proxyRules;
 
-	private final DelayedMethodRules delayedRules;
-
-	private final DelayedMethodRules recurringRules;
+	private final TaskMethodRules rules;
 
 	TaskMethodReader(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.delayedRules = new DelayedMethodRules(beanFactory, Delayed.class);
-		this.recurringRules = new DelayedMethodRules(beanFactory, Recurring.class);
+		this.rules = new TaskMethodRules(beanFactory);
 	}
 
 	/**
 	 * Reads an annotation.
 	 * @param method the most specific method
-	 * @param annotation its annotation
-	 * @param beanClass the class of the bean
 	 * @param beanName the name of the bean, as the bean factory knows it
 	 */
-	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
-		this.proxyRules.check("@Delayed", method, beanClass, beanName);
-		ResolvableType returnType = returnType(method, beanClass, beanName);
-		this.delayedRules.checkReturnType(method, returnType);
-		this.delayedRules.checkNotAsync(method, beanClass);
-		if (annotation.durable()) {
-			this.delayedRules.checkDurable(method, returnType);
+	TaskMethod read(Method method, Annotation annotation, Class<?> beanClass, String beanName) {
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
+		if (annotation instanceof Recurring recurring) {
+			checkRecurring(method, recurring, beanClass, attributes);
+			return new TaskMethod(publicName, method, annotation, List.of(), null, null,
+					attributes.once(() -> recurringValues(method, recurring, publicName, attributes)));
 		}
-		if (annotation.transactional()) {
-			this.delayedRules.checkTransactional(method, beanClass, annotation.durable());
-		}
-		checkDelay(method, annotation);
-		checkKey(method, annotation);
-		ArgumentExpression delay = StringUtils.hasText(annotation.delay()) ? null : ArgumentExpression
-			.parse("@Delayed(delayExpression)", annotation.delayExpression(), method, this.beanFactory);
+		Delayed delayed = (Delayed) annotation;
+		checkDelayed(method, delayed, beanClass, beanName);
+		ArgumentExpression delay = attributes.has("delay") ? null : ArgumentExpression
+			.parse("@Delayed(delayExpression)", delayed.delayExpression(), method, this.beanFactory);
 		if (delay != null) {
 			delay.requireResult("@Delayed(delayExpression)", "a Duration, a number of milliseconds or an Instant",
 					Duration.class, Number.class, Instant.class);
 		}
-		KeySource key = StringUtils.hasText(annotation.key())
-				? new KeySource("@Delayed(key)", annotation.key(), method, this.beanFactory) : null;
-		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
-		return new DelayedMethod(publicName, method, annotation, AnnotatedMethods.argumentTypes(method, beanClass),
-				delay, key, isShared(beanName),
-				attributes.once(() -> delayedValues(method, annotation, publicName, attributes)));
+		KeySource key = attributes.has("key") ? new KeySource("@Delayed(key)", delayed.key(), method, this.beanFactory)
+				: null;
+		return new TaskMethod(publicName, method, annotation, AnnotatedMethods.argumentTypes(method, beanClass), key,
+				delay, attributes.once(() -> delayedValues(method, delayed, publicName, attributes)));
 	}
 
-	private static void checkDelay(Method method, Delayed annotation) {
+	private void checkDelayed(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
+		this.proxyRules.check("@Delayed", method, beanClass, beanName);
+		ResolvableType returnType = returnType(method, beanClass, beanName);
+		TaskMethodRules.checkReturnType(method, returnType);
+		TaskMethodRules.checkNotAsync("@Delayed", method, beanClass);
+		if (annotation.durable()) {
+			this.rules.checkStore("@Delayed", method);
+			TaskMethodRules.checkNoResult(method, returnType);
+		}
+		if (annotation.transactional()) {
+			TaskMethodRules.checkTransactional(method, beanClass, annotation.durable());
+		}
 		boolean fixed = StringUtils.hasText(annotation.delay());
 		if (fixed == StringUtils.hasText(annotation.delayExpression())) {
 			throw new InvalidAnnotatedMethodException(method,
 					fixed ? "@Delayed has both a delay and a delayExpression" : "@Delayed has no delay",
 					fixed ? "remove one of them" : "set a delay such as 30s, or a delayExpression");
 		}
+		checkKey(method, annotation);
 	}
 
 	private static void checkKey(Method method, Delayed annotation) {
@@ -140,16 +141,7 @@ final class TaskMethodReader {
 		return ResolvableType.forType(method.getGenericReturnType(), beanType.as(method.getDeclaringClass()));
 	}
 
-	/**
-	 * Whether all calls go to the same object. Reads this from the bean definition, since
-	 * a question to the bean factory could instantiate a factory bean.
-	 */
-	private boolean isShared(String beanName) {
-		return this.beanFactory.containsBeanDefinition(beanName)
-				&& this.beanFactory.getMergedBeanDefinition(beanName).isSingleton();
-	}
-
-	private DelayedMethod.Values delayedValues(Method method, Delayed annotation, String beanName,
+	private TaskMethod.Values delayedValues(Method method, Delayed annotation, String beanName,
 			MethodAttributes attributes) {
 		List<String> aliases = Arrays.stream(annotation.aliases())
 			.map((alias) -> attributes.name("an alias", alias, ""))
@@ -159,37 +151,36 @@ final class TaskMethodReader {
 			throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
 					"set durable = true, or remove the aliases");
 		}
-		TaskMethod.Common common = new TaskMethod.Common(attributes.name(beanName + "." + method.getName()), aliases,
-				this.delayedRules.executor(method, attributes), attributes.policy(annotation.policy()));
+		String name = attributes.name(beanName + "." + method.getName());
+		String executor = executor("@Delayed", method, attributes);
 		String text = annotation.delay();
 		Duration delay = attributes.has("delay") ? attributes.duration("the delay", text,
 				(text.startsWith("#") && !text.startsWith("#{"))
 						? "use delayExpression for an expression on the arguments"
 						: "set a delay such as 30s, 10m or PT1H")
-				: Duration.ZERO;
-		return new DelayedMethod.Values(common, CallTime.after(delay), attributes.duration("maxWait"),
-				attributes.duration("expireAfter"));
+				: null;
+		return new TaskMethod.Values(name, aliases, executor, attributes.policy(annotation.policy()),
+				(delay != null) ? CallTime.after(delay) : null, attributes.duration("maxWait"),
+				attributes.duration("expireAfter"), null);
 	}
 
-	/**
-	 * Reads an annotation.
-	 * @param method the most specific method
-	 * @param annotation its annotation
-	 * @param beanClass the class of the bean
-	 * @param beanName the name of the bean, as the bean factory knows it
-	 */
-	RecurringMethod read(Method method, Recurring annotation, Class<?> beanClass, String beanName) {
+	private String executor(String annotation, Method method, MethodAttributes attributes) {
+		String executor = attributes.text("executor");
+		this.rules.checkExecutor(annotation, method, executor);
+		return executor;
+	}
+
+	private void checkRecurring(Method method, Recurring annotation, Class<?> beanClass, MethodAttributes attributes) {
 		ProxyRules.checkCallable("@Recurring", method);
-		this.recurringRules.checkRecurring(method);
-		this.recurringRules.checkNotAsync(method, beanClass);
+		TaskMethodRules.checkRecurring(method);
+		TaskMethodRules.checkNotAsync("@Recurring", method, beanClass);
 		if (annotation.durable()) {
-			this.recurringRules.checkStore(method);
+			this.rules.checkStore("@Recurring", method);
 		}
 		if (AnnotatedElementUtils.hasAnnotation(method, Delayed.class)) {
 			throw new InvalidAnnotatedMethodException(method, "@Recurring and @Delayed are on one method",
 					"remove one of them");
 		}
-		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
 		String time = timeOf(method, attributes);
 		if (!time.equals(CRON) && attributes.has("zone")) {
 			throw new InvalidAnnotatedMethodException(method, "@Recurring has a zone, but no cron expression",
@@ -205,9 +196,6 @@ final class TaskMethodReader {
 					"the policy of @Recurring limits the runs of a key, but the method has only one task",
 					"remove maxConcurrentPerKey: a method never overlaps itself");
 		}
-		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		return new RecurringMethod(publicName, method, annotation,
-				attributes.once(() -> recurringValues(method, annotation, publicName, attributes)));
 	}
 
 	/**
@@ -226,13 +214,17 @@ final class TaskMethodReader {
 		return times.get(0);
 	}
 
-	private RecurringMethod.Values recurringValues(Method method, Recurring annotation, String beanName,
+	private TaskMethod.Values recurringValues(Method method, Recurring annotation, String beanName,
 			MethodAttributes attributes) {
-		TaskMethod.Common common = new TaskMethod.Common(attributes.name(beanName + "." + method.getName()), List.of(),
-				this.recurringRules.executor(method, attributes), attributes.policy(annotation.policy()));
+		String name = attributes.name(beanName + "." + method.getName());
+		String executor = executor("@Recurring", method, attributes);
 		Schedule schedule = schedule(method, attributes);
-		return new RecurringMethod.Values(common, schedule,
-				(schedule != null) ? attributes.duration("initialDelay") : null);
+		Duration initialDelay = (schedule != null) ? attributes.duration("initialDelay") : null;
+		if (initialDelay == null && schedule != null && !schedule.isCron()) {
+			initialDelay = Duration.ZERO;
+		}
+		return new TaskMethod.Values(name, List.of(), executor, attributes.policy(annotation.policy()),
+				(initialDelay != null) ? CallTime.after(initialDelay) : null, null, null, schedule);
 	}
 
 	private static @Nullable Schedule schedule(Method method, MethodAttributes attributes) {
@@ -267,12 +259,8 @@ final class TaskMethodReader {
 		}
 	}
 
-	/**
-	 * Checks that the bean of a method exists without a caller.
-	 */
 	void checkScope(TaskMethod method) {
-		DelayedMethodRules rules = (method instanceof DelayedMethod) ? this.delayedRules : this.recurringRules;
-		rules.checkScope(method.method(), method.beanName());
+		this.rules.checkScope(method);
 	}
 
 }

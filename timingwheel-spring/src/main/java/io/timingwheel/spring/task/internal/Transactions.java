@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import org.apache.commons.logging.Log;
@@ -98,30 +97,6 @@ public final class Transactions {
 	}
 
 	/**
-	 * Registers what to do when a condition holds: within the thread's transaction if the
-	 * condition holds before the commit, else after the commit. The condition is checked
-	 * before the commit and by {@link #runReady()}.
-	 * @param condition once true, stays true
-	 * @param within runs within the transaction; an exception reaches the caller of
-	 * {@code runReady()}, or prevents the commit
-	 * @param afterCommit runs after the commit, if {@code within} has not run
-	 */
-	public static void when(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
-		Calls.ofTransaction().await(new Awaiting(condition, within, afterCommit));
-	}
-
-	/**
-	 * Runs the actions of {@link #when} whose conditions hold by now. They are earlier
-	 * than the call that the thread is about to make.
-	 */
-	public static void runReady() {
-		Calls calls = PRESENT ? Calls.find() : null;
-		if (calls != null) {
-			calls.runReady();
-		}
-	}
-
-	/**
 	 * Whether calls wait for the commit of the thread's transaction.
 	 * @return whether {@link #latest} may find one
 	 */
@@ -167,8 +142,6 @@ public final class Transactions {
 		private final List<DeferredCall> calls = new ArrayList<>();
 
 		private final Map<Object, DeferredCall> latest = new HashMap<>();
-
-		private final List<Awaiting> awaiting = new ArrayList<>();
 
 		/** How many calls there were when a savepoint was set. */
 		private final Map<Object, Integer> savepoints = new HashMap<>();
@@ -221,25 +194,12 @@ public final class Transactions {
 			}
 		}
 
-		void await(Awaiting call) {
-			add(call);
-			this.awaiting.add(call);
-		}
-
 		@Nullable DeferredCall latest(Object key) {
 			DeferredCall call = this.latest.get(key);
 			while (call != null && call.isOverridden()) {
 				call = call.previous();
 			}
 			return call;
-		}
-
-		void runReady() {
-			for (Awaiting call : this.awaiting.isEmpty() ? List.<Awaiting>of() : List.copyOf(this.awaiting)) {
-				if (call.condition.getAsBoolean() && this.awaiting.remove(call)) {
-					call.runWithin();
-				}
-			}
 		}
 
 		@Override
@@ -250,11 +210,6 @@ public final class Transactions {
 		@Override
 		public void savepointRollback(Object savepoint) {
 			rollback(this.savepoints.getOrDefault(savepoint, 0));
-		}
-
-		@Override
-		public void beforeCommit(boolean readOnly) {
-			runReady();
 		}
 
 		@Override
@@ -298,7 +253,6 @@ public final class Transactions {
 				if (key != null) {
 					this.latest.compute(key, (same, current) -> call.previous());
 				}
-				this.awaiting.remove(call);
 				if (!call.isOverridden()) {
 					run(call::rollback);
 				}
@@ -319,7 +273,7 @@ public final class Transactions {
 	/**
 	 * A call that has no key.
 	 */
-	private static class Action extends DeferredCall {
+	private static final class Action extends DeferredCall {
 
 		private final Runnable afterCommit;
 
@@ -339,40 +293,6 @@ public final class Transactions {
 		@Override
 		protected void rollback() {
 			this.otherwise.run();
-		}
-
-	}
-
-	/**
-	 * A call that acts within the transaction if its condition holds in time.
-	 */
-	private static final class Awaiting extends DeferredCall {
-
-		private final BooleanSupplier condition;
-
-		private final Runnable within;
-
-		private final Runnable afterCommit;
-
-		private boolean hasRun;
-
-		Awaiting(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
-			super(null, Effect.NONE);
-			this.condition = condition;
-			this.within = within;
-			this.afterCommit = afterCommit;
-		}
-
-		void runWithin() {
-			this.hasRun = true;
-			this.within.run();
-		}
-
-		@Override
-		protected void commit() {
-			if (!this.hasRun) {
-				this.afterCommit.run();
-			}
 		}
 
 	}

@@ -100,10 +100,6 @@ public final class TaskSubmission {
 		this.givesResult = givesResult;
 		NamedTasks tasks = definition.tasks();
 		this.keyed = key != null;
-		if (this.keyed) {
-			// What is earlier than this call gets an earlier sequence.
-			Transactions.runReady();
-		}
 		this.sequence = tasks.environment().nextSequence();
 		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence);
 	}

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.aop.AdvicePostProcessor;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.CreatedBeans;
@@ -17,56 +18,65 @@ import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * The {@link CancelDelayed} methods of all beans, by class. Thread-safe.
- *
- * @since 0.1
+ * Reads the {@link CancelDelayed} methods of all beans, and adds their advice after that
+ * of the auto-proxy creator, such as that of {@code @Transactional}. Thread-safe.
  */
-public final class CancelDelayedMethodRegistry implements AnnotatedMethodScanner.Reader {
+final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements AdvicePostProcessor, AnnotatedMethodScanner.Reader {
 
-	private static final Log logger = LogFactory.getLog(CancelDelayedMethodRegistry.class);
+	private static final Log logger = LogFactory.getLog(CancelDelayedBeanPostProcessor.class);
 
-	private final AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
+	private final transient AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
 
-	private final Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
+	private final transient Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
-	private final CreatedBeans beans;
+	private final transient CreatedBeans beans;
 
-	private final ConfigurableListableBeanFactory beanFactory;
+	private final transient ConfigurableListableBeanFactory factory;
 
-	private final DelayedMethodRegistry delayed;
+	private final transient TaskMethodRegistry delayed;
 
-	private final ProxyRules proxyRules;
+	private final transient ProxyRules proxyRules;
 
-	private final DelayedMethodRules rules;
+	private final transient TaskMethodRules rules;
 
 	/**
-	 * Creates an empty registry.
-	 * @param beans the beans, whose factory resolves the references in annotations
+	 * Creates a post-processor.
 	 * @param delayed knows the names that can be cancelled
 	 */
-	public CancelDelayedMethodRegistry(CreatedBeans beans, DelayedMethodRegistry delayed) {
-		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
+	CancelDelayedBeanPostProcessor(CreatedBeans beans, TaskMethodRegistry delayed, TaskRuntime runtime) {
 		this.beans = beans;
+		this.factory = beans.beanFactory();
 		this.delayed = delayed;
-		this.beanFactory = beanFactory;
-		this.proxyRules = new ProxyRules(beanFactory);
-		this.rules = new DelayedMethodRules(beanFactory, CancelDelayed.class);
-	}
-
-	AnnotatedMethods<CancelDelayed> annotated() {
-		return this.annotated;
+		this.proxyRules = new ProxyRules(this.factory);
+		this.rules = new TaskMethodRules(this.factory);
+		this.advisor = new DefaultPointcutAdvisor(this.annotated.pointcut(),
+				new CancelDelayedInterceptor(this, runtime));
+		setOrder(EARLY);
+		setProxyTargetClass(ProxyRules.isClassBased(this.factory));
 	}
 
 	/**
-	 * Reads the annotated methods of a class, and checks that the bean's proxy can
-	 * intercept them.
+	 * Checks the methods that the type of the bean did not show at startup.
 	 */
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!(bean instanceof AopInfrastructureBean)) {
+			read(AopUtils.getTargetClass(bean), beanName);
+		}
+		return super.postProcessAfterInitialization(bean, beanName);
+	}
+
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		of(beanClass).values().forEach((method) -> {
@@ -84,16 +94,12 @@ public final class CancelDelayedMethodRegistry implements AnnotatedMethodScanner
 		Class<?> userClass = ClassUtils.getUserClass(beanClass);
 		Map<Method, Cancellation> methods = this.byClass.get(userClass);
 		if (methods == null) {
-			methods = read(userClass);
+			Map<Method, Cancellation> read = new HashMap<>();
+			this.annotated.of(userClass).forEach((method, annotation) -> read.put(method, read(method, annotation)));
+			methods = read.isEmpty() ? Map.of() : read;
 			this.byClass.put(userClass, methods);
 		}
 		return methods;
-	}
-
-	private Map<Method, Cancellation> read(Class<?> type) {
-		Map<Method, Cancellation> methods = new HashMap<>();
-		this.annotated.of(type).forEach((method, annotation) -> methods.put(method, read(method, annotation)));
-		return methods.isEmpty() ? Map.of() : methods;
 	}
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
@@ -101,24 +107,23 @@ public final class CancelDelayedMethodRegistry implements AnnotatedMethodScanner
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
 		}
-		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.factory);
 		return new Cancellation(method, attributes.once(() -> attributes.name("")),
-				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.beanFactory),
+				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.factory),
 				annotation.beforeInvocation());
 	}
 
-	/**
-	 * Checks that the names to cancel exist. In doubt creates the lazy beans of which
-	 * only an interface is known, since one of them may have the name. An unknown name
-	 * causes only a warning in three cases. In the first, a mock or the like hides the
-	 * annotations of a bean. In the second, there is a store, and another application may
-	 * have the name. In the third, one of the lazy beans cannot be created now.
-	 */
 	@Override
 	public void resolveWithBeans() {
 		List.copyOf(this.byClass.values()).forEach((methods) -> methods.values().forEach(this::checkName));
 	}
 
+	/**
+	 * Checks that a name to cancel exists. In doubt creates the lazy beans of which only
+	 * an interface is known, since one of them may have the name. An unknown name is only
+	 * a warning if something else may have it: a bean behind a mock, another application
+	 * at the same store, or a lazy bean that cannot be created now.
+	 */
 	private void checkName(Cancellation method) {
 		if (this.delayed.hasName(method.name())) {
 			return;
@@ -155,7 +160,7 @@ public final class CancelDelayedMethodRegistry implements AnnotatedMethodScanner
 	 */
 	private boolean create(String beanName) {
 		try {
-			this.beanFactory.getBean(beanName);
+			this.factory.getBean(beanName);
 			return true;
 		}
 		catch (BeansException ex) {

@@ -2,11 +2,11 @@ package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.AdvicePostProcessor;
-
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
@@ -16,29 +16,20 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
  * Adds the advice for {@link Delayed}. As with
  * {@link org.springframework.scheduling.annotation.Async @Async}, this advice is before
  * all other advice of a bean. The other advice therefore acts on the body.
- *
- * @since 0.1
  */
-public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+final class DelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements AdvicePostProcessor {
 
-	private final transient DelayedMethodRegistry methods;
+	private final transient TaskMethodRegistry methods;
 
-	private final transient DelayedRuntime runtime;
+	private final transient TaskRuntime runtime;
 
-	private final transient Pointcut pointcut;
-
-	/**
-	 * Creates a post-processor.
-	 * @param methods the annotated methods
-	 * @param runtime the beans that calls need
-	 */
-	public DelayedAnnotationBeanPostProcessor(DelayedMethodRegistry methods, DelayedRuntime runtime) {
+	DelayedBeanPostProcessor(TaskMethodRegistry methods, TaskRuntime runtime, boolean classBased) {
 		this.methods = methods;
 		this.runtime = runtime;
-		this.pointcut = methods.annotated().pointcut();
 		this.advisor = advisor("");
 		setBeforeExistingAdvisors(true);
+		setProxyTargetClass(classBased);
 	}
 
 	/**
@@ -51,21 +42,20 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 		removePlaceholder(result);
 		Advisor general = this.advisor;
 		if (general != null && result instanceof Advised advised && advised.indexOf(general) >= 0) {
-			this.methods.register(advised.getTargetClass() != null ? advised.getTargetClass() : bean.getClass(),
-					beanName);
+			this.methods.read(advised.getTargetClass() != null ? advised.getTargetClass() : bean.getClass(), beanName);
 			advised.replaceAdvisor(general, advisor(beanName));
 		}
 		return result;
 	}
 
 	/**
-	 * Removes what {@link DelayedProxyBeanPostProcessor} has added to the proxy, or to
-	 * the proxy inside of a later one.
+	 * Removes what {@link Early} has added to the proxy, or to the proxy inside of a
+	 * later one.
 	 */
 	private static void removePlaceholder(@Nullable Object proxy) {
 		for (Object next = proxy; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
 			for (Advisor advisor : advised.getAdvisors()) {
-				if (advisor instanceof DelayedProxyBeanPostProcessor.PlaceholderAdvisor) {
+				if (advisor instanceof Placeholder) {
 					advised.removeAdvisor(advisor);
 				}
 			}
@@ -73,7 +63,34 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	private Advisor advisor(String beanName) {
-		return new DefaultPointcutAdvisor(this.pointcut, new DelayedInterceptor(this.methods, this.runtime, beanName));
+		return new DefaultPointcutAdvisor(this.methods.delayedCalls(),
+				new DelayedInterceptor(this.methods, this.runtime, beanName));
+	}
+
+	/**
+	 * Makes the proxy right after the auto-proxy creator. The post-processors of
+	 * listeners, such as that of {@code @KafkaListener}, then get the proxy in place of
+	 * the bean. The advice itself follows when all other advice is known.
+	 */
+	static final class Early extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+
+		Early(TaskMethodRegistry methods, boolean classBased) {
+			this.advisor = new Placeholder(methods);
+			setOrder(AdvicePostProcessor.EARLY);
+			setProxyTargetClass(classBased);
+		}
+
+	}
+
+	/**
+	 * Stands in the proxy until the advice is there.
+	 */
+	private static final class Placeholder extends DefaultPointcutAdvisor {
+
+		Placeholder(TaskMethodRegistry methods) {
+			super(methods.delayedCalls(), (MethodInterceptor) MethodInvocation::proceed);
+		}
+
 	}
 
 }

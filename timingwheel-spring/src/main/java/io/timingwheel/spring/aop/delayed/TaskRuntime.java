@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
@@ -18,8 +19,10 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -27,16 +30,13 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * The beans that the advice needs at calls. The advice exists before Spring may create
  * these beans, so each bean is looked up at its first use. Thread-safe.
- *
- * @since 0.1
  */
-public final class DelayedRuntime {
+final class TaskRuntime {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/**
-	 * Gives an {@code Optional}, since a supplier that gives {@code null} locks at each
-	 * call.
+	 * An {@code Optional}, since a supplier that gives {@code null} locks at each call.
 	 */
 	private final Supplier<Optional<DurableMethods>> durableMethods;
 
@@ -45,11 +45,7 @@ public final class DelayedRuntime {
 	/** Kept in a field, since a closed bean factory would make a new registry. */
 	private volatile @Nullable DelayedTaskRegistry tasks;
 
-	/**
-	 * Creates a runtime. It looks up no bean yet.
-	 * @param beanFactory contains the beans
-	 */
-	public DelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
+	TaskRuntime(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		ObjectProvider<DurableMethods> durable = beanFactory.getBeanProvider(DurableMethods.class);
 		this.durableMethods = SingletonSupplier.of(() -> Optional.ofNullable(durable.getIfAvailable()));
@@ -74,37 +70,28 @@ public final class DelayedRuntime {
 	 */
 	DelayedTaskRegistry declare(TaskMethod method) {
 		DelayedTaskRegistry tasks = tasks();
-		PolicySettings declared = method.common().policy();
+		PolicySettings declared = method.values().policy();
 		tasks.declare(method.name(), declared);
 		PolicySettings policy = tasks.policies().of(method.name());
 		checkBackoff(method, declared, policy);
-		if (policy.maxConcurrentPerKey() != null) {
-			checkKeys(method);
+		if (policy.maxConcurrentPerKey() != null && method.key() == null) {
+			throw limitWithoutKey(method);
 		}
 		return tasks;
 	}
 
-	/**
-	 * Refuses a limit by key of the configuration that cannot take effect. The annotation
-	 * was checked before.
-	 */
-	private static void checkKeys(TaskMethod method) {
-		boolean recurring = method instanceof RecurringMethod;
-		if (recurring || (method instanceof DelayedMethod delayed && delayed.key() == null)) {
-			throw new InvalidAnnotatedMethodException(method.method(),
-					"the property timingwheel.tasks.%s.max-concurrent-per-key limits the runs of a key, but %s"
-						.formatted(method.name(),
-								recurring ? "a @Recurring method has only one task" : "@Delayed has no key"),
-					recurring ? "remove the property: a method never overlaps itself"
-							: "set the key to an expression on the arguments, or remove the property");
-		}
+	private static InvalidAnnotatedMethodException limitWithoutKey(TaskMethod method) {
+		return new InvalidAnnotatedMethodException(method.method(),
+				"the property timingwheel.tasks.%s.max-concurrent-per-key limits the runs of a key, but %s".formatted(
+						method.name(),
+						method.recurring() ? "a @Recurring method has only one task" : "@Delayed has no key"),
+				method.recurring() ? "remove the property: a method never overlaps itself"
+						: "set the key to an expression on the arguments, or remove the property");
 	}
 
 	/**
 	 * Refuses a backoff of tasks that are tried once. The configuration may switch
 	 * further attempts off.
-	 * @param declared the policy of the annotation
-	 * @param policy the policy that holds
 	 */
 	private static void checkBackoff(TaskMethod method, PolicySettings declared, PolicySettings policy) {
 		Integer attempts = policy.maxAttempts();
@@ -117,13 +104,18 @@ public final class DelayedRuntime {
 		}
 	}
 
-	/**
-	 * The durable tasks.
-	 * @throws IllegalStateException if no task can be stored; the start has checked this
-	 */
 	DurableMethods requireDurableMethods() {
 		return this.durableMethods.get()
 			.orElseThrow(() -> new IllegalStateException("There is no store to keep durable tasks in"));
+	}
+
+	DurableMethod durable(TaskMethod method, DurableMethod.Body body) {
+		TaskMethod.Values values = method.values();
+		Recurring recurring = (method.annotation() instanceof Recurring annotation) ? annotation : null;
+		return new DurableMethod(method.name(), values.aliases(), method.method(), method.argumentTypes(),
+				executor(method), values.expireAfter(), recurring == null && method.delayed().transactional(),
+				(recurring != null) ? recurring.missed() : null, body,
+				(error, arguments) -> uncaught(error, method.method(), arguments));
 	}
 
 	/**
@@ -148,11 +140,30 @@ public final class DelayedRuntime {
 	}
 
 	/**
+	 * Whether all calls go to the same object. Reads the bean definition, since a
+	 * question to the bean factory could instantiate a factory bean.
+	 */
+	boolean isShared(String beanName) {
+		BeanDefinition definition = definition(this.beanFactory, beanName);
+		return definition != null && definition.isSingleton();
+	}
+
+	/**
+	 * The definition of the objects of a bean, which may be behind a scoped proxy.
+	 * @param beanName the bean's public name
+	 */
+	static @Nullable BeanDefinition definition(ConfigurableListableBeanFactory beanFactory, String beanName) {
+		String target = ScopedProxyUtils.getTargetBeanName(beanName);
+		String name = beanFactory.containsBeanDefinition(target) ? target : beanName;
+		return beanFactory.containsBeanDefinition(name) ? beanFactory.getMergedBeanDefinition(name) : null;
+	}
+
+	/**
 	 * Calls a method of a bean, with all advice of the bean.
 	 */
-	@Nullable Object invoke(String beanName, Method method, @Nullable Object[] arguments) throws Throwable {
-		Object bean = this.beanFactory.getBean(beanName);
-		Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
+	@Nullable Object invoke(TaskMethod method, @Nullable Object[] arguments) throws Throwable {
+		Object bean = this.beanFactory.getBean(method.beanName());
+		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());
 		ReflectionUtils.makeAccessible(invocable);
 		try {
 			return invocable.invoke(bean, arguments);
@@ -166,7 +177,7 @@ public final class DelayedRuntime {
 	 * The executor that runs the bodies of a method.
 	 */
 	Supplier<Executor> executor(TaskMethod method) {
-		String name = method.common().executor();
+		String name = method.values().executor();
 		return SingletonSupplier.of(() -> {
 			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
 			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);
@@ -174,14 +185,13 @@ public final class DelayedRuntime {
 	}
 
 	/**
-	 * Checks that an executor does not give its tasks the security context of a caller.
-	 * @param method the method that the executor runs
+	 * Checks that the executor does not give its tasks the security context of a caller.
 	 * @param problem what is wrong if it does
-	 * @throws InvalidAnnotatedMethodException if it does
 	 */
-	static void checkNeedsNoCaller(Method method, Supplier<Executor> executor, String problem) {
+	void checkNeedsNoCaller(TaskMethod method, String problem) {
+		Supplier<Executor> executor = executor(method);
 		if (SecurityContextExecutors.needsCaller(executor)) {
-			throw new InvalidAnnotatedMethodException(method, problem, "name another executor, or give the "
+			throw new InvalidAnnotatedMethodException(method.method(), problem, "name another executor, or give the "
 					+ executor.get().getClass().getSimpleName() + " a SecurityContext of its own");
 		}
 	}
@@ -189,8 +199,7 @@ public final class DelayedRuntime {
 	/**
 	 * Tells the handler of an exception that no future can carry.
 	 */
-	@SuppressWarnings("NullAway") // The parameter is @Nullable Object..., which NullAway
-									// misreads.
+	@SuppressWarnings("NullAway") // NullAway misreads the variable arguments.
 	void uncaught(Throwable error, Method method, @Nullable Object[] arguments) {
 		this.exceptionHandler.handleUncaughtException(error, method, arguments);
 	}

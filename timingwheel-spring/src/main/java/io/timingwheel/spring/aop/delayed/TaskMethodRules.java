@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -12,16 +11,15 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.MethodAttributes;
 import io.timingwheel.spring.aop.ReactiveTypes;
 import io.timingwheel.spring.task.DelayedTask;
 
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.Scope;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -33,11 +31,10 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Checks that {@code @Delayed}, {@code @CancelDelayed} or {@code @Recurring} can take
- * effect on a method. A check that fails throws an
- * {@link InvalidAnnotatedMethodException}. No check instantiates a bean.
+ * Checks that an annotation of a task can take effect on a method. A check that fails
+ * throws an {@link InvalidAnnotatedMethodException}. No check instantiates a bean.
  */
-final class DelayedMethodRules {
+final class TaskMethodRules {
 
 	private static final Set<Class<?>> RESULTS = Set.of(Future.class, CompletionStage.class, CompletableFuture.class,
 			DelayedTask.class);
@@ -47,43 +44,29 @@ final class DelayedMethodRules {
 	/** The propagations with which a body is not part of the caller's transaction. */
 	private static final Set<String> OUTSIDE = Set.of("REQUIRES_NEW", "NOT_SUPPORTED", "NEVER");
 
-	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
-
-	private static final String COROUTINES_REACTOR = "kotlinx.coroutines.reactor.MonoKt";
-
-	private static final String REACTOR = "reactor.core.publisher.Mono";
-
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final String annotation;
-
-	/**
-	 * Creates rules.
-	 * @param annotation the annotation, for messages
-	 */
-	DelayedMethodRules(ConfigurableListableBeanFactory beanFactory, Class<? extends Annotation> annotation) {
+	TaskMethodRules(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.annotation = "@" + annotation.getSimpleName();
 	}
 
-	void checkNotAsync(Method method, Class<?> beanClass) {
+	static void checkNotAsync(String annotation, Method method, Class<?> beanClass) {
 		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class)) {
-			throw new InvalidAnnotatedMethodException(method, this.annotation + " and @Async are on one method",
+			throw new InvalidAnnotatedMethodException(method, annotation + " and @Async are on one method",
 					"remove @Async: the method runs on an executor anyway");
 		}
 	}
 
 	/**
-	 * Checks that a method can return before its body has run.
-	 * @param returnType its return type, with type variables resolved
+	 * Checks that a {@code @Delayed} method can return before its body has run.
 	 */
-	void checkReturnType(Method method, ResolvableType returnType) {
+	static void checkReturnType(Method method, ResolvableType returnType) {
 		Class<?> type = returnType.resolve(method.getReturnType());
 		if (type == void.class || RESULTS.contains(type)) {
 			return;
 		}
-		if (isSuspending(method)) {
+		if (KotlinDetector.isSuspendingFunction(method)) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is on a suspend function, whose caller would wait for the delayed body",
 					"make it an ordinary function that returns nothing or a CompletableFuture");
@@ -99,7 +82,7 @@ final class DelayedMethodRules {
 	 */
 	void checkCompletion(Method method) {
 		Class<?> type = method.getReturnType();
-		if (isSuspending(method) && !isPresent(COROUTINES_REACTOR)) {
+		if (KotlinDetector.isSuspendingFunction(method) && !isPresent("kotlinx.coroutines.reactor.MonoKt")) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@CancelDelayed is on a suspend function, whose completion Spring shows only with kotlinx-coroutines-reactor",
 					"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor, or set beforeInvocation = true");
@@ -108,7 +91,7 @@ final class DelayedMethodRules {
 		if (adapter == null || CompletionStage.class.isAssignableFrom(type)) {
 			return;
 		}
-		if (!isPresent(REACTOR)) {
+		if (!isPresent("reactor.core.publisher.Mono")) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@CancelDelayed is on a method that returns %s, whose completion is seen only with Reactor"
 						.formatted(type.getName()),
@@ -127,10 +110,13 @@ final class DelayedMethodRules {
 	}
 
 	/**
-	 * Checks that a method can run without a caller, again and again.
+	 * Checks that a {@code @Recurring} method can run without a caller.
 	 */
-	void checkRecurring(Method method) {
-		checkNotSuspending(method);
+	static void checkRecurring(Method method) {
+		if (KotlinDetector.isSuspendingFunction(method)) {
+			throw new InvalidAnnotatedMethodException(method, "@Recurring is on a suspend function",
+					"make it an ordinary function that returns nothing or a CompletableFuture");
+		}
 		if (method.getParameterCount() > 0) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Recurring is on a method with arguments, and no caller gives them", "remove the parameters");
@@ -144,31 +130,13 @@ final class DelayedMethodRules {
 		}
 	}
 
-	private static void checkNotSuspending(Method method) {
-		if (isSuspending(method)) {
-			throw new InvalidAnnotatedMethodException(method, "@Recurring is on a suspend function",
-					"make it an ordinary function that returns nothing or a CompletableFuture");
-		}
-	}
-
-	private static boolean isSuspending(Method method) {
-		Class<?>[] types = method.getParameterTypes();
-		return types.length > 0 && types[types.length - 1].getName().equals(CONTINUATION);
-	}
-
 	/**
-	 * Reads the name of an executor, and checks that exactly one executor has it.
-	 * @return the name or qualifier, empty for the default
+	 * Checks that exactly one executor has a name or qualifier.
 	 */
-	String executor(Method method, MethodAttributes attributes) {
-		String nameOrQualifier = attributes.text("executor");
-		if (StringUtils.hasText(nameOrQualifier) && !isExecutor(nameOrQualifier)) {
-			checkQualifier(method, nameOrQualifier);
+	void checkExecutor(String annotation, Method method, String nameOrQualifier) {
+		if (!StringUtils.hasText(nameOrQualifier) || isExecutor(nameOrQualifier)) {
+			return;
 		}
-		return nameOrQualifier;
-	}
-
-	private void checkQualifier(Method method, String nameOrQualifier) {
 		String[] executors = this.beanFactory.getBeanNamesForType(Executor.class, true, false);
 		List<String> qualified = Arrays.stream(executors)
 			.filter((name) -> BeanFactoryAnnotationUtils.isQualifierMatch(nameOrQualifier::equals, name,
@@ -177,12 +145,12 @@ final class DelayedMethodRules {
 		if (qualified.isEmpty()) {
 			throw new InvalidAnnotatedMethodException(method,
 					"%s names the executor \"%s\", but no Executor bean has this name or qualifier".formatted(
-							this.annotation, nameOrQualifier),
+							annotation, nameOrQualifier),
 					"define the bean, or name one of " + List.of(executors));
 		}
 		if (qualified.size() > 1) {
 			throw new InvalidAnnotatedMethodException(method,
-					"%s names the executor \"%s\", but several beans have this qualifier: %s".formatted(this.annotation,
+					"%s names the executor \"%s\", but several beans have this qualifier: %s".formatted(annotation,
 							nameOrQualifier, qualified),
 					"use the name of one of them");
 		}
@@ -204,13 +172,10 @@ final class DelayedMethodRules {
 				false).length > 0;
 	}
 
-	/**
-	 * Checks that the tasks of a durable method can be stored.
-	 */
-	void checkStore(Method method) {
+	void checkStore(String annotation, Method method) {
 		if (!isStoreConfigured()) {
 			throw new InvalidAnnotatedMethodException(method,
-					this.annotation + " is durable, but there is no store to keep its tasks in",
+					annotation + " is durable, but there is no store to keep its tasks in",
 					"add the dependency io.timingwheel:timingwheel-jdbc or io.timingwheel:timingwheel-redis and set"
 							+ " timingwheel.store.type to jdbc or redis, or remove durable = true");
 		}
@@ -219,19 +184,17 @@ final class DelayedMethodRules {
 	/**
 	 * Checks that the bean of a method exists outside of the request, or the like, of a
 	 * caller. The scopes must be registered.
-	 * @param beanName the bean's public name
 	 */
-	void checkScope(Method method, String beanName) {
-		String target = ScopedProxyUtils.getTargetBeanName(beanName);
-		String name = this.beanFactory.containsBeanDefinition(target) ? target : beanName;
-		String scope = this.beanFactory.containsBeanDefinition(name)
-				? this.beanFactory.getMergedBeanDefinition(name).getScope() : null;
+	void checkScope(TaskMethod method) {
+		BeanDefinition definition = TaskRuntime.definition(this.beanFactory, method.beanName());
+		String scope = (definition != null) ? definition.getScope() : null;
 		if (StringUtils.hasLength(scope) && !scope.equals(BeanDefinition.SCOPE_SINGLETON)
 				&& !scope.equals(BeanDefinition.SCOPE_PROTOTYPE) && !isActive(scope)) {
-			throw new InvalidAnnotatedMethodException(method,
+			throw new InvalidAnnotatedMethodException(method.method(),
 					"%s is on a method of a bean in the scope \"%s\", which is not active when the method runs"
-						.formatted(this.annotation, scope),
-					"make the bean \"%s\" a singleton, or move the method to another bean".formatted(beanName));
+						.formatted(method.type(), scope),
+					"make the bean \"%s\" a singleton, or move the method to another bean"
+						.formatted(method.beanName()));
 		}
 	}
 
@@ -257,31 +220,21 @@ final class DelayedMethodRules {
 	}
 
 	/**
-	 * Checks that the calls of a durable method can be stored.
-	 */
-	void checkDurable(Method method, ResolvableType returnType) {
-		checkStore(method);
-		checkNoResult(method, returnType);
-	}
-
-	/**
 	 * Checks that the body can be part of the transaction that deletes its task.
 	 */
-	void checkTransactional(Method method, Class<?> beanClass, boolean durable) {
+	static void checkTransactional(Method method, Class<?> beanClass, boolean durable) {
 		if (!durable) {
 			throw new InvalidAnnotatedMethodException(method, "@Delayed is transactional, but not durable",
 					"set durable = true, or use @Transactional in place of transactional = true");
 		}
 		MergedAnnotation<?> own = transactional(method);
 		MergedAnnotation<?> effective = own.isPresent() ? own : transactional(beanClass);
-		if (effective.isPresent()) {
-			String propagation = String.valueOf(effective.getValue("propagation").orElse(""));
-			if (OUTSIDE.contains(propagation)) {
-				throw new InvalidAnnotatedMethodException(method,
-						"@Delayed is transactional, but @Transactional(propagation = %s) keeps the body out of its transaction"
-							.formatted(propagation),
-						"remove the propagation");
-			}
+		String propagation = effective.isPresent() ? String.valueOf(effective.getValue("propagation").orElse("")) : "";
+		if (OUTSIDE.contains(propagation)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, but @Transactional(propagation = %s) keeps the body out of its transaction"
+						.formatted(propagation),
+					"remove the propagation");
 		}
 	}
 
@@ -289,7 +242,10 @@ final class DelayedMethodRules {
 		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(TRANSACTIONAL);
 	}
 
-	private static void checkNoResult(Method method, ResolvableType type) {
+	/**
+	 * Checks that no caller waits for the result of a stored call.
+	 */
+	static void checkNoResult(Method method, ResolvableType type) {
 		if (method.getReturnType() != void.class && !(type.resolve() == DelayedTask.class
 				&& type.as(DelayedTask.class).getGeneric(0).resolve() == Void.class)) {
 			throw new InvalidAnnotatedMethodException(method,

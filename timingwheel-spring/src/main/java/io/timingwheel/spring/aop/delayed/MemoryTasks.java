@@ -2,6 +2,9 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.support.Deadline;
 import io.timingwheel.spring.task.support.TaskClock;
@@ -14,32 +17,38 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Keeps the calls of one method in memory. The payload of a pending call is its
- * invocation. When the call is due, the invocation proceeds with the next advice. If
- * there is no other advice and all calls go to one object, the payload is only the
- * arguments, which saves 48 bytes.
+ * Keeps the calls or the runs of one method in memory. The payload of a pending call is
+ * its invocation. If there is no other advice and all calls go to one object, the payload
+ * is only the arguments, which saves 48 bytes. So it is for a recurring method.
  */
-final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodInterceptor {
+final class MemoryTasks extends TaskDefinition<Object> implements MethodInterceptor {
 
-	private final DelayedMethod method;
+	private static final Object[] NO_ARGUMENTS = {};
 
-	private final DelayedMethod.Values values;
+	private final TaskMethod method;
 
-	private final DelayedRuntime runtime;
+	private final TaskMethod.Values values;
 
-	private final TaskClock clock;
+	private final TaskRuntime runtime;
+
+	private final boolean shared;
+
+	/** What to do if the bean of a recurring method is gone. */
+	private final Runnable end;
 
 	/** The object that all calls go to, if there is only one. */
 	private volatile @Nullable Object target;
 
-	MemoryMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
+	MemoryTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
 		super(runtime.declare(method), method.name(), runtime.executor(method), method.values().expireAfter());
 		this.method = method;
 		this.values = method.values();
 		this.runtime = runtime;
-		this.clock = runtime.tasks().clock();
+		this.shared = runtime.isShared(method.beanName());
+		this.end = end;
 	}
 
 	@Override
@@ -47,21 +56,18 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodIn
 		@Nullable Object[] arguments = invocation.getArguments();
 		Object key = this.method.keyOf(arguments);
 		CallTime time = this.method.due(arguments);
-		Deadline due = (time.time() != null) ? this.clock.at(time.time()) : this.clock.after(time.requiredDelay());
-		TaskSubmission submission = new TaskSubmission(this, key, this.method.annotation().ifPending(),
+		TaskClock clock = this.runtime.tasks().clock();
+		Deadline due = (time.time() != null) ? clock.at(time.time()) : clock.after(time.requiredDelay());
+		TaskSubmission submission = new TaskSubmission(this, key, this.method.delayed().ifPending(),
 				this.values.maxWait(), payload(invocation), this.method.givesResult());
-		if (this.method.annotation().afterCommit() && Transactions.isActive()) {
-			return submission.scheduleAfterCommit(due,
-					(ex) -> this.runtime.uncaught(ex, this.method.method(), arguments));
+		if (this.method.delayed().afterCommit() && Transactions.isActive()) {
+			return submission.scheduleAfterCommit(due, (ex) -> this.runtime.uncaught(ex, method(), arguments));
 		}
 		return submission.schedule(due);
 	}
 
-	/**
-	 * The part of a call that is kept until the body runs.
-	 */
 	private Object payload(MethodInvocation invocation) {
-		if (this.method.shared() && invocation instanceof ProxyMethodInvocation proxied
+		if (this.shared && invocation instanceof ProxyMethodInvocation proxied
 				&& proxied.getProxy() instanceof Advised advised && advised.getAdvisorCount() == 1) {
 			Object target = this.target;
 			if (target == null) {
@@ -75,12 +81,36 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodIn
 		return invocation;
 	}
 
+	/**
+	 * Schedules the first run of a recurring method.
+	 * @throws InvalidAnnotatedMethodException if too many tasks are pending
+	 */
+	void recur() {
+		try {
+			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS, this.values.requiredSchedule(),
+					((Recurring) this.method.annotation()).missed(), this.values.initialDelay());
+		}
+		catch (TaskRejectedException ex) {
+			throw new InvalidAnnotatedMethodException(method(),
+					"the first run of @Recurring cannot be scheduled (" + ex.getMessage() + ")",
+					"raise timingwheel.max-pending, which has to leave a place for each method with @Recurring", ex);
+		}
+	}
+
 	@Override
 	protected @Nullable Object run(Object payload) throws Throwable {
 		if (payload instanceof MethodInvocation invocation) {
 			return next(invocation).proceed();
 		}
-		return AopUtils.invokeJoinpointUsingReflection(this.target, this.method.method(), (Object[]) payload);
+		if (!this.method.recurring()) {
+			return AopUtils.invokeJoinpointUsingReflection(this.target, method(), (Object[]) payload);
+		}
+		if (this.runtime.isGone(this.method.beanName())) {
+			this.end.run();
+			this.runtime.tasks().cancel(TaskId.of(this.method.name(), TaskMethodRegistry.RECURRING_KEY));
+			return null;
+		}
+		return this.runtime.invoke(this.method, NO_ARGUMENTS);
 	}
 
 	/**
@@ -94,20 +124,20 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodIn
 
 	@Override
 	protected void handleError(Throwable error, Object payload) {
-		if (!this.method.givesResult()) {
+		if (this.method.recurring() || !this.method.givesResult()) {
 			uncaught(error, payload);
 		}
 	}
 
 	@Override
 	protected void handleUnseenError(Throwable error, Object payload) {
-		if (this.method.givesResult()) {
+		if (!this.method.recurring() && this.method.givesResult()) {
 			uncaught(error, payload);
 		}
 	}
 
 	private void uncaught(Throwable error, Object payload) {
-		this.runtime.uncaught(error, this.method.method(), (payload instanceof MethodInvocation invocation)
+		this.runtime.uncaught(error, method(), (payload instanceof MethodInvocation invocation)
 				? invocation.getArguments() : (@Nullable Object[]) payload);
 	}
 

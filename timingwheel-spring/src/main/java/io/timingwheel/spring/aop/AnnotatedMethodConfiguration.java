@@ -1,7 +1,4 @@
-package io.timingwheel.spring.autoconfigure;
-
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.CreatedBeans;
+package io.timingwheel.spring.aop;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -9,12 +6,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 /**
- * The scan for methods with the annotations of timingwheel, and the check that their
- * beans get the advice.
+ * The scan for annotated methods, and the check that their beans get the advice.
+ *
+ * @since 0.1
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-class AnnotatedMethodConfiguration {
+public class AnnotatedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)

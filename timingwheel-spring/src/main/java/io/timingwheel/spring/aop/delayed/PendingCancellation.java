@@ -7,13 +7,10 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Cancels a task, in memory or in the store, for one call of a {@code @CancelDelayed}
  * method.
- *
- * @param taskId the name and the key of the task
- * @param runtime gives the place of the task
  */
-record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
+record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 
-	private static final Log logger = LogFactory.getLog(TaskCancellation.class);
+	private static final Log logger = LogFactory.getLog(PendingCancellation.class);
 
 	/**
 	 * Cancels the task now. A store joins a transaction of the current thread or cancels
@@ -30,8 +27,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	}
 
 	/**
-	 * Cancels the task with the transaction of the current thread. Without a transaction
-	 * cancels it now.
+	 * Cancels the task with the transaction of the current thread, or else now.
 	 */
 	void runWithTransaction() {
 		DurableMethods durable = this.runtime.storeOf(this.taskId);
@@ -44,8 +40,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	}
 
 	/**
-	 * Cancels the task at a time at which no caller can get an exception of the store any
-	 * more. Logs the exception.
+	 * Cancels the task when no caller can get an exception of the store any more.
 	 */
 	void runOrLog() {
 		try {
@@ -57,8 +52,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	}
 
 	/**
-	 * A cancellation for later.
-	 * @return cancels the task if it is pending now and still is then
+	 * Finds the task, and cancels it later if it still is pending then.
 	 */
 	Runnable forLater() {
 		DurableMethods durable = this.runtime.storeOf(this.taskId);
