@@ -1,17 +1,17 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.redis.ClaimReplies.Candidate;
 import io.timingwheel.spring.durable.redis.Places.Grant;
 import io.timingwheel.spring.durable.redis.Places.Wanted;
 import io.timingwheel.spring.durable.redis.Script.Call;
@@ -24,23 +24,17 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One claim from all partitions at once. In the first round each partition gives at most
- * its share of the limits, and the times of a few further tasks. In the second round the
- * partitions that have more tasks give the missing ones, the earliest tasks first. Names
- * whose tasks need places give only times; {@link Claims} begins their tasks.
- *
- * <p>
- * If the limit is less than the number of partitions, or if the node wants a suspect, the
- * first round only asks for times. If a limit cannot be divided evenly, each claim gives
- * the remainder to other partitions. Not thread-safe.
+ * One claim from all partitions at once. In the first round each partition gives its
+ * share of the limits, and the times of a few further tasks. The remainder of a limit is
+ * for other partitions in each claim. The first round only asks for times if the limit is
+ * less than the number of partitions, for a suspect, and for names whose tasks need
+ * places. In the second round the partitions with the earliest further tasks give what is
+ * missing. Not thread-safe.
  */
 final class Claim {
 
-	/**
-	 * The arguments of a call that claims nothing. It reads only the time and
-	 * {@code PAUSED}.
-	 */
-	static final Object[] NOTHING = { false, 0, 0, 0, 0, 0, "", 0 };
+	/** Reads only the time and {@code PAUSED}. */
+	static final Object[] NOTHING = { false, 0, 0, 0, 0 };
 
 	/** Of so many further tasks of a name a partition gives the times. */
 	private static final int TIMES = 2;
@@ -53,40 +47,35 @@ final class Claim {
 
 	private final ClaimRequest request;
 
-	/** In the order of the index. */
-	private final List<String> names;
-
-	/** The partitions that answer. Each claim begins with another one. */
 	private final List<Integer> open;
-
-	/**
-	 * How much of the limit names without places have if tasks wait that need places:
-	 * half.
-	 */
-	private final int othersShare;
 
 	private final ClaimReplies replies;
 
-	/** The names that need places and may have further tasks that no reply has told. */
-	private final Set<String> cut = new HashSet<>();
+	/** How much names without places have if tasks wait that need places: half. */
+	private final int othersShare;
+
+	/** What the second round asks for, by partition and name. */
+	private final Map<Integer, Map<String, Part>> plan = new TreeMap<>();
 
 	private long roundMillis;
 
 	/**
 	 * Creates a claim.
-	 * @param open the partitions to ask
-	 * @param severalClocks whether the partitions have several servers
+	 * @param open the partitions to ask; each claim begins with another one
 	 * @param turn the number of the claim, which decides who gets the remainder of half
 	 * the limit
 	 */
-	Claim(ClaimRequest request, List<Integer> open, boolean severalClocks, int turn) {
+	Claim(ClaimRequest request, List<Integer> open, ClaimReplies replies, int turn) {
 		this.request = request;
-		this.names = Partitions.inIndexOrder(request.names().keySet());
 		this.open = open;
-		this.replies = new ClaimReplies(severalClocks);
-		long placed = this.names.stream().filter(this::needsPlaces).count();
-		boolean mixed = placed > 0 && placed < this.names.size();
+		this.replies = replies;
+		long placed = request.names().keySet().stream().filter(this::needsPlaces).count();
+		boolean mixed = placed > 0 && placed < request.names().size();
 		this.othersShare = mixed ? (request.limit() + turn % 2) / 2 : request.limit();
+	}
+
+	ClaimRequest request() {
+		return this.request;
 	}
 
 	private Share share(String name) {
@@ -106,34 +95,27 @@ final class Claim {
 		return limits != null && (limits.concurrent() > 0 || limits.intervalMicros() > 0);
 	}
 
-	ClaimRequest request() {
-		return this.request;
-	}
-
-	ClaimReplies replies() {
-		return this.replies;
-	}
-
-	void firstRoundTook(long nanos) {
-		this.roundMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
-	}
-
 	List<Call> firstRound() {
-		if (this.names.isEmpty()) {
-			return List.of(Script.CLAIM.on(this.open.get(0), Claim.NOTHING));
+		if (this.request.names().isEmpty()) {
+			return List.of(Script.CLAIM.on(this.open.get(0), NOTHING));
 		}
 		boolean looks = this.request.suspect() || this.request.limit() < this.open.size();
 		List<Call> calls = new ArrayList<>();
 		for (int i = 0; i < this.open.size(); i++) {
-			Call call = call(this.open.get(i), false, looks ? 0 : part(this.othersShare, i), null, 0, null);
-			for (String name : this.names) {
-				Amount wanted = wanted(name);
-				add(call, name, looks ? 0 : part(wanted.due, i), looks ? 0 : part(wanted.soon, i),
-						looks || needsPlaces(name) ? times(name) : TIMES);
-			}
+			int position = i;
+			Call call = call(this.open.get(i), false, looks ? 0 : part(this.othersShare, i));
+			this.request.names().keySet().forEach((name) -> {
+				Part wanted = wanted(name);
+				Part part = looks ? new Part() : new Part(part(wanted.due, position), part(wanted.soon, position));
+				add(call, name, part, looks || needsPlaces(name) ? times(name) : TIMES);
+			});
 			calls.add(call);
 		}
 		return calls;
+	}
+
+	void firstRoundTook(long nanos) {
+		this.roundMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
 	}
 
 	/**
@@ -154,24 +136,93 @@ final class Claim {
 	}
 
 	/**
-	 * How many tasks of a name the two rounds may give. Limited names lease only the
+	 * What the name wants of the partitions without a place. Limited names lease only the
 	 * tasks that are too late to start.
 	 */
-	private Amount wanted(String name) {
+	private Part wanted(String name) {
 		Share share = share(name);
 		int soon = (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? this.request.limit() : 0;
-		return new Amount(needsPlaces(name) ? 0 : share.due(), soon);
+		return new Part(needsPlaces(name) ? 0 : share.due(), soon);
 	}
 
 	/**
 	 * What is left of the wanted tasks.
 	 */
-	private Map<String, Amount> left() {
-		Map<String, Amount> left = new HashMap<>();
-		this.names.forEach((name) -> left.put(name, wanted(name)));
-		this.replies.tasks()
-			.forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.add(task.begun(), -1)));
+	private Map<String, Part> left() {
+		Map<String, Part> left = new HashMap<>();
+		this.request.names().keySet().forEach((name) -> left.put(name, wanted(name)));
+		this.replies.tasks().forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.take(task.begun())));
 		return left;
+	}
+
+	private int room() {
+		return this.request.limit() - this.replies.tasks().size()
+				- this.plan.values().stream().flatMap((names) -> names.values().stream()).mapToInt(Part::total).sum();
+	}
+
+	/**
+	 * Takes tasks that need places out of the further tasks, for as many as there is room
+	 * beside the share of the others. If there are suspects of a name, one place is left
+	 * to them, since without a free place they could wait for ever.
+	 * @return the tasks, empty if there are none or no room
+	 */
+	List<Wanted> wanted() {
+		List<Candidate> further = this.replies.further();
+		long others = this.replies.tasks().stream().filter((task) -> !needsPlaces(task.name())).count();
+		long waiting = further.stream().filter((one) -> !needsPlaces(one.name())).count();
+		int room = room() - (int) Math.max(0, Math.min(waiting, this.othersShare - others));
+		Map<String, List<Candidate>> placed = further.stream()
+			.filter((one) -> one.due() && needsPlaces(one.name()))
+			.collect(Collectors.groupingBy(Candidate::name, LinkedHashMap::new, Collectors.toList()));
+		List<Wanted> wanted = new ArrayList<>();
+		for (Map.Entry<String, List<Candidate>> one : placed.entrySet()) {
+			String name = one.getKey();
+			int count = Math.min(Math.min(room, share(name).due()), one.getValue().size());
+			if (count > 0) {
+				room -= count;
+				this.replies.hasMore(count < one.getValue().size() || count >= times(name));
+				wanted.add(new Wanted(name, limits(name), one.getValue().subList(0, count),
+						this.replies.hasSuspects(name) ? 1 : 0));
+				further.removeIf((candidate) -> candidate.due() && candidate.name().equals(name));
+			}
+		}
+		return wanted;
+	}
+
+	/**
+	 * Plans the start of the tasks that have got places, or starts of a rate.
+	 */
+	void granted(Grant grant) {
+		Wanted wanted = grant.wanted();
+		wanted.tasks().subList(0, grant.taken()).forEach((task) -> plan(task, grant));
+		int from = 0;
+		for (Map<String, Part> names : this.plan.values()) {
+			Part part = names.get(wanted.name());
+			if (part != null) {
+				part.from = from;
+				from += part.due;
+			}
+		}
+		if (grant.reply().failure() == null && grant.taken() < wanted.tasks().size()) {
+			if (grant.starts() == 0) {
+				this.replies.startsAt(wanted.limits().startsAgainAt(grant.nextStart()));
+			}
+			else {
+				this.replies.hasMore(true);
+			}
+		}
+	}
+
+	/**
+	 * Plans to take a task from its partition.
+	 * @param grant has its place, {@code null} if it needs none
+	 */
+	void plan(Candidate task, @Nullable Grant grant) {
+		Part part = this.plan.computeIfAbsent(task.partition(), (any) -> new LinkedHashMap<>())
+			.computeIfAbsent(task.name(), (any) -> new Part());
+		part.due += (grant != null || task.due()) ? 1 : 0;
+		part.soon += (grant != null || task.due()) ? 0 : 1;
+		part.grant = (grant != null) ? grant : part.grant;
 	}
 
 	/**
@@ -179,47 +230,47 @@ final class Claim {
 	 * tasks: one for each of the earliest of these tasks. If there are too few such
 	 * tasks, these partitions share the rest evenly, as they may have more tasks.
 	 */
-	List<Call> secondRound() {
-		Map<Integer, Map<String, Amount>> parts = new LinkedHashMap<>();
-		Map<String, Amount> left = left();
-		int rest = this.request.limit() - this.replies.tasks().size();
+	void shareRest() {
+		Map<String, Part> left = left();
+		int rest = room();
 		List<Candidate> further = this.replies.further();
 		boolean given = true;
 		while (given) {
 			given = false;
 			for (Candidate one : further) {
-				Amount ofName = left.getOrDefault(one.name(), Amount.NONE);
+				Part ofName = left.getOrDefault(one.name(), new Part());
 				if (rest > 0 && (one.due() ? ofName.due : ofName.soon) > 0) {
-					left.put(one.name(), ofName.add(one.due(), -1));
-					parts.computeIfAbsent(one.partition(), (any) -> new LinkedHashMap<>())
-						.merge(one.name(), Amount.NONE.add(one.due(), 1), Amount::plus);
+					ofName.take(one.due());
+					plan(one, null);
 					rest--;
 					given = true;
 				}
 			}
 		}
-		further.removeIf((one) -> parts.getOrDefault(one.partition(), Map.of()).containsKey(one.name()));
+		further.removeIf((one) -> this.plan.getOrDefault(one.partition(), Map.of()).containsKey(one.name()));
+	}
+
+	List<Call> secondRound(boolean suspect) {
 		List<Call> calls = new ArrayList<>();
-		parts.forEach((partition, names) -> {
-			int total = names.values().stream().mapToInt((one) -> one.due + one.soon).sum();
-			Call call = call(partition, false, total, null, 0, null);
-			this.names.stream().filter(names::containsKey).forEach((name) -> {
-				Amount part = names.getOrDefault(name, Amount.NONE);
-				add(call, name, part.due, part.soon, TIMES);
-			});
+		this.plan.forEach((partition, names) -> {
+			Call call = call(partition, suspect, names.values().stream().mapToInt(Part::total).sum());
+			names.forEach((name, part) -> add(call, name, part, (part.grant != null) ? 0 : TIMES));
 			calls.add(call);
 		});
 		return calls;
 	}
 
-	/**
-	 * A call that begins tasks of a name, or leases a suspect.
-	 */
-	Call call(Begin begin) {
-		Call call = call(begin.partition(), begin.suspect(), begin.count(), begin.grant(), begin.from(),
-				begin.suspect() ? null : lastStart(begin.partition(), limits(begin.name())));
-		add(call, begin.name(), begin.suspect() ? 0 : begin.count(), 0, 0);
-		return call;
+	private Call call(int partition, boolean suspect, int limit) {
+		return Script.CLAIM.on(partition, suspect, this.request.lookAhead(), this.request.lease(),
+				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS));
+	}
+
+	private void add(Call call, String name, Part part, int times) {
+		Share share = share(name);
+		StartLimits limits = share.limits();
+		call.with(name, part.due, part.soon, times, limits != null, (limits != null) ? limits.perKey() : 0,
+				share.expireAfter(), (part.grant != null) ? lastStart(call.partition(), limits(name)) : null,
+				(part.grant != null && limits(name).concurrent() > 0) ? part.grant.place(part.from) : null);
 	}
 
 	/**
@@ -236,116 +287,76 @@ final class Claim {
 		return this.replies.clock(partition) + ((limits.intervalMicros() > 0) ? Math.min(lease, late) : lease);
 	}
 
-	private Call call(int partition, boolean suspect, int limit, @Nullable Grant grant, int from,
-			@Nullable Long lastStart) {
-		return Script.CLAIM.on(partition, suspect, this.request.lookAhead(), this.request.lease(),
-				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS), lastStart,
-				(grant != null) ? grant.prefix() : "", (grant != null) ? grant.first() + from : 0);
-	}
-
-	private void add(Call call, String name, int due, int soon, int times) {
-		Share share = share(name);
-		StartLimits limits = share.limits();
-		call.with(name, due, soon, times, limits != null, (limits != null) ? limits.perKey() : 0, share.expireAfter());
-	}
-
 	/**
-	 * Reads the replies of a round.
+	 * Reads the replies of the second round.
+	 * @return the places that were not used. If a script may have run, tasks may have
+	 * begun with its places, which stay taken until their leases end
 	 */
-	void read(List<ScriptReply> replies) {
-		for (ScriptReply reply : replies) {
-			this.replies.read(reply);
-			if (reply.failure() == null) {
-				this.replies.readCandidates(reply).forEach((name, count) -> {
-					if (needsPlaces(name) && count >= times(name)) {
-						this.cut.add(name);
+	Map<Grant, List<Integer>> read(List<ScriptReply> replies) {
+		Map<Grant, List<Integer>> unused = new HashMap<>();
+		Iterator<ScriptReply> next = replies.iterator();
+		this.plan.values().forEach((names) -> {
+			ScriptReply reply = next.next();
+			List<LeasedTask> tasks = this.replies.read(reply);
+			names.forEach((name, part) -> {
+				if (part.grant != null && (reply.failure() == null || !reply.mayHaveRun())) {
+					long used = tasks.stream()
+						.filter((task) -> task.name().equals(name) && (task.begun() || task.suspect()))
+						.count();
+					for (int i = (int) used; i < part.due; i++) {
+						unused.computeIfAbsent(part.grant, (any) -> new ArrayList<>()).add(part.from + i);
+						this.replies.startsNow();
 					}
-				});
-			}
-		}
-	}
-
-	/**
-	 * Takes tasks that need places out of the further tasks, for as many as there is room
-	 * beside the share of the others. If there are suspects of a name, one place is left
-	 * to them, since without a free place they could wait for ever.
-	 * @return the tasks, empty if there are none or no room
-	 */
-	List<Wanted> wanted() {
-		long others = this.replies.tasks().stream().filter((task) -> !needsPlaces(task.name())).count();
-		List<Candidate> further = this.replies.further();
-		long waiting = further.stream().filter((one) -> !needsPlaces(one.name())).count();
-		int room = this.request.limit() - this.replies.tasks().size()
-				- (int) Math.max(0, Math.min(waiting, this.othersShare - others));
-		Map<String, List<Candidate>> placed = further.stream()
-			.filter((one) -> one.due() && needsPlaces(one.name()))
-			.collect(Collectors.groupingBy(Candidate::name, LinkedHashMap::new, Collectors.toList()));
-		List<Wanted> wanted = new ArrayList<>();
-		for (Map.Entry<String, List<Candidate>> one : placed.entrySet()) {
-			String name = one.getKey();
-			int count = Math.min(Math.min(room, share(name).due()), one.getValue().size());
-			if (count > 0) {
-				room -= count;
-				this.replies.hasMore(count < one.getValue().size());
-				wanted.add(new Wanted(name, limits(name), one.getValue().subList(0, count),
-						this.replies.hasSuspects(name) ? 1 : 0));
-				further.removeIf((candidate) -> candidate.due() && candidate.name().equals(name));
-			}
-		}
-		return wanted;
-	}
-
-	/**
-	 * Learns how many places, or starts, a name has for its tasks.
-	 */
-	void learn(Grant grant) {
-		if (grant.taken() == grant.wanted().tasks().size()) {
-			this.replies.hasMore(this.cut.contains(grant.wanted().name()));
-		}
-		else if (grant.reply().failure() == null && grant.starts() == 0) {
-			this.replies.startsAt(grant.wanted().limits().startsAgainAt(grant.nextStart()));
-		}
-		else if (grant.reply().failure() == null) {
-			this.replies.hasMore(true);
-		}
+				}
+			});
+		});
+		this.plan.clear();
+		return unused;
 	}
 
 	Claimed claimed(PausedNames pausedNames) {
-		Map<String, Amount> left = left();
-		this.replies.hasMore(!this.names.isEmpty() && this.replies.tasks().size() >= this.request.limit());
-		this.replies.hasMore(
-				this.names.stream().anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE))));
+		Map<String, Part> left = left();
+		this.replies.hasMore(!left.isEmpty() && this.replies.tasks().size() >= this.request.limit());
+		left.forEach((name, rest) -> {
+			Part wanted = wanted(name);
+			this.replies.hasMore((wanted.due > 0 && rest.due <= 0) || (wanted.soon > 0 && rest.soon <= 0));
+		});
 		return this.replies.claimed(pausedNames);
 	}
 
 	/**
-	 * Tasks of a name that a partition shall begin, or a suspect that it shall lease.
-	 *
-	 * @param grant their places, {@code null} if they need none
-	 * @param from how many of these places other calls use
+	 * A number of tasks of a name that are due, and of tasks that are due soon. May be
+	 * less than 0, since a task that was due soon may be due when it is claimed.
 	 */
-	record Begin(int partition, String name, boolean suspect, int count, @Nullable Grant grant, int from) {
+	private static final class Part {
 
-	}
+		private int due;
 
-	/**
-	 * A number of tasks that are due, and of tasks that are due soon. May be less than 0,
-	 * since a task that was due soon may be due when it is claimed.
-	 */
-	private record Amount(int due, int soon) {
+		private int soon;
 
-		private static final Amount NONE = new Amount(0, 0);
+		/** Has the places of the tasks, {@code null} if they need none. */
+		private @Nullable Grant grant;
 
-		Amount add(boolean isDue, int count) {
-			return new Amount(this.due + (isDue ? count : 0), this.soon + (isDue ? 0 : count));
+		/** How many of these places other parts use. */
+		private int from;
+
+		Part() {
+			this(0, 0);
 		}
 
-		Amount plus(Amount other) {
-			return new Amount(this.due + other.due, this.soon + other.soon);
+		Part(int due, int soon) {
+			this.due = due;
+			this.soon = soon;
 		}
 
-		boolean isExhausted(Amount left) {
-			return (this.due > 0 && left.due <= 0) || (this.soon > 0 && left.soon <= 0);
+		Part take(boolean isDue) {
+			this.due -= isDue ? 1 : 0;
+			this.soon -= isDue ? 0 : 1;
+			return this;
+		}
+
+		int total() {
+			return this.due + this.soon;
 		}
 
 	}

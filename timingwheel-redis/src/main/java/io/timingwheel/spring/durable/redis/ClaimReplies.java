@@ -14,9 +14,9 @@ import io.timingwheel.spring.durable.store.LeasedTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the partitions have replied to one claim. If a partition fails, the others have
- * leased tasks to the node nevertheless, so their replies count: after an exception
- * nobody would run these tasks until their leases end. Not thread-safe.
+ * What the partitions have replied to one claim. If a partition fails, the replies of the
+ * others count, since nobody else would run their tasks until the leases end. Not
+ * thread-safe.
  */
 final class ClaimReplies {
 
@@ -24,7 +24,6 @@ final class ClaimReplies {
 
 	private final List<LeasedTask> tasks = new ArrayList<>();
 
-	/** The further tasks that the partitions could give. */
 	private final List<Candidate> further = new ArrayList<>();
 
 	private final List<Candidate> suspects = new ArrayList<>();
@@ -41,10 +40,9 @@ final class ClaimReplies {
 	private long now;
 
 	/**
-	 * How long after a partition's reading of its clock the first task is due that the
-	 * partition cannot give yet. The partitions read the clock one after another, so a
-	 * task may be due within the look-ahead of the latest reading, although its partition
-	 * gave it to no node.
+	 * How long after a partition's reading of its clock the first task is due that it
+	 * cannot give yet. A time would not do: the partitions read the clock one after
+	 * another, so the task may be within the look-ahead of the latest reading.
 	 */
 	private long delay = Long.MAX_VALUE;
 
@@ -52,31 +50,25 @@ final class ClaimReplies {
 
 	private boolean more;
 
-	private boolean reached;
-
 	private @Nullable RuntimeException failure;
 
-	/**
-	 * Creates an object without replies.
-	 * @param severalClocks whether the partitions have several servers
-	 */
 	ClaimReplies(boolean severalClocks) {
 		this.severalClocks = severalClocks;
 	}
 
 	/**
 	 * Reads a reply.
-	 * @return how many tasks it has
+	 * @return its tasks
 	 */
-	int read(ScriptReply reply) {
+	List<LeasedTask> read(ScriptReply reply) {
 		if (reply.failure() != null) {
 			this.failure = reply.failure();
-			return 0;
+			return List.of();
 		}
 		long time = reply.number(0);
 		// The latest reading of one clock, the earliest of several clocks
-		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
-		this.reached = true;
+		this.now = (!this.clocks.isEmpty() && this.severalClocks) ? Math.min(this.now, time)
+				: Math.max(this.now, time);
 		this.clocks.putIfAbsent(reply.partition(), time);
 		this.paused.put(reply.partition(), reply.list(1).texts());
 		if (reply.number(2) >= 0) {
@@ -87,28 +79,17 @@ final class ClaimReplies {
 		}
 		this.lost.addAll(reply.list(4).texts());
 		this.more |= reply.flag(5);
-		List<LeasedTask> tasks = reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
-		this.tasks.addAll(tasks);
-		return tasks.size();
-	}
-
-	/**
-	 * Reads the times of further tasks, and of suspects, in a reply.
-	 * @return how many further tasks of each name it has
-	 */
-	Map<String, Integer> readCandidates(ScriptReply reply) {
-		Map<String, Integer> counts = new HashMap<>();
 		ScriptReply times = reply.list(6);
 		for (int i = 0; i < times.size(); i += 3) {
-			String name = times.text(i);
-			this.further.add(new Candidate(reply.partition(), name, times.number(i + 1), times.flag(i + 2)));
-			counts.merge(name, 1, Integer::sum);
+			this.further.add(new Candidate(reply.partition(), times.text(i), times.number(i + 1), times.flag(i + 2)));
 		}
 		ScriptReply suspects = reply.list(7);
 		for (int i = 0; i < suspects.size(); i += 2) {
 			this.suspects.add(new Candidate(reply.partition(), suspects.text(i), suspects.number(i + 1), false));
 		}
-		return counts;
+		List<LeasedTask> tasks = reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
+		this.tasks.addAll(tasks);
+		return tasks;
 	}
 
 	List<LeasedTask> tasks() {
@@ -116,7 +97,8 @@ final class ClaimReplies {
 	}
 
 	/**
-	 * The further tasks, the earliest first. The list can be changed.
+	 * The further tasks that the partitions could give, the earliest first. The list can
+	 * be changed.
 	 */
 	List<Candidate> further() {
 		this.further.sort(Candidate.BY_TIME);
@@ -127,13 +109,9 @@ final class ClaimReplies {
 	 * The suspects that are due, the earliest first.
 	 */
 	List<Candidate> suspects() {
-		this.suspects.sort(Candidate.BY_TIME);
-		return this.suspects;
+		return this.suspects.stream().sorted(Candidate.BY_TIME).toList();
 	}
 
-	/**
-	 * Whether a name has suspects.
-	 */
 	boolean hasSuspects(String name) {
 		return this.lost.contains(name) || this.suspects.stream().anyMatch((suspect) -> suspect.name().equals(name));
 	}
@@ -152,9 +130,6 @@ final class ClaimReplies {
 		this.startAt = Math.min(this.startAt, time);
 	}
 
-	/**
-	 * Learns that a task that waits may start now.
-	 */
 	void startsNow() {
 		startsAt(this.now);
 	}
@@ -167,9 +142,8 @@ final class ClaimReplies {
 	}
 
 	/**
-	 * Ends the claim early. Tasks that have begun are returned, since nobody else would
-	 * run them until their leases end. The next claim follows at once, and shows whether
-	 * the store still fails.
+	 * Ends the claim early, with the tasks that have begun. The next claim follows at
+	 * once, and shows whether the store still fails.
 	 */
 	void endedBy(RuntimeException failure) {
 		if (this.tasks.isEmpty()) {
@@ -184,13 +158,25 @@ final class ClaimReplies {
 	 * @throws RuntimeException if no partition has replied
 	 */
 	Claimed claimed(PausedNames pausedNames) {
-		if (this.failure != null && !this.reached) {
+		if (this.failure != null && this.clocks.isEmpty()) {
 			throw this.failure;
 		}
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long nextAt = (this.delay < DelayedTaskStore.MAX_TIME) ? this.now + this.delay : Long.MAX_VALUE;
 		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, this.startAt,
 				this.more || !this.further.isEmpty(), !this.lost.isEmpty(), pausedNames.learn(this.paused));
+	}
+
+	/**
+	 * A task that a partition could give.
+	 *
+	 * @param time the time by which the partition found the task
+	 * @param due whether the task may begin
+	 */
+	record Candidate(int partition, String name, long time, boolean due) {
+
+		static final Comparator<Candidate> BY_TIME = Comparator.comparingLong(Candidate::time);
+
 	}
 
 }

@@ -1,15 +1,8 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Map;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
@@ -108,19 +101,6 @@ final class Partitions {
 		}
 		int partition = Integer.parseInt(matcher.group(2));
 		return (partition < this.count) ? new StoredId(partition, matcher.group(1)) : null;
-	}
-
-	/**
-	 * Sorts names as the index does: by the number of their bytes, then by the bytes.
-	 */
-	static List<String> inIndexOrder(Collection<String> names) {
-		Map<String, byte[]> bytes = names.stream().collect(Collectors.toMap(Function.identity(), Partitions::bytes));
-		return bytes.entrySet()
-			.stream()
-			.sorted(Map.Entry.comparingByValue(
-					Comparator.<byte[]>comparingInt((name) -> name.length).thenComparing(Arrays::compareUnsigned)))
-			.map(Map.Entry::getKey)
-			.toList();
 	}
 
 	static byte[] bytes(String text) {

@@ -10,28 +10,22 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.redis.ClaimReplies.Candidate;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.StartLimits;
 
 /**
- * The places of limited names. A name has a number of places for the tasks that run at
- * once on all nodes. All places of a name are in one key, in the partition of the name,
- * so their number is exact over all partitions. The head of a task has its place.
+ * The places of limited names: one for each task that may run at once on all nodes. All
+ * places of a name are in the partition of the name, so their number is exact.
  *
  * <p>
- * A place has a lease. A body runs only while its node knows that neither the lease of
- * the task nor that of its place has ended:
- * <ol>
- * <li>to start: take a place, then begin the task, unless the place has ended,</li>
- * <li>to renew: renew the task, then its place; the reply to the node is that of the
- * second step,</li>
- * <li>to end: settle the task, then give its place back.</li>
- * </ol>
- * If a reply is lost, or the node ends between two steps, the place stays taken until its
- * lease ends. Thread-safe.
+ * A place has a lease, and a body runs only while its node knows that neither this lease
+ * nor that of the task has ended. A node therefore takes a place before it begins the
+ * task, renews the task before its place, and gives the place back after it has settled
+ * the task. If it fails between two steps, the place is free when its lease ends.
+ * Thread-safe.
  */
 final class Places {
 
@@ -62,30 +56,23 @@ final class Places {
 		for (Wanted one : wanted) {
 			StartLimits limits = one.limits();
 			int count = one.tasks().size();
-			long number = this.number.getAndAdd(count);
-			first.add(number);
+			first.add(this.number.getAndAdd(count));
 			calls.add(call("take", one.name()).with(limits.concurrent(), limits.intervalMicros(), limits.burst(),
-					one.left(), lease, count, this.prefix, number));
+					one.left(), lease, count, this.prefix, first.get(first.size() - 1)));
 		}
-		List<ScriptReply> replies = this.scripts.run(calls);
-		List<Grant> grants = new ArrayList<>();
-		for (int i = 0; i < replies.size(); i++) {
-			grants.add(new Grant(wanted.get(i), (wanted.get(i).limits().concurrent() > 0) ? this.prefix : "",
-					first.get(i), replies.get(i)));
-		}
-		return grants;
+		Iterator<ScriptReply> replies = this.scripts.run(calls).iterator();
+		Iterator<Long> numbers = first.iterator();
+		return wanted.stream().map((one) -> new Grant(one, this.prefix, numbers.next(), replies.next())).toList();
 	}
 
 	/**
-	 * Gives back places, and starts, that were not used. A place that could not be given
-	 * back is free when its lease ends.
-	 * @param from the first place, counted from the first one of the grant
-	 * @param to the place behind the last one
+	 * Gives back places, and starts, that were not used.
+	 * @param unused their positions in the grant
 	 */
-	void giveBack(Grant grant, int from, int to) {
-		Wanted wanted = grant.wanted();
-		run(List.of(call("free", wanted.name()).with((to - from) * wanted.limits().intervalMicros(), grant.nextStart())
-			.with(IntStream.range(from, to).mapToObj((i) -> this.prefix + (grant.first() + i)).toArray())));
+	void giveBack(Grant grant, List<Integer> unused) {
+		run(List.of(call("free", grant.wanted().name())
+			.with(unused.size() * grant.wanted().limits().intervalMicros(), grant.nextStart())
+			.with(unused.stream().map(grant::place).toArray())));
 	}
 
 	/**
@@ -163,11 +150,15 @@ final class Places {
 	/**
 	 * The places that were taken.
 	 *
-	 * @param prefix what their ids begin with, empty if the tasks need none
+	 * @param prefix what their ids begin with
 	 * @param first the number of the first place
 	 * @param reply the reply of the script, or its failure
 	 */
 	record Grant(Wanted wanted, String prefix, long first, ScriptReply reply) {
+
+		String place(int position) {
+			return this.prefix + (this.first + position);
+		}
 
 		/**
 		 * How many places were taken, 0 if the partition of the name does not answer.

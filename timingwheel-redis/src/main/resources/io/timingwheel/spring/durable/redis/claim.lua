@@ -2,21 +2,18 @@
 -- leased, lease over -> as from scheduled
 -- running, lease over -> scheduled, without its key, lost + 1
 -- A limited name leases none of its tasks before they are due, but those that are too late to start.
--- ARGV: clock, '1' to lease the first suspect and nothing else, look-ahead, lease, largest payload, how many tasks, the
--- last time at which tasks may begin (nothing: any time), what the ids of the places begin with (nothing if the tasks need
--- none), the number of the first place, then for each name, in the order of INDEX: name, how many tasks may begin, how
--- many may be leased, of how many further tasks to return the times, '1' if it is limited, how many tasks of a key may run
--- (0: any number), by how much a task may be late (nothing: any time)
+-- ARGV: clock, '1' to lease the first suspect and nothing else, look-ahead, lease, largest payload, how many tasks, then for
+-- each name: name, how many tasks may begin, how many may be leased, of how many further tasks to return the times, '1' if
+-- it is limited, how many tasks of a key may run (0: any number), by how much a task may be late (nothing: any time), the
+-- last time at which tasks may begin (nothing: any time; later the node has stalled since it took places or starts), the
+-- first of their places (nothing if they need none; the others have the next numbers)
 -- Returns: now; the names in PAUSED; after how long the next task can be claimed, of names without limits and of limited
 -- names (-1 for never); the names with deliveries that this call has found lost; 1 if tasks wait for others with their
 -- keys; further tasks (name, time, 1 if they may begin); the first suspect of each name (name, time); tasks...
-local WIDTH, FIRST = 7, 10
+local WIDTH, FIRST = 9, 7
 local MAX_LOST = 200 -- of one name
 local wants_suspect = ARGV[2] == '1'
-local ahead, lease, max_payload = at_most(now + ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
--- After the last time, the node has stalled since it took places or starts.
-local limit = now <= (tonumber(ARGV[7]) or math.huge) and tonumber(ARGV[6]) or 0
-local places, place = ARGV[8], tonumber(ARGV[9])
+local ahead, lease, max_payload, limit = at_most(now + ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local paused, is_paused = call('SMEMBERS', PAUSED), {}
 for _, one in ipairs(paused) do
@@ -130,8 +127,15 @@ local function claimable(size, bound)
   end
 end
 
--- Chooses tasks of the name.
-local function choose(may_begin, may_lease, may_tell, late)
+local places, place = {}, {} -- by name: what the ids of its places begin with, the number of the next one
+
+-- Chooses tasks of the name, whose arguments begin at i.
+local function choose(i)
+  local may_begin, may_lease, may_tell = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+  local late, last = tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
+  class, per_key = ARGV[i + 4] == '1' and 2 or 1, tonumber(ARGV[i + 5])
+  may_begin = now <= (last or now) and may_begin or 0
+  places[name], place[name] = string.match(ARGV[i + 8], '(.*:)(%d+)')
   local suspect = first_suspect()
   if suspect then
     append(suspects, name, suspect.at)
@@ -168,12 +172,13 @@ local function choose(may_begin, may_lease, may_tell, late)
   end
 end
 
--- Reads the first entry of each section of the name. The argument is its first member from LEASED on. The letters have the
--- order of INDEX, and a look-up that passes a section shows that it is empty.
-local function look(first)
+-- Reads the first entry of each section of the name. The letters have the order of INDEX, and a look-up that passes a
+-- section shows that it is empty.
+local function look()
   first_at = {}
+  local first = ''
   for _, letter in ipairs({ LEASED, RUNNING, SCHEDULED, 'u', 'v' }) do
-    if first and byte(first, #name + 2) < byte(letter) then
+    if first and (byte(first, #name + 2) or 0) < byte(letter) then
       first = call('ZRANGEBYLEX', INDEX, '[' .. section(name, letter), '(' .. section(name, '\255'), 'LIMIT', 0, 1)[1]
     end
     if first and byte(first, #name + 2) == byte(letter) then
@@ -182,32 +187,18 @@ local function look(first)
   end
 end
 
--- Whether a name comes before another in INDEX. The operator < of texts depends on the locale of Redis.
-local function precedes(one, other)
-  local i = 1
-  while #one == #other and i < #one and byte(one, i) == byte(other, i) do
-    i = i + 1
-  end
-  return #one < #other or #one == #other and (byte(one, i) or 0) < (byte(other, i) or 0)
+local arguments = {} -- the position of the arguments of each name
+for i = FIRST, #ARGV, WIDTH do
+  arguments[ARGV[i]] = i
 end
-
--- Visits the names in ARGV that have tasks. Makes at most two look-ups for each name in INDEX, and one more.
-local i = FIRST
-while i <= #ARGV do
-  local first = call('ZRANGEBYLEX', INDEX, '[' .. section(ARGV[i], LEASED), '+', 'LIMIT', 0, 1)[1]
-  local known = first and sub(first, 2, 1 + byte(first))
-  while i <= #ARGV and (not known or precedes(ARGV[i], known)) do
-    i = i + WIDTH
-  end
-  name = ARGV[i]
-  if name and name == known then
-    if not is_paused[name] then
-      class, per_key = ARGV[i + 4] == '1' and 2 or 1, tonumber(ARGV[i + 5])
-      look(first)
-      choose(tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 6]))
+if #ARGV >= FIRST then
+  for_each_name(function(one)
+    name = one
+    if arguments[name] and not is_paused[name] then
+      look()
+      choose(arguments[name])
     end
-    i = i + WIDTH
-  end
+  end)
 end
 
 local ids = {}
@@ -224,9 +215,9 @@ local found = #ids > 0 and call('HMGET', BODIES, unpack(ids))
 -- Leases or begins a task.
 local function take(task, expired, body)
   raise_fence(task)
-  if places ~= '' then
-    task.place = places .. place
-    place = place + 1
+  if places[task.name] and not expired then
+    task.place = places[task.name] .. place[task.name]
+    place[task.name] = place[task.name] + 1
   end
   if task.lost == 0 and task.due <= now and not expired then
     give_up_key(task)
