@@ -105,9 +105,10 @@ final class Claim {
 			int position = i;
 			Call call = call(this.open.get(i), false, looks ? 0 : part(this.othersShare, i));
 			this.request.names().keySet().forEach((name) -> {
-				Part wanted = wanted(name);
-				Part part = looks ? new Part() : new Part(part(wanted.due, position), part(wanted.soon, position));
-				add(call, name, part, looks || needsPlaces(name) ? times(name) : TIMES);
+				int due = looks ? 0 : part(wanted(new Kind(name, true)), position);
+				int soon = looks ? 0 : part(wanted(new Kind(name, false)), position);
+				add(call, name, due, soon, looks || needsPlaces(name) ? times(name) : TIMES);
+				call.with(null, null);
 			});
 			calls.add(call);
 		}
@@ -136,28 +137,38 @@ final class Claim {
 	}
 
 	/**
-	 * What the name wants of the partitions without a place. Limited names lease only the
-	 * tasks that are too late to start.
+	 * How many tasks may be claimed without a place. Limited names lease only the tasks
+	 * that are too late to start.
 	 */
-	private Part wanted(String name) {
-		Share share = share(name);
-		int soon = (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? this.request.limit() : 0;
-		return new Part(needsPlaces(name) ? 0 : share.due(), soon);
+	private int wanted(Kind kind) {
+		Share share = share(kind.name);
+		if (kind.due) {
+			return needsPlaces(kind.name) ? 0 : share.due();
+		}
+		return (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? this.request.limit() : 0;
 	}
 
 	/**
-	 * What is left of the wanted tasks.
+	 * What is left of the wanted tasks. May be less than 0, since a task that was due
+	 * soon may be due when it is claimed.
 	 */
-	private Map<String, Part> left() {
-		Map<String, Part> left = new HashMap<>();
-		this.request.names().keySet().forEach((name) -> left.put(name, wanted(name)));
-		this.replies.tasks().forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.take(task.begun())));
+	private Map<Kind, Integer> left() {
+		Map<Kind, Integer> left = new HashMap<>();
+		this.request.names().keySet().forEach((name) -> {
+			left.put(new Kind(name, true), wanted(new Kind(name, true)));
+			left.put(new Kind(name, false), wanted(new Kind(name, false)));
+		});
+		this.replies.tasks().forEach((task) -> left.merge(new Kind(task.name(), task.begun()), -1, Integer::sum));
 		return left;
 	}
 
 	private int room() {
 		return this.request.limit() - this.replies.tasks().size()
-				- this.plan.values().stream().flatMap((names) -> names.values().stream()).mapToInt(Part::total).sum();
+				- this.plan.values().stream().mapToInt(Claim::total).sum();
+	}
+
+	private static int total(Map<String, Part> names) {
+		return names.values().stream().mapToInt((part) -> part.due + part.soon).sum();
 	}
 
 	/**
@@ -231,16 +242,14 @@ final class Claim {
 	 * tasks, these partitions share the rest evenly, as they may have more tasks.
 	 */
 	void shareRest() {
-		Map<String, Part> left = left();
+		Map<Kind, Integer> left = left();
 		int rest = room();
 		List<Candidate> further = this.replies.further();
 		boolean given = true;
 		while (given) {
 			given = false;
 			for (Candidate one : further) {
-				Part ofName = left.getOrDefault(one.name(), new Part());
-				if (rest > 0 && (one.due() ? ofName.due : ofName.soon) > 0) {
-					ofName.take(one.due());
+				if (rest > 0 && left.merge(new Kind(one.name(), one.due()), -1, Integer::sum) >= 0) {
 					plan(one, null);
 					rest--;
 					given = true;
@@ -253,8 +262,12 @@ final class Claim {
 	List<Call> secondRound(boolean suspect) {
 		List<Call> calls = new ArrayList<>();
 		this.plan.forEach((partition, names) -> {
-			Call call = call(partition, suspect, names.values().stream().mapToInt(Part::total).sum());
-			names.forEach((name, part) -> add(call, name, part, (part.grant != null) ? 0 : TIMES));
+			Call call = call(partition, suspect, total(names));
+			names.forEach((name, part) -> {
+				add(call, name, part.due, part.soon, (part.grant != null) ? 0 : TIMES);
+				call.with((part.grant != null) ? lastStart(partition, limits(name)) : null,
+						(part.grant != null && limits(name).concurrent() > 0) ? part.grant.place(part.from) : null);
+			});
 			calls.add(call);
 		});
 		return calls;
@@ -265,12 +278,10 @@ final class Claim {
 				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS));
 	}
 
-	private void add(Call call, String name, Part part, int times) {
+	private void add(Call call, String name, int due, int soon, int times) {
 		Share share = share(name);
 		StartLimits limits = share.limits();
-		call.with(name, part.due, part.soon, times, limits != null, (limits != null) ? limits.perKey() : 0,
-				share.expireAfter(), (part.grant != null) ? lastStart(call.partition(), limits(name)) : null,
-				(part.grant != null && limits(name).concurrent() > 0) ? part.grant.place(part.from) : null);
+		call.with(name, due, soon, times, limits != null, (limits != null) ? limits.perKey() : 0, share.expireAfter());
 	}
 
 	/**
@@ -315,18 +326,20 @@ final class Claim {
 	}
 
 	Claimed claimed(PausedNames pausedNames) {
-		Map<String, Part> left = left();
-		this.replies.hasMore(!left.isEmpty() && this.replies.tasks().size() >= this.request.limit());
-		left.forEach((name, rest) -> {
-			Part wanted = wanted(name);
-			this.replies.hasMore((wanted.due > 0 && rest.due <= 0) || (wanted.soon > 0 && rest.soon <= 0));
-		});
+		this.replies.hasMore(!this.request.names().isEmpty() && this.replies.tasks().size() >= this.request.limit());
+		left().forEach((kind, left) -> this.replies.hasMore(wanted(kind) > 0 && left <= 0));
 		return this.replies.claimed(pausedNames);
 	}
 
 	/**
-	 * A number of tasks of a name that are due, and of tasks that are due soon. May be
-	 * less than 0, since a task that was due soon may be due when it is claimed.
+	 * The tasks of a name that are due, or those that are due soon.
+	 */
+	private record Kind(String name, boolean due) {
+
+	}
+
+	/**
+	 * How many tasks of a name a partition shall give.
 	 */
 	private static final class Part {
 
@@ -339,25 +352,6 @@ final class Claim {
 
 		/** How many of these places other parts use. */
 		private int from;
-
-		Part() {
-			this(0, 0);
-		}
-
-		Part(int due, int soon) {
-			this.due = due;
-			this.soon = soon;
-		}
-
-		Part take(boolean isDue) {
-			this.due -= isDue ? 1 : 0;
-			this.soon -= isDue ? 0 : 1;
-			return this;
-		}
-
-		int total() {
-			return this.due + this.soon;
-		}
 
 	}
 

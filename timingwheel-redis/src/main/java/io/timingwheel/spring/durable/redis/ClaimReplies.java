@@ -67,8 +67,7 @@ final class ClaimReplies {
 		}
 		long time = reply.number(0);
 		// The latest reading of one clock, the earliest of several clocks
-		this.now = (!this.clocks.isEmpty() && this.severalClocks) ? Math.min(this.now, time)
-				: Math.max(this.now, time);
+		this.now = (!this.clocks.isEmpty() && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
 		this.clocks.putIfAbsent(reply.partition(), time);
 		this.paused.put(reply.partition(), reply.list(1).texts());
 		if (reply.number(2) >= 0) {

@@ -23,10 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Enqueueing {
 
-	/** How many values the script replies for each task. */
 	private static final int WIDTH = 4;
 
-	/** By the number in the reply of a script. */
 	private static final Outcome[] OUTCOMES = { Outcome.INSERTED, Outcome.REPLACED, Outcome.PENDING };
 
 	/** So many tasks without keys share a partition. A call for each would cost more. */
@@ -40,12 +38,6 @@ final class Enqueueing {
 
 	private final List<EnqueueCombiner> combiners;
 
-	/**
-	 * Creates an object that stores tasks.
-	 * @param partitions the partitions
-	 * @param writes runs the scripts
-	 * @param severalClocks whether the partitions have several servers
-	 */
 	Enqueueing(Partitions partitions, ReplicatedWrites writes, boolean severalClocks) {
 		this.partitions = partitions;
 		this.writes = writes;
@@ -58,7 +50,6 @@ final class Enqueueing {
 
 	/**
 	 * Stores tasks. A task that comes alone shares a request with those of other callers.
-	 * Each call on a partition stores all its tasks or none.
 	 * @throws PartlyStoredException if some tasks are stored and others are not
 	 * @throws RuntimeException if no task is known to be stored
 	 */
@@ -68,9 +59,8 @@ final class Enqueueing {
 			TaskLimits.checkKey(task.key());
 		}
 		if (tasks.size() == 1) {
-			NewTask task = tasks.get(0);
 			int combiner = this.severalClocks ? partitions(tasks)[0] : 0;
-			return List.of(this.combiners.get(combiner).enqueue(task));
+			return List.of(this.combiners.get(combiner).enqueue(tasks.get(0)));
 		}
 		return store(tasks);
 	}
@@ -85,19 +75,17 @@ final class Enqueueing {
 					(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
 		}
 		List<Answer> answers = batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored));
-		// The earliest reading of the clocks
-		long now = answers.stream()
-			.filter((answer) -> answer.reply().failure() == null)
-			.mapToLong((answer) -> answer.reply().number(WIDTH - 1))
-			.min()
-			.orElse(0);
-		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
 		RuntimeException failure = null;
+		long now = Long.MAX_VALUE; // the earliest reading of the clocks
 		for (Answer answer : answers) {
-			ScriptReply reply = answer.reply();
-			failure = (reply.failure() != null) ? reply.failure() : failure;
-			for (int i = 0; reply.failure() == null && i < answer.positions().size(); i++) {
-				enqueued[answer.positions().get(i)] = enqueued(reply, i * WIDTH, now);
+			RuntimeException failed = answer.reply().failure();
+			failure = (failed != null) ? failed : failure;
+			now = (failed != null) ? now : Math.min(now, answer.reply().number(WIDTH - 1));
+		}
+		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
+		for (Answer answer : answers) {
+			for (int i = 0; answer.reply().failure() == null && i < answer.positions().size(); i++) {
+				enqueued[answer.positions().get(i)] = enqueued(answer.reply(), i * WIDTH, now);
 			}
 		}
 		if (failure != null) {
@@ -139,9 +127,6 @@ final class Enqueueing {
 		return new PartlyStoredException(Arrays.asList(enqueued), failure);
 	}
 
-	/**
-	 * Stores a schedule.
-	 */
 	Enqueued recur(NewSchedule schedule) {
 		TaskLimits.checkName(schedule.name());
 		TaskLimits.checkKey(schedule.key());

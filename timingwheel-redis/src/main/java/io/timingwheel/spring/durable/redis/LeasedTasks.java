@@ -24,10 +24,6 @@ final class LeasedTasks {
 
 	private static final Log logger = LogFactory.getLog(LeasedTasks.class);
 
-	/** How many values each script replies for each task. */
-	private static final int WIDTH = 3;
-
-	/** By the number in the reply of a script. */
 	private static final Reply[] REPLIES = { Reply.DONE, Reply.SUPERSEDED, Reply.REFUSED };
 
 	private final Partitions partitions;
@@ -43,10 +39,6 @@ final class LeasedTasks {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	/**
-	 * Creates the access to leased tasks.
-	 * @param maxDead how many dead tasks all partitions keep together
-	 */
 	LeasedTasks(Partitions partitions, PartitionOutages outages, Places places, int maxDead) {
 		this.partitions = partitions;
 		this.outages = outages;
@@ -54,15 +46,11 @@ final class LeasedTasks {
 		this.maxDead = Math.max(1, maxDead / partitions.count());
 	}
 
-	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return hold("begin", tasks, lease);
-	}
-
-	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return hold("renew", tasks, lease);
-	}
-
-	private List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
+	/**
+	 * Begins or renews tasks.
+	 * @param event {@code begin} or {@code renew}
+	 */
+	List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
 		TaskBatch batch = new TaskBatch(Script.HOLD, event, lease);
 		for (int i = 0; i < tasks.size(); i++) {
 			batch.add(this.partitions, tasks.get(i).id(), i, tasks.get(i).fence());
@@ -126,15 +114,13 @@ final class LeasedTasks {
 			}
 			reached = true;
 			for (int i = 0; i < positions.size(); i++) {
-				replies[positions.get(i)] = REPLIES[reply.integer(WIDTH * i)];
-				String name = reply.textOrNull(WIDTH * i + 1);
-				if (name != null) {
-					held.add(new Held(positions.get(i), name, reply.text(WIDTH * i + 2)));
-				}
+				replies[positions.get(i)] = REPLIES[reply.list(0).integer(i)];
 			}
-			if (reply.size() % WIDTH == 1) {
-				countDropped(reply.number(reply.size() - 1));
+			ScriptReply places = reply.list(1);
+			for (int i = 0; i < places.size(); i += 3) {
+				held.add(new Held(positions.get(places.integer(i) - 1), places.text(i + 1), places.text(i + 2)));
 			}
+			countDropped(reply.number(2));
 		}
 		if (failure != null && !reached && this.outages.partial() == null) {
 			throw failure;

@@ -6,26 +6,22 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.lettuce.core.RedisFuture;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scripts of nodes and operators. On a Cluster this class remembers which
- * partitions do not answer. A call on such a partition fails at once, until the partition
- * has answered a probe. Thread-safe.
- *
- * <p>
- * There are two reasons. A call on many partitions must not wait again and again for one
- * server that hangs. A claim that has timed out must not stay in the connection until the
- * server answers again, because the server would then lease tasks to a node that does not
- * know of them.
+ * Runs the scripts of nodes and operators. On a Cluster a call on a partition that does
+ * not answer fails at once, until the partition has answered a probe. Calls on many
+ * partitions thus do not wait again and again for one server that hangs. And no claim
+ * stays in the connection until this server answers again, which would then lease tasks
+ * to a node that does not know of them. Thread-safe.
  */
 final class PartitionOutages {
 
@@ -85,19 +81,19 @@ final class PartitionOutages {
 	/**
 	 * Runs scripts on partitions whose answers do not depend on each other.
 	 * @return the replies of the partitions that have answered
-	 * @throws RuntimeException if none has answered
+	 * @throws RuntimeException if none has answered, or one has refused the call
 	 */
 	List<ScriptReply> answers(List<Call> calls) {
 		List<ScriptReply> replies = run(calls);
 		List<ScriptReply> answers = replies.stream().filter((reply) -> reply.failure() == null).toList();
-		RuntimeException failure = replies.stream()
+		replies.stream()
 			.map(ScriptReply::failure)
-			.filter((one) -> one != null && (answers.isEmpty() || RedisErrors.isRefusal(one)))
+			.filter(Objects::nonNull)
+			.filter((one) -> answers.isEmpty() || RedisErrors.isRefusal(one))
 			.findFirst()
-			.orElse(null);
-		if (failure != null) {
-			throw failure;
-		}
+			.ifPresent((failure) -> {
+				throw failure;
+			});
 		return answers;
 	}
 
@@ -105,16 +101,16 @@ final class PartitionOutages {
 	 * The partitions that get calls now.
 	 */
 	List<Integer> open() {
-		Set<Integer> refused = this.connection.isCluster() ? refused().keySet() : Set.of();
+		Map<Integer, ScriptReply> refused = refused();
 		return IntStream.range(0, this.partitions.count())
-			.filter((partition) -> !refused.contains(partition))
+			.filter((partition) -> !refused.containsKey(partition))
 			.boxed()
 			.toList();
 	}
 
 	/**
-	 * The replies for the partitions that get no calls now. If no partition answers, no
-	 * call is refused, since the call delays no other partition.
+	 * The replies for the partitions that get no calls now: none if no partition answers,
+	 * since the calls delay no other partition.
 	 */
 	private Map<Integer, ScriptReply> refused() {
 		if (partial() == null) {
@@ -141,9 +137,6 @@ final class PartitionOutages {
 		}
 	}
 
-	/**
-	 * The outage of one partition.
-	 */
 	private final class Outage {
 
 		private final RuntimeException failure;
@@ -152,49 +145,46 @@ final class PartitionOutages {
 
 		private final String server;
 
-		private @Nullable RedisFuture<Long> probe;
+		private CompletableFuture<Long> probe;
 
 		private long probedNanos = System.nanoTime() - PROBE_INTERVAL.toNanos();
 
 		Outage(int partition, RuntimeException failure) {
 			this.failure = failure;
+			this.probe = CompletableFuture.failedFuture(failure);
 			this.key = PartitionOutages.this.partitions.key(partition, "probe");
 			String server = PartitionOutages.this.connection.server(this.key);
 			this.server = (server != null) ? server : "partition " + partition;
 		}
 
 		/**
-		 * Whether the partition has answered a probe. Sends a probe if none is under way,
+		 * Whether the partition has answered a probe. Sends another one if it is time,
 		 * and does not wait for the answer.
 		 */
 		synchronized boolean isOver() {
-			RedisFuture<Long> probe = this.probe;
-			boolean underWay = probe != null && !probe.isDone();
-			if (probe != null && probe.isDone() && !probe.toCompletableFuture().isCompletedExceptionally()) {
+			if (this.probe.isDone() && !this.probe.isCompletedExceptionally()) {
 				return true;
 			}
-			Duration patience = underWay ? PartitionOutages.this.connection.timeout() : PROBE_INTERVAL;
+			Duration patience = this.probe.isDone() ? PROBE_INTERVAL : PartitionOutages.this.connection.timeout();
 			if (System.nanoTime() - this.probedNanos >= patience.toNanos()) {
+				this.probe.cancel(true);
+				PartitionOutages.this.connection.refresh();
+				this.probedNanos = System.nanoTime();
 				this.probe = probe();
 			}
 			return false;
 		}
 
 		/**
-		 * Sends a write that changes nothing. A read is not enough, since a server that
-		 * refuses writes may still answer reads.
+		 * Sends a write that changes nothing, since a server that refuses writes may
+		 * still answer reads.
 		 */
-		private @Nullable RedisFuture<Long> probe() {
-			if (this.probe != null) {
-				this.probe.cancel(true);
-			}
-			PartitionOutages.this.connection.refresh();
-			this.probedNanos = System.nanoTime();
+		private CompletableFuture<Long> probe() {
 			try {
-				return PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]);
+				return PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]).toCompletableFuture();
 			}
 			catch (RuntimeException ex) {
-				return null; // no server has the partition
+				return CompletableFuture.failedFuture(ex); // no server has the partition
 			}
 		}
 

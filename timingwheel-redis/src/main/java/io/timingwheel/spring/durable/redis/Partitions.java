@@ -10,14 +10,12 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The partitions of a namespace, their keys in Redis, and the partition of each task. The
- * name and key decide the partition of a task with a key. A task without a key can be in
- * any partition. The id that callers see ends with a point and the number of the
- * partition. Thread-safe.
+ * The partitions of a namespace, their keys in Redis, and the partition of each task: its
+ * name and key decide, or chance if it has no key. The id that callers see ends with a
+ * point and the number of the partition. Immutable.
  */
 final class Partitions {
 
-	/** The id in the partition, a point, and the number of the partition. */
 	private static final Pattern ID = Pattern.compile("(.+)\\.(\\d{1,4})", Pattern.DOTALL);
 
 	private final int count;
@@ -49,9 +47,6 @@ final class Partitions {
 		return this.keys[partition];
 	}
 
-	/**
-	 * The set with the paused names, of which each partition has a copy.
-	 */
 	byte[] paused(int partition) {
 		return this.keys[partition][4];
 	}
@@ -70,9 +65,6 @@ final class Partitions {
 		return bytes("timingwheel:{" + this.namespace + "}:" + name);
 	}
 
-	/**
-	 * The partition of a task with a key.
-	 */
 	int of(TaskId task) {
 		return of(bytes(task.name().length() + ":" + task.name() + task.key()));
 	}
@@ -107,10 +99,6 @@ final class Partitions {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
-	/**
-	 * The id that callers see.
-	 * @param id the id in the partition
-	 */
 	static String publicId(int partition, String id) {
 		return id + "." + partition;
 	}
@@ -126,9 +114,6 @@ final class Partitions {
 
 	/**
 	 * The parts of an id that callers see.
-	 *
-	 * @param partition the partition of the task
-	 * @param id the id of the task in that partition
 	 */
 	record StoredId(int partition, String id) {
 

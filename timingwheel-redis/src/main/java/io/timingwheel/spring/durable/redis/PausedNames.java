@@ -17,12 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The names that are paused for all nodes. Each partition has a copy of the set, so that
- * a claim leaves their tasks out and brings the names, without another request. A name is
- * paused if one of the partitions that answer says so. A copy without {@link #MARK} is
- * new, or has lost its data. Then this class stores it again, with the names that this
- * node has read last and the values that the nodes of the namespace agree on.
- * Thread-safe.
+ * The names that are paused for all nodes. Each partition has a copy of the set, which a
+ * claim reads. A name is paused if one of the copies says so. A copy without
+ * {@link #MARK} has lost its data, and is stored again with the names that this node has
+ * read last. Thread-safe.
  */
 final class PausedNames {
 
@@ -37,7 +35,7 @@ final class PausedNames {
 
 	private volatile Set<String> known = Set.of();
 
-	/** Knows the values that all nodes agree on, once this node has checked them. */
+	/** {@code null} until this node has checked them. */
 	private volatile @Nullable Requirements requirements;
 
 	PausedNames(StoreConnection connection, Partitions partitions) {
@@ -63,7 +61,6 @@ final class PausedNames {
 
 	/**
 	 * Stores the mark where it is missing, and restores lost copies from now on.
-	 * @param requirements has found or stored the values that all nodes agree on
 	 * @param claims replies of claims of all partitions
 	 */
 	void restoreIfLost(Requirements requirements, List<ScriptReply> claims) {
@@ -109,16 +106,13 @@ final class PausedNames {
 	}
 
 	/**
-	 * Resumes all names, once the copies are deleted. Only tests do this.
+	 * Resumes all names, once a test has deleted the copies.
 	 */
 	void clear() {
 		this.known = Set.of();
 		store(IntStream.range(0, this.partitions.count()).boxed().toList(), Set.of());
 	}
 
-	/**
-	 * Stores the mark and the names in partitions.
-	 */
 	private void store(Collection<Integer> partitions, Set<String> names) {
 		List<byte[]> members = new ArrayList<>(List.of(Partitions.bytes(MARK)));
 		names.forEach((name) -> members.add(Partitions.bytes(name)));

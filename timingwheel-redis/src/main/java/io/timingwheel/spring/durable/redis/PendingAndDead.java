@@ -28,12 +28,6 @@ final class PendingAndDead {
 
 	private final ReplicatedWrites writes;
 
-	/**
-	 * Creates the access to pending and dead tasks.
-	 * @param partitions the partitions
-	 * @param scripts runs the scripts that only read, and those of operators
-	 * @param writes runs the scripts that cancel and move
-	 */
 	PendingAndDead(Partitions partitions, PartitionOutages scripts, ReplicatedWrites writes) {
 		this.partitions = partitions;
 		this.scripts = scripts;
@@ -108,10 +102,6 @@ final class PendingAndDead {
 		return batch.run(this.scripts::run);
 	}
 
-	/**
-	 * Discards tasks that have been dead for longer than a time, in the partitions that
-	 * answer.
-	 */
 	int discardOlder(Duration age, int limit) {
 		int share = Math.max(1, limit / this.partitions.count());
 		return this.scripts.answers(Script.DISCARD.onEach(this.partitions, age, share))

@@ -33,10 +33,7 @@ final class Places {
 
 	private final PartitionOutages scripts;
 
-	/**
-	 * Random, so that no two nodes take the same place. Redis compares, copies and logs
-	 * the id of each place several times, so ids are short.
-	 */
+	/** Differs between nodes. Short, since Redis copies it for each place. */
 	private final String prefix = Long.toUnsignedString(UUID.randomUUID().getLeastSignificantBits(), 36) + ":";
 
 	private final AtomicLong number = new AtomicLong();
@@ -75,9 +72,6 @@ final class Places {
 			.with(unused.stream().map(grant::place).toArray())));
 	}
 
-	/**
-	 * Gives back the places of tasks that have ended.
-	 */
 	void free(List<Held> ended) {
 		run(byName(ended).entrySet()
 			.stream()
@@ -139,20 +133,14 @@ final class Places {
 	}
 
 	/**
-	 * The place of a task.
-	 *
-	 * @param position the position of the task in the call of the node
+	 * The place of a task, which has this position in the call of the node.
 	 */
 	record Held(int position, String name, String place) {
 
 	}
 
 	/**
-	 * The places that were taken.
-	 *
-	 * @param prefix what their ids begin with
-	 * @param first the number of the first place
-	 * @param reply the reply of the script, or its failure
+	 * The places that were taken: a prefix with a number from the first one on.
 	 */
 	record Grant(Wanted wanted, String prefix, long first, ScriptReply reply) {
 

@@ -24,16 +24,14 @@ import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
- * What operators read of all partitions: pages, counts, forecasts, and the reports of the
- * nodes. While a primary of a Cluster does not answer, they get what the others have.
- * Thread-safe.
+ * What operators read of all partitions that answer: pages, counts, forecasts, and the
+ * reports of the nodes. Thread-safe.
  */
 final class Reads {
 
 	/** A script that reads more tasks would hold up Redis. */
 	private static final int MAX_PAGE = 5000;
 
-	/** How many values {@code counts.lua} replies for each name. */
 	private static final int COUNTS_WIDTH = 5;
 
 	/** About how many positions the partitions look up for names with many tasks. */
@@ -102,10 +100,6 @@ final class Reads {
 		return (order == Order.DEAD_LATEST_FIRST) ? byPosition.reversed() : byPosition;
 	}
 
-	/**
-	 * Counts tasks.
-	 * @param names the names; none for all names
-	 */
 	Map<String, StoredCounts> counts(Collection<String> names) {
 		Object[] storable = new HashSet<>(names).stream().filter(TaskLimits::isStorableName).toArray();
 		Map<String, StoredCounts> counts = new TreeMap<>();
@@ -180,9 +174,6 @@ final class Reads {
 		return this.scripts.run(List.of(Script.CLAIM.on(partition, Claim.NOTHING))).get(0).number(0);
 	}
 
-	/**
-	 * Keeps the report of a node, in the partition of the node.
-	 */
 	void heartbeat(NodeState state) {
 		int partition = this.partitions.of(state.nodeId());
 		Call call = node(partition).with(state.nodeId(), state.activity(), state.inFlight());

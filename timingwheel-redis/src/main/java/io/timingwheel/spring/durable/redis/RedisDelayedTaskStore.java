@@ -150,12 +150,12 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return this.leased.begin(tasks, lease);
+		return this.leased.hold("begin", tasks, lease);
 	}
 
 	@Override
 	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return this.leased.renew(tasks, lease);
+		return this.leased.hold("renew", tasks, lease);
 	}
 
 	@Override

@@ -9,22 +9,13 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
-/**
- * Tells what an exception of Redis means.
- */
 final class RedisErrors {
 
-	/**
-	 * The first words of the errors of a server or cluster that cannot answer at the
-	 * moment.
-	 */
+	/** The first words of the errors of a server that cannot answer at the moment. */
 	private static final Set<String> OUTAGES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN",
 			"UNKILLABLE", "MOVED", "ASK");
 
-	/**
-	 * What a server says that has become a replica. Redis before version 7 gives this
-	 * reason in the middle of the message.
-	 */
+	/** Redis before version 7 says this in the middle of the message. */
 	private static final String READONLY = "READONLY ";
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
@@ -33,8 +24,7 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether Redis has answered, and refuses the request for good, such as for a lack of
-	 * rights.
+	 * Whether Redis, or this store, refuses the request for good.
 	 */
 	static boolean isRefusal(Throwable error) {
 		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
@@ -43,7 +33,6 @@ final class RedisErrors {
 				return !OUTAGES.contains(message.split(" ", 2)[0]) && !message.contains(READONLY);
 			}
 		}
-		// A value that this store refuses.
 		return error instanceof IllegalArgumentException;
 	}
 
@@ -63,9 +52,8 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Translates an exception as Spring does. The message of an exception that Spring has
-	 * no type for contains the message of Redis or Lettuce, because health shows only the
-	 * message.
+	 * Translates an exception as Spring does. Health shows only the message, so this has
+	 * the message of Redis or Lettuce.
 	 */
 	static RuntimeException translated(Exception cause) {
 		if (cause instanceof DataAccessException known) {

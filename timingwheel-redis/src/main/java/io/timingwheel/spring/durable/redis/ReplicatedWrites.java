@@ -1,15 +1,16 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulConnection;
@@ -25,16 +26,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.ClusterStateFailureException;
-import org.springframework.util.Assert;
 
 /**
  * Runs the scripts that applications call (enqueue, recur, cancel, move), and then waits
  * for the replicas if the options ask for that. {@code WAIT} counts only the writes of
- * its own connection, and blocks all later commands on this connection. Each write that
- * waits therefore has a connection that no other call uses at the same time. The writes
- * on each primary have connections of their own. So a primary that hangs holds up another
- * write only if this write needs a new connection: the client may then try the primary
- * that hangs first. Thread-safe.
+ * its own connection, and blocks all later commands on it. Each write that waits
+ * therefore has a connection for itself. The connections are kept for each primary, so
+ * that a primary that hangs does not use up those of the others. Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
@@ -52,8 +50,8 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	private final RedisStoreOptions options;
 
-	/** By host and port. */
-	private final Map<String, Primary> primaries = new ConcurrentHashMap<>();
+	/** By host and port of the primary: the connections that are not in use. */
+	private final Map<String, BlockingDeque<Connection>> idle = new ConcurrentHashMap<>();
 
 	ReplicatedWrites(Scripts scripts, StoreConnection connection, Partitions partitions, RedisStoreOptions options) {
 		this.scripts = scripts;
@@ -83,33 +81,24 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {
-		Primary primary = primary(call.partition());
-		awaitTurn(primary);
-		StatefulConnection<byte[], byte[]> own = null;
+		BlockingDeque<Connection> idle = idle(call.partition());
+		Connection own = take(idle);
 		boolean usable = false;
 		try {
-			own = primary.idle.pollFirst();
-			if (own == null || !own.isOpen()) {
-				close(own);
-				own = open();
-			}
-			ScriptReply reply = replicated(own, call, changed);
-			usable = isAnswered(reply.failure());
+			ScriptReply reply = replicated(own.open(), call, changed);
 			if (RedisErrors.isReadOnly(reply.failure())) {
-				usable = false;
-				primary.closeIdle();
+				idle.forEach(Connection::close);
+			}
+			else {
+				usable = isAnswered(reply.failure());
 			}
 			return reply;
 		}
 		finally {
-			if (usable && own != null) {
-				primary.idle.addFirst(own);
+			if (!usable) {
+				own.close();
 			}
-			else {
-				// Otherwise the client would connect it again each time that it breaks.
-				close(own);
-			}
-			primary.turns.release();
+			idle.addFirst(own);
 		}
 	}
 
@@ -122,42 +111,31 @@ final class ReplicatedWrites implements AutoCloseable {
 		return error == null || error.getCause() instanceof RedisCommandExecutionException;
 	}
 
-	private Primary primary(int partition) {
+	private BlockingDeque<Connection> idle(int partition) {
 		String server = this.connection.isCluster() ? this.connection.server(this.partitions.keys(partition)[0])
 				: STANDALONE;
-		return this.primaries.computeIfAbsent((server != null) ? server : STANDALONE, (any) -> new Primary());
+		return this.idle.computeIfAbsent((server != null) ? server : STANDALONE,
+				(any) -> new LinkedBlockingDeque<>(Stream.generate(Connection::new).limit(MAX_CONNECTIONS).toList()));
 	}
 
 	/**
 	 * Waits until fewer other writes wait, but no longer than a call waits for its reply.
 	 */
-	private void awaitTurn(Primary primary) {
+	private Connection take(BlockingDeque<Connection> idle) {
 		Duration limit = this.connection.timeout().plus(this.options.waitTimeout());
-		long deadline = System.nanoTime() + limit.toNanos();
-		if (!Waiting
-			.uninterruptibly(() -> primary.turns.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS))) {
-			throw new QueryTimeoutException(("The write was not sent: %d other writes have waited for %s for the"
-					+ " replicas of Redis (timingwheel.store.redis.wait-replicas)")
+		Connection own = null;
+		try {
+			own = idle.pollFirst(limit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (own == null) {
+			throw new QueryTimeoutException(("The write was not sent: %d other writes wait for the replicas of Redis"
+					+ " (timingwheel.store.redis.wait-replicas), and this thread was interrupted, or has waited for %s")
 				.formatted(MAX_CONNECTIONS, limit));
 		}
-	}
-
-	/**
-	 * Opens a connection. One to a Cluster has a connection to each server, and
-	 * {@code isOpen} tells only whether the one to the default server is open. If the one
-	 * to another server has broken, the next write on it fails, and the whole connection
-	 * is closed.
-	 */
-	private StatefulConnection<byte[], byte[]> open() {
-		return (this.connection.client() instanceof RedisClusterClient cluster)
-				? cluster.connect(ByteArrayCodec.INSTANCE)
-				: ((RedisClient) this.connection.client()).connect(ByteArrayCodec.INSTANCE);
-	}
-
-	private static void close(@Nullable StatefulConnection<byte[], byte[]> connection) {
-		if (connection != null) {
-			connection.closeAsync();
-		}
+		return own;
 	}
 
 	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed) {
@@ -165,21 +143,14 @@ final class ReplicatedWrites implements AutoCloseable {
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
 			ScriptReply reply = this.scripts.run(server, List.of(call)).get(0);
-			if (isElsewhere(reply) && System.nanoTime() - start < Scripts.MAX_MOVE.toNanos()) {
+			String message = RedisErrors.message(reply.failure());
+			if ((message.startsWith("MOVED ") || message.startsWith("ASK "))
+					&& System.nanoTime() - start < Scripts.MAX_MOVE.toNanos()) {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}
 			return (reply.failure() == null && changed.test(reply)) ? await(server, reply) : reply;
 		}
-	}
-
-	/**
-	 * Whether the reply says that the server no longer has the slot, or only a part of
-	 * it.
-	 */
-	private static boolean isElsewhere(ScriptReply reply) {
-		String message = RedisErrors.message(reply.failure());
-		return message.startsWith("MOVED ") || message.startsWith("ASK ");
 	}
 
 	private ScriptReply await(RedisAsyncCommands<byte[], byte[]> server, ScriptReply reply) {
@@ -189,7 +160,7 @@ final class ReplicatedWrites implements AutoCloseable {
 		RuntimeException cause = null;
 		try {
 			long deadline = System.nanoTime() + timeout.plus(this.connection.timeout()).toNanos();
-			acknowledged = Waiting.until(deadline, server.waitForReplication(expected, timeout.toMillis()));
+			acknowledged = StoreConnection.get(server.waitForReplication(expected, timeout.toMillis()), deadline);
 		}
 		catch (RuntimeException ex) {
 			cause = ex;
@@ -213,27 +184,43 @@ final class ReplicatedWrites implements AutoCloseable {
 			}
 			return cluster.getConnection(node.getNodeId()).async();
 		}
-		Assert.isInstanceOf(StatefulRedisConnection.class, own);
 		return ((StatefulRedisConnection<byte[], byte[]>) own).async();
 	}
 
 	@Override
 	public void close() {
-		this.primaries.values().forEach(Primary::closeIdle);
+		this.idle.values().forEach((connections) -> connections.forEach(Connection::close));
 	}
 
 	/**
-	 * The connections to a primary: how many more may be in use, and those that are not.
+	 * A connection that is opened when it is first needed. One that has failed is closed,
+	 * since the client would otherwise connect it again each time that it breaks.
 	 */
-	private record Primary(Semaphore turns, Deque<StatefulConnection<byte[], byte[]>> idle) {
+	private final class Connection {
 
-		Primary() {
-			this(new Semaphore(MAX_CONNECTIONS), new ConcurrentLinkedDeque<>());
+		private @Nullable StatefulConnection<byte[], byte[]> own;
+
+		/**
+		 * A connection to a Cluster has one to each server, and {@code isOpen} tells only
+		 * of the default server. If the one to another server has broken, the next write
+		 * on it fails, and the whole connection is closed.
+		 */
+		synchronized StatefulConnection<byte[], byte[]> open() {
+			StatefulConnection<byte[], byte[]> own = this.own;
+			if (own == null || !own.isOpen()) {
+				close();
+				AbstractRedisClient client = ReplicatedWrites.this.connection.client();
+				own = (client instanceof RedisClusterClient cluster) ? cluster.connect(ByteArrayCodec.INSTANCE)
+						: ((RedisClient) client).connect(ByteArrayCodec.INSTANCE);
+				this.own = own;
+			}
+			return own;
 		}
 
-		void closeIdle() {
-			for (var one = this.idle.poll(); one != null; one = this.idle.poll()) {
-				one.closeAsync();
+		synchronized void close() {
+			if (this.own != null) {
+				this.own.closeAsync();
+				this.own = null;
 			}
 		}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
@@ -20,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Checks that tasks are safe in this Redis, and that the user may run the commands of a
- * node. Checks each primary of a Cluster. Logs a warning for each setting that Redis does
- * not report.
+ * Checks at the start that tasks are safe in this Redis, on each primary of a Cluster,
+ * and that the user may run the commands of a node.
  */
 final class Requirements {
 
@@ -61,10 +59,7 @@ final class Requirements {
 			return redis.call('TIME')
 			""";
 
-	/**
-	 * What Redis says to a user without a right, and to all users of a command that is
-	 * switched off. The texts differ between versions, and within scripts.
-	 */
+	/** The texts differ between versions, and within scripts. */
 	private static final Pattern REFUSED = Pattern.compile(
 			"NOPERM|can't run this command|can't access|ACL failure|no permissions|unknown (redis )?command",
 			Pattern.CASE_INSENSITIVE);
@@ -90,80 +85,68 @@ final class Requirements {
 	 * @return the replies of claims that claim nothing, of all partitions
 	 */
 	List<ScriptReply> check() {
-		checkSettings();
 		try {
+			infos().forEach(Requirements::checkSettings);
 			checkCommands();
 			List<ScriptReply> claims = this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
 			checkAgreed();
 			return claims;
 		}
 		catch (DataAccessException ex) {
-			throw isRefusal(ex) ? refused(String.valueOf(ex.getMostSpecificCause().getMessage())) : ex;
+			if (isRefusal(ex)) {
+				throw new UnusableTaskStoreException(
+						"Redis does not let this user run what a node needs (%s)".formatted(message(ex)),
+						"give the user the rights +@read +@write +@scripting +@connection +info +time%s, and ~timingwheel:{%s* for the keys"
+							.formatted((this.options.waitReplicas() > 0) ? " +wait" : "", this.options.namespace()));
+			}
+			throw ex;
 		}
 	}
 
-	private void checkSettings() {
-		List<String> infos;
+	private static boolean isRefusal(DataAccessException failure) {
+		return REFUSED.matcher(message(failure)).find();
+	}
+
+	private static String message(DataAccessException failure) {
+		return String.valueOf(failure.getMostSpecificCause().getMessage());
+	}
+
+	private List<String> infos() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		List<CompletionStage<String>> infos = (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster)
+				? List.of(cluster.upstream().commands().info().futures()) : List.of(commands.info());
 		try {
-			infos = infos();
+			return infos.stream().map(this.connection::get).toList();
 		}
 		catch (DataAccessException ex) {
 			if (!isRefusal(ex)) {
 				throw ex;
 			}
-			logger.warn("Redis does not let this user run INFO (" + ex.getMostSpecificCause().getMessage()
+			logger.warn("Redis does not let this user run INFO (" + message(ex)
 					+ "), so nobody checks that Redis has version 6.2 or newer, 'maxmemory-policy noeviction' and"
 					+ " 'appendonly yes'. Give the user the right +info to have them checked");
-			return;
-		}
-		for (String info : infos) {
-			checkVersion(field(info, "redis_version"));
-			checkPolicy(field(info, "maxmemory_policy"));
-			checkPersistence(field(info, "aof_enabled"));
+			return List.of();
 		}
 	}
 
-	/**
-	 * Runs each command that a node runs, so that a user without the right to run it is
-	 * found at the start and not with the first task.
-	 */
-	private void checkCommands() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		byte[][] arguments = Script.arguments(COMMANDS);
-		IntStream.range(0, this.partitions.count())
-			// A key for each type, since another node may check at the same time
-			.mapToObj((partition) -> Stream.of("check:H", "check:Z", "check:S")
-				.map((key) -> this.partitions.key(partition, key))
-				.toArray(byte[][]::new))
-			.map((keys) -> commands.eval(RUN_COMMANDS, ScriptOutputType.MULTI, keys, arguments))
-			.toList()
-			.forEach(this.connection::get);
-		if (this.options.waitReplicas() > 0) {
-			this.connection.get(commands.waitForReplication(0, 1));
+	private static void checkSettings(String info) {
+		checkVersion(field(info, "redis_version"));
+		String policy = field(info, "maxmemory_policy");
+		if (policy == null) {
+			logger.warn("Redis does not report its maxmemory-policy: tasks may disappear unless it is 'noeviction'");
 		}
-	}
-
-	private static boolean isRefusal(DataAccessException failure) {
-		return REFUSED.matcher(String.valueOf(failure.getMostSpecificCause().getMessage())).find();
-	}
-
-	private UnusableTaskStoreException refused(String error) {
-		return new UnusableTaskStoreException(
-				"Redis does not let this user run what a node needs (%s)".formatted(error),
-				"give the user the rights +@read +@write +@scripting +@connection +info +time%s, and ~timingwheel:{%s* for the keys"
-					.formatted((this.options.waitReplicas() > 0) ? " +wait" : "", this.options.namespace()));
-	}
-
-	private List<String> infos() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		List<CompletionStage<String>> infos = new ArrayList<>();
-		if (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
-			cluster.upstream().commands().info().forEach(infos::add);
+		else if (!policy.equals(SAFE_POLICY)) {
+			throw new UnusableTaskStoreException(
+					"the maxmemory-policy of Redis is '" + policy
+							+ "', so Redis may delete tasks when its memory is full",
+					"set 'maxmemory-policy noeviction', or use a separate Redis for timingwheel.store.type=redis");
 		}
-		else {
-			infos.add(commands.info());
+		String appendOnly = field(info, "aof_enabled");
+		if (!"1".equals(appendOnly)) {
+			logger.warn("Redis "
+					+ ((appendOnly != null) ? "has no append-only file" : "does not report its persistence")
+					+ ": a restart may lose the tasks that were stored since its last snapshot. Set 'appendonly yes'");
 		}
-		return infos.stream().map(this.connection::get).toList();
 	}
 
 	private static @Nullable String field(String info, String name) {
@@ -185,23 +168,23 @@ final class Requirements {
 		}
 	}
 
-	private static void checkPolicy(@Nullable String policy) {
-		if (policy == null) {
-			logger.warn("Redis does not report its maxmemory-policy: tasks may disappear unless it is 'noeviction'");
-		}
-		else if (!policy.equals(SAFE_POLICY)) {
-			throw new UnusableTaskStoreException(
-					"the maxmemory-policy of Redis is '" + policy
-							+ "', so Redis may delete tasks when its memory is full",
-					"set 'maxmemory-policy noeviction', or use a separate Redis for timingwheel.store.type=redis");
-		}
-	}
-
-	private static void checkPersistence(@Nullable String appendOnly) {
-		if (!"1".equals(appendOnly)) {
-			logger.warn("Redis "
-					+ ((appendOnly != null) ? "has no append-only file" : "does not report its persistence")
-					+ ": a restart may lose the tasks that were stored since its last snapshot. Set 'appendonly yes'");
+	/**
+	 * Runs each command that a node runs, so that a missing right is found at the start
+	 * and not with the first task.
+	 */
+	private void checkCommands() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		byte[][] arguments = Script.arguments(COMMANDS);
+		IntStream.range(0, this.partitions.count())
+			// A key for each type, since another node may check at the same time
+			.mapToObj((partition) -> Stream.of("check:H", "check:Z", "check:S")
+				.map((key) -> this.partitions.key(partition, key))
+				.toArray(byte[][]::new))
+			.map((keys) -> commands.eval(RUN_COMMANDS, ScriptOutputType.MULTI, keys, arguments))
+			.toList()
+			.forEach(this.connection::get);
+		if (this.options.waitReplicas() > 0) {
+			this.connection.get(commands.waitForReplication(0, 1));
 		}
 	}
 

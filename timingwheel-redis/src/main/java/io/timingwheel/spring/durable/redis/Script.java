@@ -63,23 +63,14 @@ enum Script {
 		return this.source;
 	}
 
-	/**
-	 * The name of the script in Redis, once Redis has read the source.
-	 */
 	String digest() {
 		return this.digest;
 	}
 
-	/**
-	 * A call of this script on a partition.
-	 */
 	Call on(int partition, @Nullable Object... arguments) {
 		return new Call(this, partition, new ArrayList<>(), List.of()).with(arguments);
 	}
 
-	/**
-	 * A call of this script on each partition.
-	 */
 	List<Call> onEach(Partitions partitions, @Nullable Object... arguments) {
 		return IntStream.range(0, partitions.count()).mapToObj((partition) -> on(partition, arguments)).toList();
 	}
@@ -113,8 +104,6 @@ enum Script {
 	/**
 	 * A call of a script on one partition.
 	 *
-	 * @param script the script
-	 * @param partition the partition
 	 * @param arguments the arguments after the clock, which {@link Scripts} adds
 	 * @param keys further keys after those of the partition, in its slot
 	 */

@@ -14,12 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The reply of a script: a list of values, or a failure. If there is a failure, each
- * method that reads a value throws the failure.
+ * The reply of a script: a list of values, or a failure, which each method throws that
+ * reads a value.
  *
- * @param partition the partition that the script was called on
- * @param content the values
- * @param failure the failure, {@code null} if the script has replied
  * @param mayHaveRun whether the script may have run although there is a failure
  */
 record ScriptReply(int partition, List<?> content, @Nullable RuntimeException failure, boolean mayHaveRun) {
@@ -88,9 +85,6 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 		return of(this.partition, (List<?>) value);
 	}
 
-	/**
-	 * The lists from an index on.
-	 */
 	List<ScriptReply> lists(int from) {
 		List<ScriptReply> lists = new ArrayList<>();
 		for (int i = from; i < size(); i++) {
@@ -99,9 +93,6 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 		return lists;
 	}
 
-	/**
-	 * The id of a task as callers of the store see it.
-	 */
 	String publicId(int index) {
 		return Partitions.publicId(this.partition, text(index));
 	}

@@ -3,9 +3,13 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.RedisFuture;
@@ -15,19 +19,15 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
-
 /**
- * Runs scripts. Sends all given calls before it waits for the first reply. An interrupt
- * does not end the wait, since the caller may wait for the calls of other threads too.
- * Thread-safe.
+ * Runs scripts. Sends all given calls before it waits for the first reply. Thread-safe.
  */
 final class Scripts {
 
 	/** How long a call is repeated while a Cluster moves the partition. */
 	static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
-	private static final Duration PAUSE = Duration.ofMillis(20);
+	private static final long PAUSE_MILLIS = 20;
 
 	private final StoreConnection connection;
 
@@ -48,13 +48,6 @@ final class Scripts {
 	}
 
 	/**
-	 * Runs a script on the shared connection.
-	 */
-	ScriptReply run(Call call) {
-		return run(List.of(call)).get(0);
-	}
-
-	/**
 	 * Runs scripts on the shared connection.
 	 * @return a reply for each call, in the same order
 	 */
@@ -68,102 +61,82 @@ final class Scripts {
 	}
 
 	/**
-	 * Runs scripts on a connection.
+	 * Runs scripts on a connection. Sends a call again that Redis did not run, because it
+	 * does not know the script, or because a Cluster moves the partition.
 	 * @return a reply for each call, in the same order
 	 */
 	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls) {
-		long start = System.nanoTime();
-		List<Attempt> all = calls.stream().map(Attempt::new).toList();
-		List<Attempt> open = new ArrayList<>(all);
-		while (!open.isEmpty()) {
-			open.forEach((attempt) -> attempt.send(commands));
-			long deadline = System.nanoTime() + this.connection.timeout().toNanos();
-			open.forEach((attempt) -> attempt.await(deadline));
-			boolean mayMove = System.nanoTime() - start < MAX_MOVE.toNanos();
-			open.removeIf((attempt) -> !attempt.isToBeRepeated(mayMove));
-			if (open.stream().anyMatch((attempt) -> attempt.moving)) {
-				Waiting.uninterruptibly(() -> {
-					TimeUnit.MILLISECONDS.sleep(PAUSE.toMillis());
-					return true;
-				});
+		long lastMove = System.nanoTime() + MAX_MOVE.toNanos();
+		List<ScriptReply> replies = new ArrayList<>(send(commands, calls, false));
+		while (true) {
+			boolean mayMove = System.nanoTime() < lastMove;
+			List<Integer> again = IntStream.range(0, calls.size())
+				.filter((i) -> isUnknown(replies.get(i)) || (mayMove && isMoving(replies.get(i))))
+				.boxed()
+				.toList();
+			if (again.isEmpty()) {
+				break;
 			}
+			if (again.stream().anyMatch((i) -> isMoving(replies.get(i)))) {
+				new CompletableFuture<>().completeOnTimeout(null, PAUSE_MILLIS, TimeUnit.MILLISECONDS).join();
+			}
+			Iterator<ScriptReply> next = send(commands, again.stream().map(calls::get).toList(), true).iterator();
+			again.forEach((i) -> replies.set(i, next.next()));
 		}
-		List<ScriptReply> replies = all.stream().map(Attempt::reply).toList();
 		if (replies.stream().anyMatch((reply) -> reply.failure() != null)) {
 			this.connection.refresh();
 		}
 		return replies;
 	}
 
+	private static boolean isUnknown(ScriptReply reply) {
+		return reply.failure() != null && reply.failure().getCause() instanceof RedisNoScriptException;
+	}
+
+	private static boolean isMoving(ScriptReply reply) {
+		return RedisErrors.message(reply.failure()).startsWith("TRYAGAIN");
+	}
+
+	private List<ScriptReply> send(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls,
+			boolean withSource) {
+		LongSupplier clock = this.clock;
+		byte[] time = Partitions.bytes((clock != null) ? Long.toString(clock.getAsLong()) : "");
+		List<LongFunction<ScriptReply>> sent = calls.stream()
+			.map((call) -> send(commands, call, time, withSource))
+			.toList();
+		long deadline = System.nanoTime() + this.connection.timeout().toNanos();
+		return sent.stream().map((reply) -> reply.apply(deadline)).toList();
+	}
+
 	/**
-	 * A call that is sent again if Redis did not run it for a temporary reason.
+	 * Sends a call.
+	 * @return waits for the reply until a deadline
 	 */
-	private final class Attempt {
-
-		private final Call call;
-
-		private final byte[][] keys;
-
-		private final byte[][] arguments;
-
-		/** Whether Redis does not know the script. */
-		private boolean unknown;
-
-		/** Whether a Cluster moves the partition. */
-		private boolean moving;
-
-		private @Nullable RedisFuture<List<Object>> future;
-
-		private @Nullable ScriptReply reply;
-
-		Attempt(Call call) {
-			this.call = call;
-			this.keys = Stream
-				.concat(Arrays.stream(Scripts.this.partitions.keys(call.partition())), call.keys().stream())
-				.toArray(byte[][]::new);
-			LongSupplier clock = Scripts.this.clock;
-			byte[] time = Partitions.bytes((clock != null) ? Long.toString(clock.getAsLong()) : "");
-			this.arguments = Stream.concat(Stream.of(time), call.arguments().stream()).toArray(byte[][]::new);
+	private LongFunction<ScriptReply> send(RedisScriptingAsyncCommands<byte[], byte[]> commands, Call call, byte[] time,
+			boolean withSource) {
+		int partition = call.partition();
+		byte[][] keys = Stream.concat(Arrays.stream(this.partitions.keys(partition)), call.keys().stream())
+			.toArray(byte[][]::new);
+		byte[][] arguments = Stream.concat(Stream.of(time), call.arguments().stream()).toArray(byte[][]::new);
+		try {
+			RedisFuture<List<Object>> reply = withSource
+					? commands.eval(call.script().source(), ScriptOutputType.MULTI, keys, arguments)
+					: commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, keys, arguments);
+			return (deadline) -> await(partition, reply, deadline);
 		}
-
-		void send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
-			Script script = this.call.script();
-			try {
-				this.future = this.unknown
-						? commands.eval(script.source(), ScriptOutputType.MULTI, this.keys, this.arguments)
-						: commands.evalsha(script.digest(), ScriptOutputType.MULTI, this.keys, this.arguments);
-			}
-			catch (RuntimeException ex) {
-				this.future = null;
-				this.reply = ScriptReply.notSent(this.call.partition(), RedisErrors.translated(ex));
-			}
+		catch (RuntimeException ex) {
+			ScriptReply failed = ScriptReply.notSent(partition, RedisErrors.translated(ex));
+			return (deadline) -> failed;
 		}
+	}
 
-		void await(long deadline) {
-			RedisFuture<List<Object>> future = this.future;
-			if (future == null) {
-				return;
-			}
-			try {
-				this.reply = ScriptReply.of(this.call.partition(), Waiting.until(deadline, future));
-			}
-			catch (RuntimeException ex) {
-				this.reply = ScriptReply.failed(this.call.partition(), ex);
-			}
+	private static ScriptReply await(int partition, RedisFuture<List<Object>> reply, long deadline) {
+		try {
+			return ScriptReply.of(partition, StoreConnection.get(reply, deadline));
 		}
-
-		boolean isToBeRepeated(boolean mayMove) {
-			RuntimeException failure = reply().failure();
-			this.unknown = failure != null && failure.getCause() instanceof RedisNoScriptException;
-			this.moving = RedisErrors.message(failure).startsWith("TRYAGAIN");
-			return this.unknown || (this.moving && mayMove);
+		catch (RuntimeException ex) {
+			return ScriptReply.failed(partition, ex);
 		}
-
-		ScriptReply reply() {
-			Assert.state(this.reply != null, "The script was not run");
-			return this.reply;
-		}
-
 	}
 
 }

@@ -1,6 +1,9 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,17 +31,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.Assert;
 
 /**
- * The store's own connection to the Redis of the application. It differs from the
- * connection of the application in two ways:
- * <ul>
- * <li>If the connection breaks, the commands on it fail. Lettuce would by default send
- * them again later, and a command that replaces a task could then replace a newer
- * one.</li>
- * <li>A command waits for its reply for the application's timeout, but for 5 s at most,
- * which is much less than a lease. After a break, the client reconnects at least once a
- * second.</li>
- * </ul>
- * Thread-safe.
+ * The store's own connection to the Redis of the application. If it breaks, the commands
+ * on it fail: Lettuce would by default send them again later, and a command that replaces
+ * a task could then replace a newer one. A command waits for its reply for 5 s at most,
+ * which is much less than a lease. Thread-safe.
  */
 final class StoreConnection implements AutoCloseable {
 
@@ -55,10 +51,6 @@ final class StoreConnection implements AutoCloseable {
 
 	private final AtomicLong refreshedNanos = new AtomicLong(System.nanoTime());
 
-	/**
-	 * Connects to the Redis of the application.
-	 * @param maxTimeout how long a command waits for its reply at most
-	 */
 	StoreConnection(LettuceConnectionFactory application, Duration maxTimeout) {
 		this.resources = resources(application.getClientConfiguration());
 		this.factory = new LettuceConnectionFactory(configuration(application),
@@ -110,9 +102,8 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Reads the private field of the factory. A public getter returns the configuration
-	 * only if the factory was created with a configuration of the same type. Otherwise
-	 * the getter returns a Redis on this host.
+	 * Reads a private field, since the public getters return a Redis on this host if the
+	 * factory was created with a configuration of another type.
 	 */
 	private static RedisConfiguration configuration(LettuceConnectionFactory application) {
 		Object configuration = new DirectFieldAccessor(application).getPropertyValue("configuration");
@@ -147,13 +138,31 @@ final class StoreConnection implements AutoCloseable {
 	 * Waits for the reply to a command.
 	 */
 	<T> T get(CompletionStage<T> reply) {
-		return Waiting.until(System.nanoTime() + timeout().toNanos(), reply.toCompletableFuture());
+		return get(reply, System.nanoTime() + timeout().toNanos());
+	}
+
+	/**
+	 * Waits for the reply to a command, which is cancelled after the deadline. An
+	 * interrupt does not end the wait, since the caller may wait for the calls of other
+	 * threads too.
+	 * @param deadline as {@link System#nanoTime()} gives it
+	 * @throws RuntimeException if there is no reply, or an error
+	 */
+	static <T> T get(CompletionStage<T> reply, long deadline) {
+		CompletableFuture<T> future = reply.toCompletableFuture();
+		try {
+			return future.isDone() ? future.join()
+					: future.copy().orTimeout(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS).join();
+		}
+		catch (CompletionException | CancellationException ex) {
+			future.cancel(true);
+			throw RedisErrors.translated((ex.getCause() instanceof Exception cause) ? cause : ex);
+		}
 	}
 
 	/**
 	 * Looks up the servers of a Cluster again, at most once in {@link #REFRESH_INTERVAL}.
-	 * Another server may have replaced the server that does not answer. Does not wait for
-	 * the result.
+	 * Does not wait for the result.
 	 */
 	void refresh() {
 		long last = this.refreshedNanos.get();

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.redis;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -13,8 +12,8 @@ import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one script about some tasks: one call for each partition that has some of
- * them, and for each {@link #MAX_TASKS}. Not thread-safe.
+ * Calls of one script about some tasks, each about up to {@link #MAX_TASKS} tasks of one
+ * partition. Not thread-safe.
  */
 final class TaskBatch {
 
@@ -25,9 +24,10 @@ final class TaskBatch {
 
 	private final @Nullable Object[] head;
 
-	private final List<Map<Integer, Part>> steps = new ArrayList<>();
+	private final List<Part> parts = new ArrayList<>();
 
-	private int size;
+	/** The last part of each partition. */
+	private final Map<Integer, Part> last = new HashMap<>();
 
 	/**
 	 * Creates an empty batch.
@@ -44,11 +44,12 @@ final class TaskBatch {
 	 * @return the call with the task
 	 */
 	Call add(int partition, int position, @Nullable Object... arguments) {
-		if (this.size++ % MAX_TASKS == 0) {
-			this.steps.add(new LinkedHashMap<>());
+		Part part = this.last.get(partition);
+		if (part == null || part.positions.size() == MAX_TASKS) {
+			part = new Part(this.script.on(partition, this.head), new ArrayList<>());
+			this.last.put(partition, part);
+			this.parts.add(part);
 		}
-		Part part = this.steps.get(this.steps.size() - 1)
-			.computeIfAbsent(partition, (number) -> new Part(this.script.on(number, this.head), new ArrayList<>()));
 		part.positions.add(position);
 		return part.call.with(arguments);
 	}
@@ -65,31 +66,12 @@ final class TaskBatch {
 	}
 
 	/**
-	 * Runs the calls, at most {@link #MAX_TASKS} tasks at once. A partition that has
-	 * failed gets no further call.
-	 * @param scripts runs calls at once and gives their replies in the same order
+	 * Runs the calls.
+	 * @param scripts runs calls and gives their replies in the same order
 	 */
 	List<Answer> run(Function<List<Call>, List<ScriptReply>> scripts) {
-		Map<Integer, ScriptReply> failed = new HashMap<>();
-		List<Answer> answers = new ArrayList<>();
-		for (Map<Integer, Part> step : this.steps) {
-			Iterator<ScriptReply> replies = scripts
-				.apply(step.values()
-					.stream()
-					.map(Part::call)
-					.filter((one) -> !failed.containsKey(one.partition()))
-					.toList())
-				.iterator();
-			step.forEach((partition, part) -> {
-				ScriptReply earlier = failed.get(partition);
-				ScriptReply reply = (earlier != null) ? earlier : replies.next();
-				answers.add(new Answer(part.positions, reply));
-				if (reply.failure() != null) {
-					failed.put(partition, reply);
-				}
-			});
-		}
-		return answers;
+		Iterator<ScriptReply> replies = scripts.apply(this.parts.stream().map(Part::call).toList()).iterator();
+		return this.parts.stream().map((part) -> new Answer(part.positions, replies.next())).toList();
 	}
 
 	private record Part(Call call, List<Integer> positions) {
@@ -97,10 +79,7 @@ final class TaskBatch {
 	}
 
 	/**
-	 * The reply of a call.
-	 *
-	 * @param positions the positions of the tasks in the call
-	 * @param reply the reply, or its failure
+	 * The reply of a call, and the positions of its tasks.
 	 */
 	record Answer(List<Integer> positions, ScriptReply reply) {
 

@@ -20,11 +20,6 @@ public final class UncertainWriteException extends NonTransientDataAccessResourc
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Creates an exception.
-	 * @param cause why the number of replicas with the change is unknown, {@code null} if
-	 * Redis has counted the replicas
-	 */
 	UncertainWriteException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}

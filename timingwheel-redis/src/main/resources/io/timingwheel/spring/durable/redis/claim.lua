@@ -8,8 +8,8 @@
 -- last time at which tasks may begin (nothing: any time; later the node has stalled since it took places or starts), the
 -- first of their places (nothing if they need none; the others have the next numbers)
 -- Returns: now; the names in PAUSED; after how long the next task can be claimed, of names without limits and of limited
--- names (-1 for never); the names with deliveries that this call has found lost; 1 if tasks wait for others with their
--- keys; further tasks (name, time, 1 if they may begin); the first suspect of each name (name, time); tasks...
+-- names (-1: never); the names of which deliveries were found lost; 1 if tasks wait for others with their keys; further
+-- tasks (name, time, 1 if they may begin); the first suspect of each name (name, time); tasks...
 local WIDTH, FIRST = 9, 7
 local MAX_LOST = 200 -- of one name
 local wants_suspect = ARGV[2] == '1'
@@ -22,8 +22,8 @@ end
 
 local chosen, further, suspects, later, lost, waits = {}, {}, {}, { math.huge, math.huge }, {}, false
 
--- The name that the script looks at, the time of the first entry of each of its sections, and its limits. The class is 1
--- without limits, and 2 with limits.
+-- The name that the script looks at, the time of the first entry of each of its sections, its class (1 without limits, 2
+-- with limits), and how many tasks of a key may run.
 local name, first_at, class, per_key
 
 -- The entries of a section up to a time.
@@ -45,7 +45,6 @@ end
 
 local function sort(found)
   table.sort(found, function(one, other) return one.at < other.at end)
-  return found
 end
 
 -- The entries of two sections in the order of their times.
@@ -53,7 +52,10 @@ local function both(found, others)
   for _, one in ipairs(others) do
     found[#found + 1] = one
   end
-  return #others > 0 and sort(found) or found
+  if #others > 0 then
+    sort(found)
+  end
+  return found
 end
 
 -- How many tasks of each key run. A suspect counts for other suspects from its claim on, and for other tasks from its
@@ -202,7 +204,10 @@ if #ARGV >= FIRST then
 end
 
 local ids = {}
-for position, one in ipairs(#chosen > limit and sort(chosen) or chosen) do
+if #chosen > limit then
+  sort(chosen)
+end
+for position, one in ipairs(chosen) do
   if position <= limit then
     ids[position] = one.id
   elseif one.name then
@@ -238,8 +243,7 @@ end
 
 local times = {}
 for _, one in ipairs(further) do
-  append(times, one.name, one.at)
-  append(times, one.at <= now and not one.expired and 1 or 0)
+  append(times, one.name, one.at, one.at <= now and not one.expired and 1 or 0)
 end
 local reply = { now, paused, delay(later[1]), delay(later[2]), lost, waits and 1 or 0, times, suspects }
 for position, id in ipairs(ids) do

@@ -10,8 +10,7 @@ local function add(name)
     pending = pending + 1
     overdue = overdue + (task.due <= now and 1 or 0)
   end)
-  append(reply, name)
-  append(reply, pending, overdue)
+  append(reply, name, pending, overdue)
   append(reply, count(name, RUNNING), count(name, DEAD))
 end
 

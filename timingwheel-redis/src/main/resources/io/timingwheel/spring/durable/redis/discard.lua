@@ -19,5 +19,6 @@ else
     end
   end
 end
-write_deletions()
-return { #gone }
+local deleted = #gone
+save()
+return { deleted }

@@ -7,8 +7,7 @@
 -- ARGV: clock, how many dead tasks the partition keeps, then for each task: id, fence, event, and the arguments of the
 -- event: none for acknowledge; schedule, next time or delay, '1' if a time (nothing if there is no next time), error or
 -- nothing for repeat; attempt, delay, error for retry; '1' if the body has started for release; reason for bury
--- Returns, for each task: a reply, the name and the place if the task has given up a place; at last how many dead tasks
--- were dropped
+-- Returns: the replies; for each task that has given up a place: its number, name, place; how many dead tasks were dropped
 local WIDTHS = { acknowledge = 3, ['repeat'] = 7, retry = 6, release = 4, bury = 4 }
 local MAX_DROPPED = 1000
 
@@ -97,21 +96,18 @@ while i <= #ARGV do
   i = i + WIDTHS[ARGV[i + 2]]
 end
 load(ids)
-local replies = {}
+local replies, places, dropped = {}, {}, 0
 for _, start in ipairs(starts) do
-  local id = ARGV[start]
-  local place = tasks[id] and tasks[id].place
-  local reply, task = settle(ARGV[start + 2], id, ARGV[start + 1], start + 3)
-  local frees = place and task and reply ~= REFUSED
+  local place = tasks[ARGV[start]] and tasks[ARGV[start]].place
+  local reply, task = settle(ARGV[start + 2], ARGV[start], ARGV[start + 1], start + 3)
   append(replies, reply)
-  append(replies, frees and task.name or false, frees and place or false)
+  if place and task and reply ~= REFUSED then
+    append(places, #replies, task.name, place)
+  end
 end
 save()
-local dropped = 0
 if buries and call('ZCARD', INDEX) > tonumber(ARGV[2]) then
-  removed, gone, holders = {}, {}, {}
   dropped = drop_oldest(tonumber(ARGV[2]))
-  write_deletions()
+  save()
 end
-append(replies, dropped)
-return replies
+return { replies, places, dropped }

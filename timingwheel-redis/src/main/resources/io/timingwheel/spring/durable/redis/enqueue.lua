@@ -39,10 +39,8 @@ load_arguments(2, WIDTH)
 local reply = {}
 for i = 2, #ARGV, WIDTH do
   local outcome, task = enqueue(i)
-  append(reply, outcome, task.id)
-  append(reply, task.due, now)
+  append(reply, outcome, task.id, task.due)
+  append(reply, now)
 end
--- The additions come first. A full Redis thus refuses the first write, and the task that would be replaced stays.
-write_additions()
-write_deletions()
+save(true)
 return reply

@@ -1,7 +1,7 @@
 -- leased: begin -> running, without its key
 -- running: begin -> the same, since the call was repeated; renew -> running, with a lease from now
 -- ARGV: clock, 'begin' or 'renew', lease, then for each task: id, fence
--- Returns, for each task: a reply, the name and the place if the task has a place
+-- Returns: the replies; for each task with a place: its number, name, place; 0
 local event, ends = ARGV[2], at_most(now + ARGV[3])
 
 local function hold(task)
@@ -20,13 +20,13 @@ local function hold(task)
 end
 
 load_arguments(4, 2)
-local replies = {}
+local replies, places = {}, {}
 for i = 4, #ARGV, 2 do
   local task = tasks[ARGV[i]]
-  local reply = task and task.fence == tonumber(ARGV[i + 1]) and hold(task) or REFUSED
-  replies[#replies + 1] = reply
-  replies[#replies + 1] = reply == DONE and task.place and task.name or false
-  replies[#replies + 1] = reply == DONE and task.place or false
+  append(replies, task and task.fence == tonumber(ARGV[i + 1]) and hold(task) or REFUSED)
+  if replies[#replies] == DONE and task.place then
+    append(places, #replies, task.name, task.place)
+  end
 end
 save()
-return replies
+return { replies, places, 0 }

@@ -32,8 +32,7 @@ if event == 'take' then
   local taken = math.max(0, math.min(tonumber(ARGV[9]), free - ARGV[7], starts))
   local ends = at_most(now + ARGV[8])
   for i = 1, concurrent > 0 and taken or 0 do
-    added[#added + 1] = ends
-    added[#added + 1] = ARGV[10] .. (ARGV[11] + i - 1)
+    append(added, ends, ARGV[10] .. (ARGV[11] + i - 1))
   end
   write('ZADD', PLACES, added)
   if interval > 0 and taken > 0 then

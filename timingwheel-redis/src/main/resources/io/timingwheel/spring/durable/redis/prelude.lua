@@ -1,23 +1,17 @@
--- Every script begins with this text: the data of a partition, and the steps that several scripts share. The words are
--- those of the table of states in the description of the package io.timingwheel.spring.durable.store.
---
--- A script works on one partition. Its keys are in one slot of a Cluster, and each call names all of them:
+-- Every script begins with what it needs of this text. The words are those of the table of states in the description of
+-- the package io.timingwheel.spring.durable.store. A script works on one partition, and each call names all of its keys:
 --   HEADS    hash        id -> head: what changes in the life of a task, and its name and key
 --   BODIES   hash        id -> body: payload and trace
 --   INDEX    sorted set  a member for each task: length of the name in one byte, name, section, time in eight bytes, id.
 --                        All scores are 0, so Redis orders the members by their bytes
 --   HOLDERS  hash        field (see field) -> id of the task that holds the key, or CANCELLED
 --   PAUSED   set         the paused names, and a mark
--- Heads and bodies are values of MessagePack, one after another. The fields of a task:
---   state, fence, due, attempt, deliveries, lost, name, key, error (nil for none)
---   at         the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends, when a
---              dead task died
+-- Heads and bodies are values of MessagePack, one after another. Times are milliseconds since the epoch. Some fields:
+--   at         the time in INDEX: when a scheduled task is due, when a lease ends, when a dead task died
 --   held       ONCE or SCHEDULE: which key the task holds; nil for none
 --   first      the time of the first call since the task last began, if a call had a longest wait
 --   schedule   the text of the schedule; false if it was cancelled during this run; nil for a task that runs once
 --   scheduled  the time of the run by the schedule
---   place      the place of the task, if the starts of its name are limited
--- Times are milliseconds since the epoch.
 local call, sub, byte = redis.call, string.sub, string.byte
 
 local HEADS, BODIES, INDEX, HOLDERS, PAUSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -44,8 +38,6 @@ local function due_time(millis, absolute)
   return at_most(absolute == '1' and tonumber(millis) or now + millis)
 end
 
--- INDEX
-
 local function section(name, letter)
   return string.char(#name) .. name .. letter
 end
@@ -62,17 +54,13 @@ local function member(task)
   return section(task.name, task.section) .. index_time(task.at) .. task.id
 end
 
--- The first entries of a section, or the last ones if backwards; with a bound only those behind it. A bound is the part
--- of a member after its section.
+-- The first entries of a section, or the last ones if backwards; with a bound, which is the part of a member after its
+-- section, only those behind it.
 local function entries(name, letter, limit, bound, backwards)
   local start = section(name, letter)
   local first, last = '[' .. start, '(' .. start .. '\255'
-  local found
-  if backwards then
-    found = call('ZREVRANGEBYLEX', INDEX, bound and '(' .. start .. bound or last, first, 'LIMIT', 0, limit)
-  else
-    found = call('ZRANGEBYLEX', INDEX, bound and '(' .. start .. bound or first, last, 'LIMIT', 0, limit)
-  end
+  local from, to = bound and '(' .. start .. bound or backwards and last or first, backwards and first or last
+  local found = call(backwards and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX', INDEX, from, to, 'LIMIT', 0, limit)
   for i, text in ipairs(found) do
     found[i] = { at = struct.unpack('>I8', text, #start + 1), id = sub(text, #start + 9), member = text }
   end
@@ -95,9 +83,7 @@ local function for_each_name(visit)
   end
 end
 
--- Reading tasks
-
-local tasks = {} -- the tasks that this script has read or stored, by id
+local tasks = {} -- those that this script has read or stored, by id
 
 local function load(ids)
   for from = 1, #ids, 2000 do -- unpack takes some thousand values at most
@@ -115,7 +101,6 @@ local function load(ids)
   end
 end
 
--- The task with an id, also if this script has stored it.
 local function find(id)
   if not tasks[id] then
     load({ id })
@@ -146,8 +131,7 @@ local function tasks_in(name, letter, limit, bound, backwards)
   return found
 end
 
--- Calls visit(task) for each leased task of a name. Their due times are only in their heads. More than 2,000 of a name in
--- a partition are an exception, and the calls of operators leave the rest out.
+-- Visits the leased tasks of a name, whose due times are only in their heads. Operators do not see those beyond 2,000.
 local function for_each_leased(name, visit)
   for _, letter in ipairs({ LEASED, SUSPECT[LEASED] }) do
     for _, task in ipairs(tasks_in(name, letter, 2000)) do
@@ -165,14 +149,13 @@ local function stored_task(task)
     task.error or false, task.at, task.schedule or false, task.scheduled or 0 }
 end
 
--- The field of HOLDERS for the key of a task that runs once, or of a schedule.
 local function field(name, kind, key)
   return section(name, kind) .. key
 end
 
 local holders = {} -- the changes of HOLDERS: id by field, false for none
 
--- The id of the task that holds a key, CANCELLED, or false.
+-- The id of the task that holds a key as ONCE or SCHEDULE, CANCELLED, or false.
 local function holder(name, kind, key)
   local id = holders[field(name, kind, key)]
   if id == nil then
@@ -189,13 +172,13 @@ local function target(kind, name_or_id, key)
   return id and id ~= CANCELLED and find(id) or nil
 end
 
--- Changing tasks. A script collects its changes, and writes them at its end.
-
+-- A script collects its changes, and writes them at its end.
 local heads, bodies, added, removed, gone = {}, {}, {}, {}, {}
 
-local function append(list, one, other)
+local function append(list, one, other, third)
   list[#list + 1] = one
   list[#list + 1] = other
+  list[#list + 1] = third
 end
 
 -- Raises the fence at least to the time. So no fence comes twice, even after a failover that lost the last writes.
@@ -277,31 +260,28 @@ local function write(command, key, values)
   end
 end
 
-local function write_deletions()
-  local fields = {}
+-- Writes all changes. A full Redis refuses a script only if its first write needs memory. The deletions therefore come
+-- first, so that the work on stored tasks goes on when Redis is full, or last, so that no task is replaced then.
+local function save(additions_first)
+  local fields, freed = {}, {}
   for of, id in pairs(holders) do
-    append(fields, not id and of or nil)
+    append(id and fields or freed, of, id or nil)
+  end
+  local function add()
+    write('HSET', HEADS, heads)
+    write('HSET', BODIES, bodies)
+    write('ZADD', INDEX, added)
+    write('HSET', HOLDERS, fields)
+  end
+  if additions_first then
+    add()
   end
   write('ZREM', INDEX, removed)
   write('HDEL', HEADS, gone)
   write('HDEL', BODIES, gone)
-  write('HDEL', HOLDERS, fields)
-end
-
-local function write_additions()
-  local fields = {}
-  for of, id in pairs(holders) do
-    append(fields, id and of or nil, id or nil)
+  write('HDEL', HOLDERS, freed)
+  if not additions_first then
+    add()
   end
-  write('HSET', HEADS, heads)
-  write('HSET', BODIES, bodies)
-  write('ZADD', INDEX, added)
-  write('HSET', HOLDERS, fields)
-end
-
--- Writes all changes. A full Redis refuses a script only if its first write needs memory. The deletions therefore come
--- first, so that the work on stored tasks goes on when Redis is full.
-local function save()
-  write_deletions()
-  write_additions()
+  heads, bodies, added, removed, gone, holders = {}, {}, {}, {}, {}, {}
 end

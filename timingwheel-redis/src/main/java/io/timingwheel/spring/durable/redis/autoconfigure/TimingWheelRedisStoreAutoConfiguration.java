@@ -6,7 +6,6 @@ import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
-import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -36,9 +35,7 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 	@Bean
 	RedisDelayedTaskStore timingWheelDelayedTaskStore(ObjectProvider<RedisConnectionFactory> connectionFactories,
 			TimingWheelRedisStoreProperties properties) {
-		RedisStoreOptions options = new RedisStoreOptions(properties.getNamespace(), properties.getPartitions(),
-				properties.getWaitReplicas(), properties.getWaitTimeout(), properties.getMaxDead());
-		return new RedisDelayedTaskStore(connectionFactory(connectionFactories), options);
+		return new RedisDelayedTaskStore(connectionFactory(connectionFactories), properties.options());
 	}
 
 	private static LettuceConnectionFactory connectionFactory(ObjectProvider<RedisConnectionFactory> factories) {
