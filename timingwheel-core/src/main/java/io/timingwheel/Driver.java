@@ -2,11 +2,13 @@ package io.timingwheel;
 
 import java.util.ArrayList;
 import java.util.Objects;
-import java.util.PriorityQueue;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToLongFunction;
 
+import io.timingwheel.TimerList.Chunk;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,11 @@ final class Driver {
 	/** The gate of tasks that do not name their executor has this key. */
 	private static final Object UNNAMED = new Object();
 
+	/** Constants, since the first use of a method reference needs memory. */
+	private static final ToLongFunction<Wheel> NEXT_DUE = Wheel::nextDue;
+
+	private static final ToLongFunction<Wheel> NEXT_WAKE = Wheel::nextWake;
+
 	private final WheelClock time;
 
 	private final Shard[] shards;
@@ -32,17 +39,14 @@ final class Driver {
 
 	private final Log log;
 
-	/**
-	 * Whether the wheel's own thread hands tasks over. An interrupt of a thread that
-	 * advances a clock by hand belongs to that thread.
-	 */
+	/** False for a manual clock: an interrupt belongs to the thread that advances it. */
 	private final boolean ownThread;
 
 	/** Held during a turn, so that {@code stop} can wait for its end. */
 	private final ReentrantLock turnLock = new ReentrantLock();
 
 	/** All gates, by their next retry. */
-	private PriorityQueue<Gate> gates = new PriorityQueue<>(Gate.BY_RETRY);
+	private final TreeSet<Gate> gates = new TreeSet<>(Gate.BY_RETRY);
 
 	private long turns;
 
@@ -52,10 +56,9 @@ final class Driver {
 	/** The chunk in hand, which the next turn continues if a turn has failed. */
 	private @Nullable Chunk chunk;
 
-	/** The index of the current timer. */
 	private int index;
 
-	/** The tick of the chunk in hand, {@link Wheel#NEVER} if there is none. */
+	/** {@link Wheel#NEVER} if no chunk is in hand. */
 	private volatile long tickInHand = Wheel.NEVER;
 
 	private volatile long nextRetry = Wheel.NEVER;
@@ -67,8 +70,7 @@ final class Driver {
 	private volatile boolean stopped;
 
 	/**
-	 * The class of the last task. To check again what kind of task it is would cost as
-	 * much as the rest of a hand-over.
+	 * The class of the last task, since a check of its kind costs as much as a hand-over.
 	 */
 	private @Nullable Class<?> knownClass;
 
@@ -85,48 +87,36 @@ final class Driver {
 	}
 
 	/**
-	 * The first tick at which there may be something to do, {@link Wheel#NEVER} if there
-	 * is nothing.
+	 * The first tick at which there may be something to do.
 	 */
 	long nextWake() {
-		if (this.stopped) {
-			return Wheel.NEVER;
-		}
-		long wake = Math.min(this.tickInHand, this.nextRetry);
-		for (Shard shard : this.shards) {
-			wake = Math.min(wake, shard.wheel.nextWake());
-		}
-		return wake;
+		return this.stopped ? Wheel.NEVER : earliest(NEXT_WAKE);
 	}
 
 	/**
 	 * The tick of the chunk in hand, otherwise the first tick at which a slot may begin
-	 * or an executor that has refused is tried again.
+	 * or a refusing executor is tried again.
 	 */
 	long nextHandOver() {
-		if (this.stopped) {
-			return this.tickInHand;
-		}
-		long due = Math.min(this.tickInHand, this.nextRetry);
-		for (Shard shard : this.shards) {
-			due = Math.min(due, shard.wheel.nextDue());
-		}
-		return due;
+		return this.stopped ? this.tickInHand : earliest(NEXT_DUE);
 	}
 
-	/**
-	 * The nanoseconds until {@link #nextWake}, {@link Long#MAX_VALUE} if they exceed the
-	 * range.
-	 */
+	private long earliest(ToLongFunction<Wheel> tick) {
+		long earliest = Math.min(this.tickInHand, this.nextRetry);
+		for (Shard shard : this.shards) {
+			earliest = Math.min(earliest, tick.applyAsLong(shard.wheel));
+		}
+		return earliest;
+	}
+
 	long nanosUntilNextWake() {
 		long nanos = this.time.nanosAt(nextWake());
 		return (nanos == Long.MAX_VALUE) ? Long.MAX_VALUE : nanos - this.time.elapsed();
 	}
 
 	/**
-	 * Takes one bounded step: tries again some timers that an executor has refused, and
-	 * hands over a chunk of the first slot that has begun, or cascades some timers of a
-	 * slot. A turn that fails leaves everything so that the next turn can continue.
+	 * Takes one bounded step: tries some refused timers again, and hands over a chunk or
+	 * cascades some timers. If a turn fails, the next one continues.
 	 */
 	void turn() {
 		this.turnLock.lock();
@@ -173,9 +163,6 @@ final class Driver {
 		}
 	}
 
-	/**
-	 * Records how late a chunk is, and warns if it is very late.
-	 */
 	private void lagsBy(long nanos) {
 		this.maxLag = Math.max(this.maxLag, nanos);
 		if (nanos > LAG_TO_WARN) {
@@ -195,7 +182,7 @@ final class Driver {
 			while (this.index < size) {
 				Timer timer = chunk.get(this.index);
 				if (timer != null) {
-					handOver(timer, shard, tick);
+					serve(timer, shard, tick, null);
 				}
 				this.index++;
 			}
@@ -204,7 +191,12 @@ final class Driver {
 		}
 	}
 
-	private void handOver(Timer timer, Shard shard, long tick) {
+	/**
+	 * Hands a due timer over, or puts it back if it was moved.
+	 * @param source the list from which a retry has taken the timer, null if it has
+	 * fallen due
+	 */
+	private void serve(Timer timer, Shard shard, long tick, @Nullable TimerList source) {
 		Runnable task = timer.task();
 		if (task == null) {
 			// The timer has ended since the driver took it.
@@ -214,15 +206,15 @@ final class Driver {
 			learn(task);
 			if (this.direct) {
 				if (timer.runIfDue(tick)) {
-					shard.handedOver();
+					shard.handedOver(false);
 					return;
 				}
 			}
-			else if (timer.isExpired() || timer.expire(tick)) {
-				handOver(timer, task, shard, tick);
+			else if (timer.state() == Timer.FIRED || timer.expire(tick)) {
+				handOver(timer, task, shard, tick, source);
 				return;
 			}
-			shard.putBack(timer, tick);
+			shard.putBack(timer);
 		}
 		finally {
 			if (this.ownThread) {
@@ -242,140 +234,102 @@ final class Driver {
 	}
 
 	/**
-	 * Hands a timer over that has expired, unless it has to wait for its executor. Tasks
-	 * that name no executor are always tried, and wait together.
+	 * Hands an expired timer over, unless it has to wait for its executor. Tasks that
+	 * name no executor are always tried, and wait together.
 	 */
-	private void handOver(Timer timer, Runnable task, Shard shard, long tick) {
-		Executor executor = null;
-		Throwable failure = null;
+	private void handOver(Timer timer, Runnable task, Shard shard, long tick, @Nullable TimerList source) {
+		Object key = UNNAMED;
 		boolean called = true;
 		try {
-			executor = this.routed
+			Executor executor = this.routed
 					? Objects.requireNonNull(((RoutedTask) task).executor(), "The task names no executor")
 					: this.executor;
-		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		Object key = (executor != null) ? executor : UNNAMED;
-		Gate gate = shard.gate(key);
-		if (executor != null) {
-			TimerList list = (gate != null) ? gate.listForDue() : null;
-			if (list != null) {
-				shard.letWait(timer, list, tick);
+			key = executor;
+			Gate gate = (source == null) ? shard.gate(key) : null;
+			if (gate != null && gate.holdsBack()) {
+				shard.letWait(timer, gate, gate.untried, tick);
 				return;
 			}
-			try {
-				called = execute(timer, task, executor);
+			if (this.routed) {
+				called = ((RoutedTask) task).handOver(executor, timer);
 			}
-			catch (Throwable ex) {
-				failure = ex;
+			else {
+				executor.execute(timer);
 			}
 		}
-		if (failure != null && (timer.isWithdrawn() || letWait(timer, shard, gate, key, tick))) {
-			this.refused++;
-			this.log.warn(Log.Warning.REFUSAL,
-					"An executor has refused a task of the timing wheel. The task stays pending and is handed over again"
-							+ " later. Give the executor more threads or a longer queue, or schedule fewer tasks",
-					failure);
-			return;
+		catch (Throwable ex) {
+			if (timer.state() <= Timer.CANCELLED || letWait(timer, key, shard, tick, source)) {
+				this.refused++;
+				this.log.warn(Log.Warning.REFUSAL,
+						"An executor has refused a task of the timing wheel. The task stays pending and is handed over again"
+								+ " later. Give the executor more threads or a longer queue, or schedule fewer tasks",
+						ex);
+				return;
+			}
+			this.log.report(task, ex);
 		}
-		if (failure != null) {
-			this.log.report(task, failure);
-		}
-		if (gate != null && called && gate.accept()) {
+		Gate gate = called ? shard.gate(key) : null;
+		if (gate != null && gate.accept() && source == null) {
 			this.gates.remove(gate);
 			plan(gate, Gate.MIN_PAUSE);
 		}
-		count(timer, task, shard);
-	}
-
-	/**
-	 * Calls an executor.
-	 * @return false if somebody else has taken the task, so that the executor was not
-	 * called
-	 */
-	private boolean execute(Timer timer, Runnable task, Executor executor) {
-		if (this.routed) {
-			return ((RoutedTask) task).handOver(executor, timer);
+		// The task or its executor may have stopped the wheel.
+		if (timer.state() != Timer.RETURNED) {
+			shard.handedOver(task instanceof WheelScheduledTask<?> scheduled && scheduled.isPeriodic());
 		}
-		executor.execute(timer);
-		return true;
 	}
 
 	/**
-	 * Lets a timer wait that was refused.
-	 * @return false if the task has begun nevertheless
+	 * Lets a refused timer wait, unless its task has begun nevertheless.
 	 */
-	private boolean letWait(Timer timer, Shard shard, @Nullable Gate existing, Object key, long tick) {
-		if (!timer.isExpired()) {
+	private boolean letWait(Timer timer, Object key, Shard shard, long tick, @Nullable TimerList source) {
+		if (timer.state() != Timer.FIRED) {
 			return false;
 		}
-		Gate gate = existing;
+		Gate gate = shard.gate(key);
 		if (gate == null) {
 			gate = new Gate(key, shard);
 			plan(gate, Gate.MIN_PAUSE);
-			shard.addGate(gate);
 		}
-		if (!shard.letWait(timer, gate.listForRefused(), tick)) {
+		if (!shard.letWait(timer, gate, gate.listForRefused(), tick)) {
 			return false;
 		}
-		gate.refuse();
+		gate.refuse(source);
 		return true;
-	}
-
-	/**
-	 * Counts an accepted hand-over, unless the task or its executor has stopped the wheel
-	 * and {@code stop} has returned the task.
-	 */
-	private static void count(Timer timer, Runnable task, Shard shard) {
-		if (!timer.isReturned()) {
-			if (task instanceof WheelScheduledTask<?> scheduled && scheduled.isPeriodic()) {
-				shard.handedOverToRepeat();
-			}
-			else {
-				shard.handedOver();
-			}
-		}
 	}
 
 	/**
 	 * Tries the timers of an executor again whose retry is due, in bounded steps.
 	 */
 	private void retry(long now) {
-		tryAgain(now);
-		Gate gate = (this.nextRetry <= now) ? this.gates.peek() : null;
-		if (gate == null) {
+		tryAgain(now, null);
+		if (this.nextRetry > now) {
 			return;
 		}
+		Gate gate = this.gates.first();
 		gate.beginRetry();
 		int size = gate.size();
-		for (int i = 0; i < Math.min(size, RETRY_STEP) && !this.stopped; i++) {
-			TimerList list = gate.next();
-			if (list == null) {
-				break;
-			}
+		TimerList list = gate.next();
+		for (int i = 0; i < Math.min(size, RETRY_STEP) && list != null && !this.stopped; i++) {
 			this.waiting = gate.shard.takeWaiting(list, now);
-			tryAgain(now);
+			tryAgain(now, list);
+			list = gate.next();
 		}
 		long pause = gate.endRetry(size > RETRY_STEP);
 		this.gates.remove(gate);
-		if (!gate.shard.removeIfEmpty(gate)) {
+		if (gate.shard.removeIfEmpty(gate)) {
+			planNext();
+		}
+		else {
 			plan(gate, pause);
-			return;
 		}
-		if (this.gates.isEmpty()) {
-			// The old queue would keep its capacity for the largest number of gates.
-			this.gates = new PriorityQueue<>(Gate.BY_RETRY);
-		}
-		planNext();
 	}
 
-	private void tryAgain(long now) {
+	private void tryAgain(long now, @Nullable TimerList source) {
 		Timer timer = this.waiting;
 		Shard shard = (timer != null) ? timer.shard() : null;
 		if (timer != null && shard != null) {
-			handOver(timer, shard, now);
+			serve(timer, shard, now, source);
 		}
 		this.waiting = null;
 	}
@@ -391,20 +345,17 @@ final class Driver {
 	}
 
 	private void planNext() {
-		Gate first = this.gates.peek();
-		this.nextRetry = (first != null) ? first.retryTick : Wheel.NEVER;
+		this.nextRetry = this.gates.isEmpty() ? Wheel.NEVER : this.gates.first().retryTick;
 	}
 
 	/**
 	 * Stops the driver for good, and collects all tasks that were not handed over. Waits
-	 * for the task that is being handed over, unless a task or an executor calls this on
-	 * the driver's thread. Then this also collects the current task unless it has begun.
-	 * @param tasks gets the tasks. If this method fails, for example without memory,
-	 * another call collects the others
-	 * @param waitNanos how long to wait for the turn in progress
+	 * for the end of the turn, unless called on the driver's thread. Then the current
+	 * task is collected, too, unless it has begun. If this fails without memory, another
+	 * call collects the rest.
 	 */
 	void stop(ArrayList<Runnable> tasks, long waitNanos) {
-		this.stopped = true;
+		close();
 		drain(tasks, false);
 		boolean locked = lockTurn(waitNanos);
 		try {
@@ -422,15 +373,23 @@ final class Driver {
 		}
 	}
 
+	/**
+	 * Rejects timers from now on, and hands none over. The thread calls this when it
+	 * ends. Then {@code stop} still returns the pending tasks.
+	 */
+	void close() {
+		for (Shard shard : this.shards) {
+			shard.close();
+		}
+		this.stopped = true;
+	}
+
 	private void drain(ArrayList<Runnable> tasks, boolean last) {
 		for (Shard shard : this.shards) {
 			shard.drain(tasks, last);
 		}
 	}
 
-	/**
-	 * The timer that is being handed over.
-	 */
 	private @Nullable Timer current() {
 		Chunk chunk = this.chunk;
 		if (this.waiting != null || chunk == null || this.index == chunk.size()) {
@@ -440,50 +399,30 @@ final class Driver {
 	}
 
 	/**
-	 * Waits until no turn is in progress.
-	 * @return false if the wait has taken too long
+	 * Waits until no turn is in progress, even if this thread is interrupted.
 	 */
 	private boolean lockTurn(long waitNanos) {
-		boolean interrupted = false;
+		boolean interrupted = Thread.interrupted();
+		boolean locked = this.turnLock.tryLock();
 		long end = System.nanoTime() + waitNanos;
-		try {
-			while (true) {
-				try {
-					return this.turnLock.tryLock(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
+		for (long left = waitNanos; !locked && left > 0; left = end - System.nanoTime()) {
+			try {
+				locked = this.turnLock.tryLock(left, TimeUnit.NANOSECONDS);
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
 			}
 		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
-	}
-
-	/**
-	 * Records that the driver's thread has ended. If nobody has stopped the wheel, the
-	 * wheel rejects timers from now on and counts as stopped, and {@code stop} still
-	 * returns the tasks of the pending timers.
-	 */
-	void threadEnded() {
-		if (!this.stopped) {
-			this.stopped = true;
-			for (Shard shard : this.shards) {
-				shard.close();
-			}
-		}
+		return locked;
 	}
 
 	boolean isStopped() {
 		return this.stopped;
 	}
 
-	/**
-	 * How many hand-overs executors have refused.
-	 */
 	long refused() {
 		return this.refused;
 	}

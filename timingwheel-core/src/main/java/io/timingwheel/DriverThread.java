@@ -5,12 +5,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * The thread that drives a wheel in real time. It parks until the driver's next wake-up,
- * with no upper limit. If no slot is occupied, it parks until another thread wakes it. It
- * survives each exception and error, and ends only when the wheel is stopped.
+ * Drives a wheel in real time. The thread parks until the driver's next wake-up, with no
+ * upper limit, survives each exception and error, and ends only when the wheel is
+ * stopped. A wheel with a {@link ManualTimeSource} never starts it.
+ *
+ * <p>
+ * No wake-up is lost. The driver publishes the end of its sleep, and then reads each
+ * shard's next wake-up again. A thread that adds a timer publishes the shard's next
+ * wake-up, and then reads the end of the sleep. At least one of the two sees the value of
+ * the other.
+ *
+ * <p>
+ * A thread nearly always oversleeps, so it parks for less, by a low quantile (Robbins and
+ * Monro, "A Stochastic Approximation Method", 1951): one sleep in ten ends too early.
  */
-class DriverThread implements Runnable {
+class DriverThread {
 
 	private static final AtomicInteger COUNT = new AtomicInteger();
 
@@ -18,28 +30,31 @@ class DriverThread implements Runnable {
 
 	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	private final Driver driver;
+	private static final long AWAKE = Long.MIN_VALUE;
+
+	/** A fixed step, so that a single very long sleep does not count for more. */
+	private static final long OVERSLEPT_MORE = 1_000;
+
+	private static final long OVERSLEPT_LESS = 9 * OVERSLEPT_MORE;
 
 	private final WheelClock time;
 
-	private final Alarm alarm;
+	private volatile long parkedUntil = AWAKE;
 
-	private final ThreadFactory factory;
-
-	private final Oversleep oversleep = new Oversleep();
+	private volatile @Nullable Thread sleeper;
 
 	private volatile long wakeUps;
 
-	DriverThread(Driver driver, WheelClock time, Alarm alarm, ThreadFactory factory) {
-		this.driver = driver;
+	/** By how many nanoseconds a sleep is nearly always too long. */
+	private long oversleep;
+
+	DriverThread(WheelClock time) {
 		this.time = time;
-		this.alarm = alarm;
-		this.factory = factory;
 	}
 
 	/**
-	 * The default factory. Its daemon threads inherit no thread-locals, since a wheel may
-	 * outlive the request in which it was created.
+	 * The default factory. A wheel may outlive the request that has created it, so its
+	 * thread inherits no thread-locals.
 	 */
 	static Thread newDaemon(Runnable task) {
 		Thread thread = new Thread(null, task, "timing-wheel-" + COUNT.incrementAndGet(), 0, false);
@@ -47,90 +62,103 @@ class DriverThread implements Runnable {
 		return thread;
 	}
 
-	void start() {
-		Thread thread = this.factory.newThread(this);
+	void start(Driver driver, ThreadFactory factory) {
+		Thread thread = factory.newThread(() -> run(driver));
 		if (thread == null) {
-			throw new IllegalStateException("The thread factory has created no thread: " + this.factory);
+			throw new IllegalStateException("The thread factory has created no thread: " + factory);
 		}
 		thread.start();
 	}
 
-	@Override
-	public void run() {
+	/**
+	 * Wakes the driver if it would otherwise sleep past the given tick.
+	 */
+	void wakeFor(long tick) {
+		if (tick < this.parkedUntil) {
+			LockSupport.unpark(this.sleeper);
+		}
+	}
+
+	void run(Driver driver) {
 		try {
 			long pause = MIN_PAUSE;
-			while (!this.driver.isStopped()) {
+			while (!driver.isStopped()) {
 				try {
-					step();
+					step(driver);
 					pause = MIN_PAUSE;
 				}
 				catch (Throwable ex) {
 					// For example no memory. The next step continues where this one
 					// failed.
 					Log.driverFailed(ex);
-					pauseFor(pause);
+					pauseFor(driver, pause);
 					pause = Math.min(2 * pause, MAX_PAUSE);
 				}
 			}
 		}
 		finally {
-			this.alarm.clear();
-			this.driver.threadEnded();
+			this.parkedUntil = AWAKE;
+			driver.close();
 		}
 	}
 
-	private void step() {
-		long wake = this.driver.nextWake();
+	private void step(Driver driver) {
+		long wake = driver.nextWake();
 		if (wake <= this.time.now()) {
-			this.driver.turn();
+			driver.turn();
 		}
 		else {
-			parkUntil(wake);
+			parkUntil(driver, wake);
 		}
 	}
 
 	/**
-	 * Pauses, unless the wheel is stopped. A task may have interrupted this thread. The
-	 * interrupt ends one park even after its flag was cleared.
+	 * Pauses, unless the wheel is stopped. The interrupt of a task ends one park even
+	 * after its flag was cleared.
 	 */
-	void pauseFor(long nanos) {
+	void pauseFor(Driver driver, long nanos) {
 		long end = System.nanoTime() + nanos;
-		for (long left = nanos; left > 0 && !this.driver.isStopped(); left = end - System.nanoTime()) {
+		for (long left = nanos; left > 0 && !driver.isStopped(); left = end - System.nanoTime()) {
 			Thread.interrupted();
 			LockSupport.parkNanos(this, left);
 		}
 	}
 
-	private void parkUntil(long wake) {
-		this.alarm.set(wake);
-		if (this.driver.nextWake() >= wake && !this.driver.isStopped()) {
+	private void parkUntil(Driver driver, long wake) {
+		this.sleeper = Thread.currentThread();
+		this.parkedUntil = wake;
+		if (driver.nextWake() >= wake && !driver.isStopped()) {
 			if (wake == Wheel.NEVER) {
 				LockSupport.park(this);
 			}
 			else {
 				sleepUntil(wake);
 			}
-			if (this.driver.nextWake() <= this.time.now()) {
+			if (driver.nextWake() <= this.time.now()) {
 				this.wakeUps++;
 			}
 		}
-		this.alarm.clear();
+		this.parkedUntil = AWAKE;
 		// If a task has left the interrupt flag set, the thread could not park again.
 		Thread.interrupted();
 	}
 
 	/**
-	 * Parks until the given tick. May return a little earlier. The caller then parks
-	 * again.
+	 * Parks until the given tick, or a little shorter. The caller then parks again.
 	 */
 	private void sleepUntil(long wake) {
 		long asleep = this.time.elapsed();
-		long nanos = this.oversleep.parkFor(this.time.nanosAt(wake) - asleep);
+		long nanos = this.time.nanosAt(wake) - asleep;
+		if (nanos > 2 * this.oversleep) {
+			// A second sleep does not pay if the first one is short.
+			nanos -= this.oversleep;
+		}
 		LockSupport.parkNanos(this, nanos);
 		long late = this.time.elapsed() - asleep - nanos;
 		// If the sleep was shorter, another thread has ended it.
 		if (late >= 0) {
-			this.oversleep.slept(late);
+			long step = (late > this.oversleep) ? OVERSLEPT_MORE : -OVERSLEPT_LESS;
+			this.oversleep = Math.max(0, this.oversleep + step);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.timingwheel;
 
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -11,17 +12,16 @@ import org.jspecify.annotations.Nullable;
  * a gate. The lock of the shard guards its lists.
  *
  * <p>
- * A timer that falls due waits untried while the gate is closed or other timers wait
- * untried. Otherwise it is tried. The second refusal in a row closes the gate. A retry
- * opens the gate again. It tries the oldest timer. If the executor accepts this timer,
- * the retry goes on with the others, in their order. If the executor refuses it, the
- * retry goes on with the timers that were not tried yet. So a timer that the executor
- * never accepts stops no other timer. A retry ends at the second refusal in a row.
+ * A due timer waits untried while the gate is closed or others wait untried. Otherwise it
+ * is tried. The second refusal in a row closes the gate. A retry opens it and tries the
+ * oldest timer. If the executor accepts this timer, the retry goes on in the order of the
+ * timers, otherwise with those that were not tried yet. So a timer that is never accepted
+ * stops no other timer. A retry ends at the second refusal in a row.
  *
  * <p>
- * The pause before the first retry is 5 ms. It doubles with each retry, up to 1 s, unless
- * the executor has accepted a task since the retry before. So the executor throws at most
- * three times per pause and shard, plus once for each accepted task.
+ * The pause is 5 ms at first. It doubles with each retry, up to 1 s, unless the executor
+ * has accepted a task since the retry before. So the executor throws at most three times
+ * per pause and shard, plus once for each accepted task.
  */
 final class Gate {
 
@@ -36,22 +36,20 @@ final class Gate {
 
 	final Shard shard;
 
-	/** The timer with which a retry begins, after the executor has refused it there. */
-	private final TimerList first;
-
-	private final TimerList tried;
-
-	private final TimerList untried;
-
-	/** The tick of the next retry. */
 	long retryTick;
 
 	/** The order of gates with the same retry tick. */
 	long turn;
 
+	/** The timer with which a retry begins, after the executor has refused it there. */
+	private final TimerList first;
+
+	private final TimerList tried;
+
+	final TimerList untried;
+
 	private long pause = MIN_PAUSE;
 
-	/** Whether a timer that falls due waits for the next retry. */
 	private boolean closed;
 
 	/** The refusals since a task was accepted, or since the retry began. */
@@ -60,14 +58,8 @@ final class Gate {
 	/** Whether the executor has accepted a task since the last retry. */
 	private boolean accepted;
 
-	/** The list from which the retry has taken its timer, null if no retry goes on. */
-	private @Nullable TimerList source;
-
-	/** Whether the retry has tried a timer. */
-	private boolean begun;
-
-	/** Whether the executor has accepted the first timer of the retry. */
-	private boolean passed;
+	/** Whether the executor has accepted the first timer of a retry, null before. */
+	private @Nullable Boolean firstAccepted = false;
 
 	Gate(Object executor, Shard shard) {
 		this.executor = executor;
@@ -78,17 +70,17 @@ final class Gate {
 	}
 
 	/**
-	 * The list in which a timer that falls due must wait, null if it can be tried.
+	 * Whether a timer that falls due must wait.
 	 */
-	@Nullable TimerList listForDue() {
-		return (this.source == null && (this.closed || !this.untried.isEmpty())) ? this.untried : null;
+	boolean holdsBack() {
+		return this.closed || !this.untried.isEmpty();
 	}
 
 	/**
 	 * The list for a timer that the executor has just refused.
 	 */
 	TimerList listForRefused() {
-		return (this.source != null && !this.begun) ? this.first : this.tried;
+		return (this.firstAccepted == null) ? this.first : this.tried;
 	}
 
 	/**
@@ -96,32 +88,33 @@ final class Gate {
 	 * @return whether the next retry must come earlier
 	 */
 	boolean accept() {
+		boolean longer = this.pause > MIN_PAUSE;
 		this.accepted = true;
 		this.refusals = 0;
-		this.passed |= !this.begun;
-		this.begun = true;
-		boolean longer = this.pause > MIN_PAUSE;
 		this.pause = MIN_PAUSE;
-		return longer && this.source == null;
+		if (this.firstAccepted == null) {
+			this.firstAccepted = true;
+		}
+		return longer;
 	}
 
 	/**
-	 * Records that the executor has refused a task.
+	 * Records a refusal.
+	 * @param source the list of the retry, null if the timer has fallen due
 	 */
-	void refuse() {
+	void refuse(@Nullable TimerList source) {
 		this.refusals++;
-		this.begun = true;
 		// A retry may come across timers that are never accepted.
-		if (this.refusals > 1 && (this.source == null || this.source == this.untried)) {
-			this.closed = true;
+		this.closed |= this.refusals > 1 && (source == null || source == this.untried);
+		if (this.firstAccepted == null) {
+			this.firstAccepted = false;
 		}
 	}
 
 	void beginRetry() {
 		this.closed = false;
 		this.refusals = 0;
-		this.begun = false;
-		this.passed = false;
+		this.firstAccepted = null;
 	}
 
 	/**
@@ -131,25 +124,20 @@ final class Gate {
 		if (this.refusals > 1) {
 			return null;
 		}
-		boolean triedFirst = this.passed || !this.begun;
-		TimerList list = triedFirst ? this.tried : this.untried;
-		if (triedFirst && !this.first.isEmpty()) {
-			list = this.first;
+		boolean inOrder = !Boolean.FALSE.equals(this.firstAccepted);
+		if (inOrder && !this.first.isEmpty()) {
+			return this.first;
 		}
-		else if (list.isEmpty()) {
-			list = triedFirst ? this.untried : this.tried;
-		}
-		this.source = list;
-		return list;
+		TimerList list = inOrder ? this.tried : this.untried;
+		return !list.isEmpty() ? list : inOrder ? this.untried : this.tried;
 	}
 
 	/**
 	 * Ends a retry.
-	 * @return the pause before the next retry, in nanoseconds; 0 if the retry has only
-	 * been interrupted
+	 * @return the nanoseconds until the next one, 0 if this one was only interrupted
 	 */
 	long endRetry(boolean interrupted) {
-		this.source = null;
+		this.firstAccepted = false;
 		if (interrupted && this.refusals < 2) {
 			return 0;
 		}
@@ -158,21 +146,22 @@ final class Gate {
 		return this.pause;
 	}
 
-	/**
-	 * The number of timers that wait.
-	 */
 	int size() {
 		return this.first.size() + this.tried.size() + this.untried.size();
 	}
 
-	/**
-	 * Passes on all timers, and removes them.
-	 */
-	void drain(Consumer<Timer> consumer) {
-		for (TimerList list : new TimerList[] { this.first, this.tried, this.untried }) {
+	void forEach(Consumer<Timer> consumer) {
+		for (TimerList list : lists()) {
 			list.forEach(consumer);
-			list.clear();
 		}
+	}
+
+	void clear() {
+		lists().forEach(TimerList::clear);
+	}
+
+	private List<TimerList> lists() {
+		return List.of(this.first, this.tried, this.untried);
 	}
 
 }

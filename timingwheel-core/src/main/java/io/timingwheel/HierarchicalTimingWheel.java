@@ -2,6 +2,7 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -9,7 +10,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
+import io.timingwheel.internal.PendingTimers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * at a moment at which the limit is reached. Only this class holds more than one shard's
  * lock at a time.
  */
-final class HierarchicalTimingWheel implements TimingWheel {
+final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 	private final Duration tick;
 
@@ -36,13 +40,11 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	private final WheelClock time;
 
-	private final Alarm alarm = new Alarm();
-
 	final Shard[] shards;
 
 	final Driver driver;
 
-	private final @Nullable DriverThread thread;
+	private final DriverThread thread;
 
 	private final @Nullable ManualTimeSource manual;
 
@@ -60,22 +62,21 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		this.stopWaitNanos = settings.stopWait.toNanos();
 		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
 		this.manual = (settings.timeSource instanceof ManualTimeSource source) ? source : null;
+		this.thread = new DriverThread(this.time);
 		Log log = new Log(settings.errorHandler);
 		this.shards = new Shard[settings.shards];
 		for (int i = 0; i < this.shards.length; i++) {
-			this.shards[i] = new Shard.Padded(this.time, this.alarm, log, this.wheelSize);
+			this.shards[i] = new Shard.Padded(this.time, this.thread, log, this.wheelSize);
 		}
 		if (this.maxPending != Long.MAX_VALUE) {
 			dealOut(this.maxPending);
 		}
 		this.driver = new Driver(this.time, this.shards, settings.executor, log, this.manual == null);
 		if (this.manual != null) {
-			this.thread = null;
 			this.manual.add(this.driver);
 		}
 		else {
-			this.thread = new DriverThread(this.driver, this.time, this.alarm, settings.threadFactory);
-			this.thread.start();
+			this.thread.start(this.driver, settings.threadFactory);
 		}
 	}
 
@@ -105,7 +106,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		if (wake == Shard.FULL) {
 			wake = addAtQuota(shard, timer, dueTick);
 		}
-		this.alarm.wakeFor(wake);
+		this.thread.wakeFor(wake);
 		return timer;
 	}
 
@@ -114,20 +115,20 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	 * after the locks, which every other thread needs.
 	 */
 	private long addAtQuota(Shard shard, Timer timer, long dueTick) {
-		lockAll();
-		try {
+		long wake = withAllLocks(() -> {
 			long free = this.maxPending - countPending();
-			if (free > 0) {
-				long wake = shard.addLocked(timer, dueTick);
-				dealOut(free - 1);
-				return wake;
+			if (free <= 0) {
+				return Shard.FULL;
 			}
+			long earliest = shard.addLocked(timer, dueTick);
+			dealOut(free - 1);
+			return earliest;
+		});
+		if (wake == Shard.FULL) {
+			this.rejected.increment();
+			throw new RejectedExecutionException("The limit of " + this.maxPending + " pending timers is reached");
 		}
-		finally {
-			unlockAll();
-		}
-		this.rejected.increment();
-		throw new RejectedExecutionException("The limit of " + this.maxPending + " pending timers is reached");
+		return wake;
 	}
 
 	/**
@@ -137,7 +138,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		int count = this.shards.length;
 		for (int i = 0; i < count; i++) {
 			long share = free / count + ((i < free % count) ? 1 : 0);
-			this.shards[i].quota(this.shards[i].pending() + share);
+			this.shards[i].quota = this.shards[i].pending() + share;
 		}
 	}
 
@@ -149,15 +150,17 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		return pending;
 	}
 
-	private void lockAll() {
+	private <T> T withAllLocks(Supplier<T> action) {
 		for (Shard shard : this.shards) {
 			shard.lock();
 		}
-	}
-
-	private void unlockAll() {
-		for (Shard shard : this.shards) {
-			shard.unlock();
+		try {
+			return action.get();
+		}
+		finally {
+			for (Shard shard : this.shards) {
+				shard.unlock();
+			}
 		}
 	}
 
@@ -173,27 +176,46 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	@Override
 	public long pending() {
-		lockAll();
-		try {
-			return countPending();
+		return withAllLocks(this::countPending);
+	}
+
+	@Override
+	public void forEachPending(int limit, BiConsumer<? super Runnable, ? super TimerHandle> visitor) {
+		List<Pending> first = new ArrayList<>();
+		for (Shard shard : this.shards) {
+			shard.forEach((timer) -> {
+				Runnable task = timer.task();
+				long dueTick = timer.state();
+				if (task != null && dueTick >= 0) {
+					first.add(new Pending(timer, task, dueTick));
+				}
+				if (first.size() / 2 > limit) {
+					keepFirst(first, limit);
+				}
+			});
 		}
-		finally {
-			unlockAll();
+		keepFirst(first, limit);
+		first.forEach((pending) -> visitor.accept(pending.task(), pending.timer()));
+	}
+
+	/**
+	 * The sort is stable, so timers with the same due tick keep their order.
+	 */
+	private static void keepFirst(List<Pending> timers, int limit) {
+		timers.sort(Comparator.comparingLong(Pending::dueTick));
+		if (timers.size() > limit) {
+			timers.subList(limit, timers.size()).clear();
 		}
 	}
 
 	private WheelTotals totals() {
 		WheelTotals totals = new WheelTotals(this.wheelSize);
-		lockAll();
-		try {
+		return withAllLocks(() -> {
 			for (Shard shard : this.shards) {
 				shard.addTo(totals);
 			}
-		}
-		finally {
-			unlockAll();
-		}
-		return totals;
+			return totals;
+		});
 	}
 
 	@Override
@@ -202,10 +224,9 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		boolean stopped = this.stopped.get() || this.driver.isStopped();
 		return new WheelSnapshot(stopped ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING, this.tick,
 				this.wheelSize, this.shards.length, totals.pending, totals.scheduled, totals.rescheduled, totals.fired,
-				totals.cancelled, totals.returned, this.rejected.sum(), this.driver.refused(),
-				(this.thread != null) ? this.thread.wakeUps() : 0, Duration.ofNanos(this.driver.lagNanos()),
-				Duration.ofNanos(this.driver.maxLagNanos()), nextExpiry(totals.pending),
-				totals.levels(this.tick.toNanos()));
+				totals.cancelled, totals.returned, this.rejected.sum(), this.driver.refused(), this.thread.wakeUps(),
+				Duration.ofNanos(this.driver.lagNanos()), Duration.ofNanos(this.driver.maxLagNanos()),
+				nextExpiry(totals.pending), totals.levels(this.tick.toNanos()));
 	}
 
 	private @Nullable Duration nextExpiry(long pending) {
@@ -235,21 +256,18 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		finally {
 			// After a failure, for example without memory, another call goes on.
 			this.stopped.set(done);
-			this.alarm.wakeFor(Long.MIN_VALUE + 1);
+			this.thread.wakeFor(Long.MIN_VALUE + 1);
 		}
 	}
 
 	private List<Runnable> collectTasks() {
-		for (Shard shard : this.shards) {
-			shard.close();
-		}
 		this.driver.stop(this.collected, this.stopWaitNanos);
 		if (this.manual != null) {
 			this.manual.remove(this.driver);
 		}
 		for (Runnable task : this.collected) {
 			if (task instanceof WheelScheduledTask<?> scheduled) {
-				scheduled.returned();
+				scheduled.service.ended(scheduled);
 			}
 		}
 		return this.collected;
@@ -269,6 +287,10 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	public String toString() {
 		return "TimingWheel[tick=%s, wheelSize=%d, shards=%d, pending=%d]".formatted(this.tick, this.wheelSize,
 				this.shards.length, pending());
+	}
+
+	private record Pending(Timer timer, Runnable task, long dueTick) {
+
 	}
 
 }

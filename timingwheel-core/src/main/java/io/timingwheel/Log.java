@@ -30,9 +30,6 @@ class Log {
 		Arrays.fill(this.silentUntil, System.nanoTime());
 	}
 
-	/**
-	 * Passes the exception of a task to the user's handler.
-	 */
 	void report(Runnable task, Throwable error) {
 		try {
 			this.handler.accept(task, error);
@@ -41,7 +38,7 @@ class Log {
 			if (ex != error) {
 				ex.addSuppressed(error);
 			}
-			error("The error handler of the timing wheel has failed", ex);
+			log(ERROR, "The error handler of the timing wheel has failed", ex);
 		}
 	}
 
@@ -49,12 +46,12 @@ class Log {
 	 * The handler of tasks for which the user has set none.
 	 */
 	static void taskFailed(Runnable task, Throwable error) {
-		error("A task of the timing wheel has failed: " + task.getClass().getName(), error);
+		log(ERROR, "A task of the timing wheel has failed: " + task.getClass().getName(), error);
 	}
 
 	/**
-	 * Reports a failure of the driver's thread, for example for want of memory. Even a
-	 * constant text may need memory at its first use, so it stands within the try block.
+	 * Reports a failure of the driver. Even a constant text may need memory at its first
+	 * use, so it stands within the try block.
 	 */
 	static void driverFailed(Throwable reason) {
 		try {
@@ -65,10 +62,6 @@ class Log {
 		catch (Throwable ex) {
 			// There is no other place to report the failure.
 		}
-	}
-
-	private static void error(String message, Throwable reason) {
-		log(ERROR, message, reason);
 	}
 
 	/**
@@ -91,9 +84,6 @@ class Log {
 		}
 	}
 
-	/**
-	 * The kinds of warnings.
-	 */
 	enum Warning {
 
 		LAG, REFUSAL

@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A clock for tests. The time stands still until {@link #advance} moves it. Wheels that
- * were built with this clock have no thread: {@code advance} fires their timers.
+ * A clock for tests. The time stands still until {@link #advance} moves it. Wheels with
+ * this clock have no thread: {@code advance} fires their timers. Any thread may read the
+ * clock. Only one thread at a time may advance it.
  *
  * <pre class="code">
  * ManualTimeSource time = new ManualTimeSource();
@@ -16,9 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * wheel.schedule(() -&gt; fired.add("a"), Duration.ofMinutes(30));
  * time.advance(Duration.ofMinutes(30)); // "a" has run
  * </pre>
- *
- * <p>
- * Any thread may read the clock. Only one thread at a time may advance it.
  *
  * @since 0.1
  */
@@ -52,16 +50,14 @@ public final class ManualTimeSource implements TimeSource {
 	}
 
 	/**
-	 * Advances the time, and fires the timers that are due on the calling thread. The
-	 * time goes from due tick to due tick: in a task, {@link #nanoTime()} is the task's
-	 * tick. If a task schedules a timer that is due before the end, this timer fires,
-	 * too.
-	 * @param by how far to advance the time. Zero fires the timers that are due now. The
-	 * time stops 292 years after its first reading
+	 * Advances the time from due tick to due tick, and fires the timers that are due on
+	 * the calling thread. In a task, {@link #nanoTime()} is the task's tick. Timers that
+	 * a task schedules fire, too.
+	 * @param by how far. Zero fires the timers that are due now. The time stops 292 years
+	 * after its first reading
 	 * @throws IllegalArgumentException if the duration is negative
 	 * @throws IllegalStateException if a task calls this method, or another thread is
 	 * advancing the clock
-	 * @throws NullPointerException if the duration is {@code null}
 	 */
 	public void advance(Duration by) {
 		long nanos = TimeUnit.NANOSECONDS.convert(by);
@@ -85,9 +81,8 @@ public final class ManualTimeSource implements TimeSource {
 	}
 
 	/**
-	 * Advances the time to the next wake-up of any driver, and lets this driver take one
-	 * turn. Each driver is asked only once for its wake-up, since other threads may add
-	 * timers or stop a wheel at the same time.
+	 * Advances the time to the next wake-up of a driver, and lets it take one turn. Each
+	 * driver is asked only once, since other threads may add timers at the same time.
 	 * @return false if no driver has anything to do by the target
 	 */
 	private boolean turnBefore(long target) {

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 
+import io.timingwheel.TimerList.Chunk;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,17 +27,9 @@ import org.jspecify.annotations.Nullable;
 abstract class Shard extends ShardLock {
 
 	/** The timer was not added, since the shard's share of the limit is used up. */
-	static final long FULL = Wheel.NEEDS_NOW;
+	static final long FULL = -1;
 
-	private static final VarHandle MOVES;
-	static {
-		try {
-			MOVES = MethodHandles.lookup().findVarHandle(Shard.class, "moves", long.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
+	private static final VarHandle MOVES = handle(MethodHandles.lookup(), "moves", long.class);
 
 	final Wheel wheel;
 
@@ -43,7 +37,7 @@ abstract class Shard extends ShardLock {
 
 	private final WheelClock time;
 
-	private final Alarm alarm;
+	private final DriverThread thread;
 
 	/** By executor. Only the driver changes the map, with the lock. */
 	private Map<Object, Gate> gates = new IdentityHashMap<>();
@@ -53,8 +47,8 @@ abstract class Shard extends ShardLock {
 	/** Whether {@code stop} has collected the timers for the last time. */
 	private boolean drained;
 
-	/** How many timers may be pending in this shard. */
-	private long quota = Long.MAX_VALUE;
+	/** How many timers may be pending in this shard. Guarded by the lock. */
+	long quota = Long.MAX_VALUE;
 
 	private long scheduled;
 
@@ -62,15 +56,11 @@ abstract class Shard extends ShardLock {
 
 	private long returned;
 
-	/**
-	 * How many hand-overs were accepted, without those of periodic tasks. The driver
-	 * writes this counter without the lock.
-	 */
+	/** The accepted hand-overs. The driver counts them without the lock. */
 	private final AtomicLong fired = new AtomicLong();
 
 	/**
-	 * How many hand-overs of periodic tasks were accepted. With the hand-over, the next
-	 * run counts as scheduled and pending, so that it keeps the permit.
+	 * The accepted hand-overs of periodic tasks, whose permits stay with the next run.
 	 */
 	private final AtomicLong repeated = new AtomicLong();
 
@@ -81,18 +71,16 @@ abstract class Shard extends ShardLock {
 
 	private final LongAdder movesOfOthers = new LongAdder();
 
-	Shard(WheelClock time, Alarm alarm, Log log, int wheelSize) {
+	Shard(WheelClock time, DriverThread thread, Log log, int wheelSize) {
 		this.time = time;
-		this.alarm = alarm;
+		this.thread = thread;
 		this.log = log;
-		this.wheel = new Wheel(this, wheelSize);
+		this.wheel = new Wheel(this, time, wheelSize);
 	}
 
 	/**
 	 * Adds a timer.
-	 * @return the tick at which the driver has to be awake because of this timer,
-	 * {@link #FULL} if the shard's share of the limit is used up
-	 * @throws RejectedExecutionException if the shard is closed
+	 * @return the tick at which the driver has to be awake, or {@link #FULL}
 	 */
 	long add(Timer timer, long dueTick) {
 		lock();
@@ -105,9 +93,7 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Adds a timer even if the shard's share of the limit is used up. The caller holds
-	 * the lock.
-	 * @throws RejectedExecutionException if the shard is closed
+	 * Adds a timer even if the quota is used up. The caller holds the lock.
 	 */
 	long addLocked(Timer timer, long dueTick) {
 		if (this.closed) {
@@ -116,33 +102,27 @@ abstract class Shard extends ShardLock {
 		if (this.mover.refersTo(null)) {
 			this.mover = new WeakReference<>(Thread.currentThread());
 		}
-		long wake = place(timer, dueTick);
+		long wake = this.wheel.place(timer, dueTick);
 		this.scheduled++;
 		return wake;
 	}
 
 	/**
-	 * Reads the clock only if the wheel needs the current tick, since a reading costs as
-	 * much as the rest of the call.
+	 * Ends a timer, unless its state is below the lowest one.
 	 */
-	private long place(Timer timer, long dueTick) {
-		long wake = this.wheel.placeWithoutNow(timer, dueTick);
-		return (wake == Wheel.NEEDS_NOW) ? this.wheel.place(timer, dueTick, this.time.now()) : wake;
-	}
-
-	boolean cancel(Timer timer) {
+	boolean end(Timer timer, long lowest, long newState) {
 		lock();
 		try {
 			Timer.Place place = timer.place;
-			if (place == null || !timer.isPending()) {
+			if (place == null || timer.state() < lowest) {
 				return false;
 			}
-			TimerList list = timer.list();
+			TimerList list = timer.isPending() ? timer.list() : null;
 			int index = timer.index;
 			if (list != null) {
-				timer.endAtRest();
+				timer.endAtRest(newState);
 			}
-			else if (!timer.endCancelled()) {
+			else if (!timer.end(lowest, newState)) {
 				return false;
 			}
 			this.cancelled++;
@@ -155,91 +135,42 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Ends the timer of a periodic task, unless the task is running. If the task has been
-	 * handed over, but does not run, it will not run.
-	 */
-	void cancelRepeating(Timer timer) {
-		lock();
-		try {
-			Timer.Place place = timer.place;
-			TimerList list = timer.isPending() ? timer.list() : null;
-			int index = timer.index;
-			if (place != null && timer.endRepeating()) {
-				this.cancelled++;
-				this.wheel.remove(list, place, index);
-			}
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/**
-	 * Ends the timer of a periodic task after its last run.
-	 */
-	void endRepeating(Timer timer) {
-		lock();
-		try {
-			if (timer.endAfterRun()) {
-				this.cancelled++;
-			}
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/**
-	 * Makes the timer of a running periodic task pending again.
-	 * @param delay the time from now to the next run, in nanoseconds
-	 * @return false if the timer has ended, or the shard is closed
+	 * Makes the timer of a running periodic task pending again, unless it has ended.
 	 */
 	boolean repeat(Timer timer, long delay) {
 		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
 		long wake;
 		lock();
 		try {
-			if (this.closed || !timer.isBegun()) {
+			if (this.closed || timer.state() != Timer.BEGUN) {
 				return false;
 			}
-			wake = place(timer, dueTick);
-			timer.repeat(dueTick);
+			wake = this.wheel.place(timer, dueTick);
+			timer.change(Timer.BEGUN, dueTick);
 		}
 		finally {
 			unlock();
 		}
-		this.alarm.wakeFor(wake);
+		this.thread.wakeFor(wake);
 		return true;
 	}
 
-	/**
-	 * Moves a timer, without the lock if the new due tick is not earlier than the old
-	 * one.
-	 * @param delay the time from now to the new deadline, in nanoseconds
-	 * @return false if the timer is not pending
-	 */
 	boolean reschedule(Timer timer, long delay) {
 		return move(timer, this.time.dueTick(this.time.elapsed(), delay));
 	}
 
-	/**
-	 * Moves a timer, without the lock and without a reading of the clock if the new due
-	 * tick is not earlier than the old one.
-	 * @param nanoTime the new deadline, as a reading of the clock
-	 * @return false if the timer is not pending
-	 */
 	boolean rescheduleAt(Timer timer, long nanoTime) {
 		return move(timer, this.time.dueTickAt(nanoTime));
 	}
 
 	private boolean move(Timer timer, long dueTick) {
-		long before = timer.dueTick();
+		long before = timer.state();
 		while (before >= 0 && before <= dueTick) {
-			if (timer.move(before, dueTick)) {
+			if (timer.change(before, dueTick)) {
 				countMove();
 				return true;
 			}
-			before = timer.dueTick();
+			before = timer.state();
 		}
 		return before >= 0 && moveToSooner(timer, dueTick);
 	}
@@ -256,7 +187,7 @@ abstract class Shard extends ShardLock {
 				// If there is no memory for the new slot, the timer keeps the old one.
 				TimerList list = timer.list();
 				int index = timer.index;
-				wake = place(timer, dueTick);
+				wake = this.wheel.place(timer, dueTick);
 				changeDueTick(timer, dueTick);
 				this.wheel.remove(list, place, index);
 			}
@@ -268,18 +199,14 @@ abstract class Shard extends ShardLock {
 			unlock();
 		}
 		countMove();
-		this.alarm.wakeFor(wake);
+		this.thread.wakeFor(wake);
 		return true;
 	}
 
-	/**
-	 * Changes the due tick, whatever the present one is.
-	 * @return false if the timer is not pending
-	 */
 	private static boolean changeDueTick(Timer timer, long dueTick) {
-		long before = timer.dueTick();
-		while (before >= 0 && !timer.move(before, dueTick)) {
-			before = timer.dueTick();
+		long before = timer.state();
+		while (before >= 0 && !timer.change(before, dueTick)) {
+			before = timer.state();
 		}
 		return before >= 0;
 	}
@@ -301,8 +228,6 @@ abstract class Shard extends ShardLock {
 	/**
 	 * Takes one step of the wheel. Only the driver calls this and the methods that
 	 * follow.
-	 * @return the chunk to hand over, often none
-	 * @see Wheel#advance
 	 */
 	@Nullable Chunk advance(long now) {
 		lockNext();
@@ -317,11 +242,11 @@ abstract class Shard extends ShardLock {
 	/**
 	 * Puts a timer that was moved out of the chunk in hand.
 	 */
-	void putBack(Timer timer, long tick) {
+	void putBack(Timer timer) {
 		lockNext();
 		try {
 			if (timer.isPending() && !endAfterStop(timer)) {
-				this.wheel.place(timer, timer.dueTick(), tick);
+				this.wheel.place(timer, timer.state());
 			}
 		}
 		finally {
@@ -330,15 +255,15 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Lets a timer that has expired wait for its executor.
-	 * @return false if the task has begun nevertheless, or the timer has ended
+	 * Lets an expired timer wait, unless its task has begun or the timer has ended.
 	 */
-	boolean letWait(Timer timer, TimerList list, long tick) {
+	boolean letWait(Timer timer, Gate gate, TimerList list, long tick) {
 		lockNext();
 		try {
-			// An append that finds no memory must not fail after the timer is pending.
+			// What needs memory comes before the timer is pending.
+			this.gates.put(gate.executor, gate);
 			list.reserve();
-			if (!timer.refuse(tick)) {
+			if (!timer.change(Timer.FIRED, tick)) {
 				return false;
 			}
 			if (!endAfterStop(timer)) {
@@ -352,20 +277,18 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Ends a timer that comes back after {@code stop} has collected the timers for the
-	 * last time. No one is left to whom the timer could be returned.
+	 * Ends a timer that comes back after the last collection of {@code stop}.
 	 */
 	private boolean endAfterStop(Timer timer) {
-		if (this.drained && timer.endCancelled()) {
+		if (this.drained && timer.end(0, Timer.CANCELLED)) {
 			this.cancelled++;
 		}
 		return this.drained;
 	}
 
 	/**
-	 * Takes the first timer from a list of timers that wait, and expires it. A timer that
-	 * was moved to later goes to the wheel.
-	 * @return null if the timer is due later
+	 * Takes the first timer of a list, if it is due. A timer that was moved to later goes
+	 * to the wheel.
 	 */
 	@Nullable Timer takeWaiting(TimerList list, long tick) {
 		lockNext();
@@ -378,7 +301,7 @@ abstract class Shard extends ShardLock {
 			int index = timer.index;
 			boolean due = timer.expire(tick);
 			if (!due) {
-				this.wheel.place(timer, timer.dueTick(), tick);
+				this.wheel.place(timer, timer.state());
 			}
 			list.remove(place, index);
 			return due ? timer : null;
@@ -395,19 +318,6 @@ abstract class Shard extends ShardLock {
 		return this.gates.isEmpty() ? null : this.gates.get(executor);
 	}
 
-	void addGate(Gate gate) {
-		lockNext();
-		try {
-			this.gates.put(gate.executor, gate);
-		}
-		finally {
-			unlock();
-		}
-	}
-
-	/**
-	 * Removes a gate if no timer waits there any more.
-	 */
 	boolean removeIfEmpty(Gate gate) {
 		lockNext();
 		try {
@@ -427,24 +337,14 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Counts an accepted hand-over, which frees a permit of the limit.
+	 * Counts an accepted hand-over, which frees a permit unless another run needs it.
 	 */
-	void handedOver() {
+	void handedOver(boolean again) {
+		AtomicLong counter = again ? this.repeated : this.fired;
 		// The driver is the only writer.
-		this.fired.setRelease(this.fired.getPlain() + 1);
+		counter.setRelease(counter.getPlain() + 1);
 	}
 
-	/**
-	 * Counts an accepted hand-over of a periodic task. The permit stays with its next
-	 * run.
-	 */
-	void handedOverToRepeat() {
-		this.repeated.setRelease(this.repeated.getPlain() + 1);
-	}
-
-	/**
-	 * Rejects all timers from now on.
-	 */
 	void close() {
 		lock();
 		try {
@@ -464,15 +364,9 @@ abstract class Shard extends ShardLock {
 		try {
 			// A timer that has ended must have its place in the list.
 			tasks.ensureCapacity(tasks.size() + (int) pending());
-			this.wheel.forEachSlot((list) -> list.forEach((timer) -> endReturned(timer, false, tasks)));
+			visit((timer) -> endReturned(timer, 0, tasks));
 			this.wheel.clear();
-			for (Gate gate : this.gates.values()) {
-				gate.drain((timer) -> endReturned(timer, false, tasks));
-			}
-			Chunk inHand = this.wheel.inHand();
-			if (inHand != null) {
-				inHand.forEach((timer) -> endReturned(timer, false, tasks));
-			}
+			this.gates.values().forEach(Gate::clear);
 			this.drained |= last;
 		}
 		finally {
@@ -481,22 +375,43 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Ends a timer that the driver is handing over, and collects its task unless the task
-	 * has begun.
+	 * Passes on all timers of each list in order. Those in hand may have ended.
 	 */
-	void giveBack(Timer timer, ArrayList<Runnable> tasks) {
+	void forEach(Consumer<Timer> visitor) {
 		lock();
 		try {
-			endReturned(timer, true, tasks);
+			visit(visitor);
 		}
 		finally {
 			unlock();
 		}
 	}
 
-	private void endReturned(Timer timer, boolean expired, ArrayList<Runnable> tasks) {
-		Runnable task = timer.endReturned(expired);
-		if (task != null) {
+	private void visit(Consumer<Timer> visitor) {
+		Chunk inHand = this.wheel.inHand();
+		if (inHand != null) {
+			inHand.forEach(visitor);
+		}
+		this.gates.values().forEach((gate) -> gate.forEach(visitor));
+		this.wheel.forEachSlot((list) -> list.forEach(visitor));
+	}
+
+	/**
+	 * Ends the timer that the driver is handing over, unless its task has begun.
+	 */
+	void giveBack(Timer timer, ArrayList<Runnable> tasks) {
+		lock();
+		try {
+			endReturned(timer, Timer.FIRED, tasks);
+		}
+		finally {
+			unlock();
+		}
+	}
+
+	private void endReturned(Timer timer, long lowest, ArrayList<Runnable> tasks) {
+		Runnable task = timer.task();
+		if (task != null && timer.end(lowest, Timer.RETURNED)) {
 			tasks.add(task);
 			this.returned++;
 		}
@@ -506,9 +421,6 @@ abstract class Shard extends ShardLock {
 		return this.time.nanosUntil(tick);
 	}
 
-	/**
-	 * Adds this shard's counters and slots. The caller holds the lock.
-	 */
 	void addTo(WheelTotals totals) {
 		long repeated = this.repeated.getAcquire();
 		long fired = this.fired.getAcquire();
@@ -522,18 +434,11 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * How many timers are pending or being handed over, with the next runs of periodic
+	 * The timers that are pending or being handed over, and the next runs of periodic
 	 * tasks that run. The caller holds the lock.
 	 */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();
-	}
-
-	/**
-	 * Sets how many timers may be pending in this shard. The caller holds the lock.
-	 */
-	void quota(long quota) {
-		this.quota = quota;
 	}
 
 	/**
@@ -544,8 +449,8 @@ abstract class Shard extends ShardLock {
 		@SuppressWarnings("unused")
 		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
-		Padded(WheelClock time, Alarm alarm, Log log, int wheelSize) {
-			super(time, alarm, log, wheelSize);
+		Padded(WheelClock time, DriverThread thread, Log log, int wheelSize) {
+			super(time, thread, log, wheelSize);
 		}
 
 	}

@@ -7,15 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A lock that is held for some nanoseconds at a time. It is not reentrant. A release is
- * an ordered store, which is cheaper than the full fence of a JDK lock. A release wakes
- * no thread. A thread that does not get the lock soon sleeps for a moment and tries
- * again.
+ * an ordered store, which is cheaper than the full fence of a JDK lock, and wakes no
+ * thread. A thread that does not get the lock soon sleeps for a moment and tries again.
  *
  * <p>
  * While the driver waits, no other thread takes the lock. Otherwise the driver would
  * sleep again and again behind busy callers, and all timers that are due would be late.
- * The driver itself sleeps only if the thread that holds the lock has lost its processor,
- * or waits for the lock of another shard, see {@link HierarchicalTimingWheel}.
  */
 abstract class ShardLock extends Padding {
 
@@ -23,24 +20,24 @@ abstract class ShardLock extends Padding {
 
 	private static final long SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
-	private static final VarHandle LOCKED;
+	private static final VarHandle LOCKED = handle(MethodHandles.lookup(), "locked", int.class);
 
-	private static final VarHandle RESERVED;
-	static {
-		try {
-			LOCKED = MethodHandles.lookup().findVarHandle(ShardLock.class, "locked", int.class);
-			RESERVED = MethodHandles.lookup().findVarHandle(ShardLock.class, "reserved", int.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
+	private static final VarHandle RESERVED = handle(MethodHandles.lookup(), "reserved", int.class);
 
 	/** 1 while a thread holds the lock, otherwise 0. */
 	private volatile int locked;
 
 	/** 1 while the driver waits for the lock, otherwise 0. */
 	private volatile int reserved;
+
+	static VarHandle handle(MethodHandles.Lookup lookup, String field, Class<?> type) {
+		try {
+			return lookup.findVarHandle(lookup.lookupClass(), field, type);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
 
 	void lock() {
 		if (this.reserved != 0 || !tryLock()) {
@@ -49,8 +46,7 @@ abstract class ShardLock extends Padding {
 	}
 
 	/**
-	 * Takes the lock as the next thread. A thread that is already trying to take the free
-	 * lock may come first. Only the driver calls this.
+	 * Takes the lock as the next thread. Only the driver calls this.
 	 */
 	void lockNext() {
 		if (!tryLock()) {
@@ -71,7 +67,9 @@ abstract class ShardLock extends Padding {
 	private void await(boolean driver) {
 		boolean interrupted = false;
 		do {
-			spin(driver);
+			for (int i = 0; i < SPINS && !isFree(driver); i++) {
+				Thread.onSpinWait();
+			}
 			if (!isFree(driver)) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
 				// If the interrupt flag stayed set, this thread could not sleep.
@@ -84,19 +82,10 @@ abstract class ShardLock extends Padding {
 		}
 	}
 
-	private void spin(boolean driver) {
-		for (int i = 0; i < SPINS && !isFree(driver); i++) {
-			Thread.onSpinWait();
-		}
-	}
-
 	private boolean isFree(boolean driver) {
 		return this.locked == 0 && (driver || this.reserved == 0);
 	}
 
-	/**
-	 * Whether the driver waits for the lock.
-	 */
 	boolean isReserved() {
 		return this.reserved != 0;
 	}

@@ -5,14 +5,14 @@ package io.timingwheel;
  *
  * @since 0.1
  */
-public sealed interface TimeSource permits SystemTimeSource, ManualTimeSource {
+public sealed interface TimeSource permits WheelClock.SystemTime, ManualTimeSource {
 
 	/**
 	 * Returns the clock of the JVM, {@link System#nanoTime()}.
 	 * @return the clock
 	 */
 	static TimeSource system() {
-		return SystemTimeSource.INSTANCE;
+		return WheelClock.SystemTime.INSTANCE;
 	}
 
 	/**

@@ -5,59 +5,42 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.TimerList.Chunk;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer. One object is the entry of a slot, the handle of the timer, and the
- * {@link Runnable} for the executor.
+ * A timer: the entry of a slot, the handle, and the {@link Runnable} for the executor, in
+ * one object.
  *
  * <p>
- * A pending timer stands in one {@link TimerList} of its shard, or in the chunk that the
- * driver has in hand. The shard's lock guards the place, and all transitions of
- * {@link #state} that change the place. Three transitions do not change the place: the
- * move to a later tick, the expiry, and the begin of the task. Each of them is a
- * compare-and-set without the lock. After a move to a later tick, the timer stays where
- * it is until the driver comes to it. A {@link DirectTask} expires and begins in one
- * step.
+ * The lock of the shard guards the place of a timer, and all transitions of
+ * {@link #state} that change the place. Three transitions do not, and are a
+ * compare-and-set without the lock: the move to a later tick, after which the timer stays
+ * where it is until the driver comes to it, the expiry, and the begin of the task. A
+ * {@link DirectTask} expires and begins in one step.
  *
  * <pre>
- *  +---------- refused --------------+   +-- move
- *  |                                 v   v   |
- *  |                         pending (state >= 0) -----+
- *  |                          |      |        |        |
- *  |                       cancel  expire    stop      |
- *  |                          v      v        v        |
- *  |                  CANCELLED    FIRED    RETURNED   |
- *  |                                 | |               |
- *  +---------------------------------+ run             |
- *                                      v               |
- *                             ENDED <- BEGUN - repeat -+
+ * pending --expire--> FIRED --run--> BEGUN --last run--> ENDED
+ *   |  ^                |             |
+ *   |  +--- refused ----+             |
+ *   |  +--- next run of a periodic task
+ *   +--cancel--> CANCELLED
+ *   +--stop--> RETURNED
  * </pre>
- *
- * Only timers of periodic tasks repeat, and end after their last run. Their handles are
- * not public.
  */
 final class Timer implements TimerHandle, Runnable {
 
-	private static final long FIRED = -1;
+	static final long FIRED = -1;
 
-	private static final long BEGUN = -2;
+	static final long BEGUN = -2;
 
-	private static final long ENDED = -3;
+	static final long ENDED = -3;
 
-	private static final long CANCELLED = -4;
+	static final long CANCELLED = -4;
 
-	private static final long RETURNED = -5;
+	static final long RETURNED = -5;
 
-	private static final VarHandle STATE;
-	static {
-		try {
-			STATE = MethodHandles.lookup().findVarHandle(Timer.class, "state", long.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
+	private static final VarHandle STATE = ShardLock.handle(MethodHandles.lookup(), "state", long.class);
 
 	/** The due tick while the timer is pending, otherwise one of the values above. */
 	private volatile long state;
@@ -71,7 +54,6 @@ final class Timer implements TimerHandle, Runnable {
 	 */
 	@Nullable Place place;
 
-	/** The index in the chunk. */
 	int index;
 
 	Timer(Runnable task, long dueTick) {
@@ -82,8 +64,15 @@ final class Timer implements TimerHandle, Runnable {
 
 	@Override
 	public boolean cancel() {
+		return cancel(0);
+	}
+
+	/**
+	 * Cancels the timer, unless its state is below the lowest one.
+	 */
+	boolean cancel(long lowest) {
 		Shard shard = shard();
-		return shard != null && this.state >= 0 && shard.cancel(this);
+		return shard != null && this.state >= lowest && shard.end(this, lowest, CANCELLED);
 	}
 
 	@Override
@@ -122,20 +111,7 @@ final class Timer implements TimerHandle, Runnable {
 		return unit.convert(nanos, TimeUnit.NANOSECONDS);
 	}
 
-	/**
-	 * Ends the timer of a periodic task, unless the task is running.
-	 */
-	void cancelRepeating() {
-		Shard shard = shard();
-		if (shard != null) {
-			shard.cancelRepeating(this);
-		}
-	}
-
-	/**
-	 * Runs the task. Does nothing if a refusal has made the timer pending again, or if
-	 * the task was returned by {@code stop}.
-	 */
+	/** Runs the task, unless the timer is pending again after a refusal, or has ended. */
 	@Override
 	public void run() {
 		if (STATE.compareAndSet(this, FIRED, BEGUN)) {
@@ -144,8 +120,7 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Runs the task if the timer is due at the given tick.
-	 * @return false if the timer is due later, or is not pending
+	 * Runs the task if the timer is pending and due at the given tick.
 	 */
 	boolean runIfDue(long tick) {
 		if (!expire(tick, BEGUN)) {
@@ -175,55 +150,36 @@ final class Timer implements TimerHandle, Runnable {
 		}
 	}
 
-	/**
-	 * The shard, null once the timer has ended.
-	 */
 	@Nullable Shard shard() {
 		Place place = this.place;
 		return (place != null) ? place.shard : null;
 	}
 
 	/**
-	 * The list in which the timer stands, null if the driver has the timer in hand. Only
-	 * valid for a pending timer, with the shard's lock.
+	 * The list of a pending timer, null if the driver has it in hand. Needs the lock.
 	 */
 	@Nullable TimerList list() {
 		return (this.place instanceof Chunk chunk) ? chunk.list : (TimerList) this.place;
 	}
 
-	/**
-	 * The tick at which the timer is due, negative if it is not pending.
-	 */
-	long dueTick() {
+	long state() {
 		return this.state;
 	}
 
-	/**
-	 * The task, null once the timer has ended.
-	 */
 	@Nullable Runnable task() {
 		return this.task;
 	}
 
 	/**
-	 * Changes the due tick. The caller must hold the lock unless the move is one to
+	 * Changes the state if it is the expected one. Needs the lock, except to move to
 	 * later.
-	 * @return false if the due tick is no longer the expected one
 	 */
-	boolean move(long expected, long dueTick) {
-		return STATE.compareAndSet(this, expected, dueTick);
+	boolean change(long expected, long state) {
+		return STATE.compareAndSet(this, expected, state);
 	}
 
 	/**
-	 * Makes the timer of a running task pending again. The caller holds the lock.
-	 */
-	void repeat(long dueTick) {
-		STATE.compareAndSet(this, BEGUN, dueTick);
-	}
-
-	/**
-	 * Expires the timer if it is due at the given tick, so that it can be handed over.
-	 * @return false if the timer is due later, or is not pending
+	 * Expires the timer if it is pending and due at the given tick.
 	 */
 	boolean expire(long tick) {
 		return expire(tick, FIRED);
@@ -241,59 +197,19 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Makes an expired timer pending again. The caller holds the lock.
-	 * @return false if the task has begun nevertheless, or the timer has ended
+	 * Ends a pending timer that stands in a list. The caller holds the lock. Only a move
+	 * to later can come at the same time, and it takes place either before the end or not
+	 * at all. So the end needs no compare-and-set.
 	 */
-	boolean refuse(long tick) {
-		return STATE.compareAndSet(this, FIRED, tick);
-	}
-
-	/**
-	 * Cancels a pending timer that the driver does not have in hand. The caller holds the
-	 * lock. Only a move to later can come at the same time, and it takes place either
-	 * before the cancel or not at all. So the cancel needs no compare-and-set.
-	 */
-	void endAtRest() {
-		STATE.setRelease(this, CANCELLED);
+	void endAtRest(long newState) {
+		STATE.setRelease(this, newState);
 		forget();
 	}
 
 	/**
-	 * Cancels a pending timer.
-	 * @return false if the timer is not pending
+	 * Ends the timer, unless its state is below the lowest one.
 	 */
-	boolean endCancelled() {
-		return end(0, CANCELLED);
-	}
-
-	/**
-	 * Cancels the timer of a periodic task that is pending or handed over.
-	 * @return false if the timer has ended, or the task is running
-	 */
-	boolean endRepeating() {
-		return end(FIRED, CANCELLED);
-	}
-
-	/**
-	 * Ends the timer of a periodic task after its last run.
-	 * @return false if the timer has ended before
-	 */
-	boolean endAfterRun() {
-		return end(BEGUN, ENDED);
-	}
-
-	/**
-	 * Ends a timer whose task {@code stop} returns.
-	 * @param expired whether a timer that has expired ends, too, unless its task has
-	 * begun
-	 * @return the task, null if there is nothing to return
-	 */
-	@Nullable Runnable endReturned(boolean expired) {
-		Runnable task = this.task;
-		return end(expired ? FIRED : 0, RETURNED) ? task : null;
-	}
-
-	private boolean end(long lowest, long newState) {
+	boolean end(long lowest, long newState) {
 		long state = this.state;
 		while (state >= lowest) {
 			if (STATE.compareAndSet(this, state, newState)) {
@@ -308,25 +224,6 @@ final class Timer implements TimerHandle, Runnable {
 	private void forget() {
 		this.task = null;
 		this.place = null;
-	}
-
-	boolean isExpired() {
-		return this.state == FIRED;
-	}
-
-	boolean isBegun() {
-		return this.state == BEGUN;
-	}
-
-	/**
-	 * Whether the timer has ended without its task.
-	 */
-	boolean isWithdrawn() {
-		return this.state <= CANCELLED;
-	}
-
-	boolean isReturned() {
-		return this.state == RETURNED;
 	}
 
 	@Override

@@ -6,10 +6,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A scheduled timer. All methods are thread-safe. A handle retains neither the task nor
  * the wheel once the timer was cancelled or returned by {@link TimingWheel#stop()}, or
- * once its task has begun. In between, the executor has the task: an executor that
- * accepts a task and never runs it leaves the handle with the task and the wheel for as
- * long as someone keeps the handle. The wheel itself keeps nothing of a timer that it has
- * handed over.
+ * once its task has begun.
  *
  * <p>
  * A timer can be cancelled and moved until it is handed over, even while the wheel hands
@@ -23,8 +20,8 @@ public interface TimerHandle {
 
 	/**
 	 * Cancels the timer. The wheel releases the task at once.
-	 * @return {@code true} if this call has cancelled the timer, so that the task will
-	 * never run; {@code false} if the timer was no longer pending
+	 * @return {@code true} if this call has cancelled the timer, so that the task never
+	 * runs; {@code false} if the timer was no longer pending
 	 */
 	boolean cancel();
 
@@ -34,27 +31,22 @@ public interface TimerHandle {
 	 * @param delay the time from now to the new deadline, in {@code unit}, as in
 	 * {@link TimingWheel#schedule(Runnable, long, TimeUnit)}
 	 * @param unit the unit of {@code delay}
-	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
-	 * pending
+	 * @return {@code false} if the timer was no longer pending
 	 */
 	boolean reschedule(long delay, TimeUnit unit);
 
 	/**
 	 * Moves the deadline.
 	 * @param delay the time from now to the new deadline
-	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
-	 * pending
+	 * @return {@code false} if the timer was no longer pending
 	 */
 	boolean reschedule(Duration delay);
 
 	/**
 	 * Moves the deadline to a time of the wheel's clock. A move to a later deadline does
-	 * not read the clock. A caller that moves many timers at a time, such as an event
-	 * loop, therefore reads {@link TimingWheel#nanoTime()} once for all of them.
-	 * @param nanoTime the new deadline, as in {@link TimingWheel#scheduleAt}. The timer
-	 * never fires before it
-	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
-	 * pending
+	 * not read the clock.
+	 * @param nanoTime the new deadline, as in {@link TimingWheel#scheduleAt}
+	 * @return {@code false} if the timer was no longer pending
 	 * @since 0.1
 	 */
 	boolean rescheduleAt(long nanoTime);
@@ -73,7 +65,7 @@ public interface TimerHandle {
 	boolean isCancelled();
 
 	/**
-	 * Returns the time until the tick at which the timer is due. This time may exceed the
+	 * Returns the time until the tick at which the timer is due, which exceeds the
 	 * remaining delay by up to one tick.
 	 * @param unit the unit of the result
 	 * @return the remaining time, 0 if the timer is due or not pending

@@ -1,5 +1,6 @@
 package io.timingwheel;
 
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -8,11 +9,6 @@ import org.jspecify.annotations.Nullable;
  * Timers of a shard, first in first out: a slot of the wheel, or timers that wait for
  * their executor. The list consists of {@link Chunk}s. A timer that is alone in its list
  * needs no chunk.
- *
- * <p>
- * If at most a quarter of a chunk's array is in use, the chunk is packed, or merged with
- * a neighbour if both fit into half a chunk. A removal therefore moves at most half a
- * chunk of other timers, and on average less than one timer.
  */
 final class TimerList extends Timer.Place {
 
@@ -49,11 +45,11 @@ final class TimerList extends Timer.Place {
 
 	/**
 	 * Makes room for one more timer, so that the next {@link #append} needs no memory.
-	 * @return the chunk that takes the timer, null if the timer will be alone
+	 * @return the chunk for it, null if the timer will be alone
 	 */
 	@Nullable Chunk reserve() {
 		Chunk tail = this.tail;
-		if (tail != null && !tail.isFull()) {
+		if (tail != null && tail.size < Chunk.CAPACITY) {
 			tail.reserve();
 			return tail;
 		}
@@ -61,7 +57,7 @@ final class TimerList extends Timer.Place {
 	}
 
 	private Chunk extend(@Nullable Chunk tail) {
-		Chunk chunk = (tail != null) ? new Chunk(this.shard, Chunk.CAPACITY) : Chunk.small(this.shard);
+		Chunk chunk = new Chunk(this.shard, (tail != null) ? Chunk.CAPACITY : Chunk.MIN_LENGTH);
 		chunk.list = this;
 		if (tail != null) {
 			chunk.previous = tail;
@@ -78,9 +74,7 @@ final class TimerList extends Timer.Place {
 	}
 
 	/**
-	 * Removes a timer from the place that it has, or had before it was appended to
-	 * another list.
-	 * @param place this list if the timer is alone, otherwise its chunk
+	 * Removes a timer from the place that it has, or had before it came to another list.
 	 */
 	void remove(Timer.Place place, int index) {
 		this.size--;
@@ -93,28 +87,7 @@ final class TimerList extends Timer.Place {
 			unlink(chunk);
 		}
 		else if (chunk.isSparse()) {
-			pack(chunk);
-		}
-	}
-
-	private void pack(Chunk chunk) {
-		Chunk previous = chunk.previous;
-		Chunk next = chunk.next;
-		try {
-			if (next != null && chunk.isSparseWith(next)) {
-				chunk.absorb(next);
-				unlink(next);
-			}
-			else if (previous != null && chunk.isSparseWith(previous)) {
-				previous.absorb(chunk);
-				unlink(chunk);
-			}
-			else {
-				chunk.absorb(null);
-			}
-		}
-		catch (OutOfMemoryError ex) {
-			// The next removal tries again. This one has removed its timer.
+			chunk.pack();
 		}
 	}
 
@@ -139,8 +112,8 @@ final class TimerList extends Timer.Place {
 	}
 
 	/**
-	 * Removes the first chunk, and leaves its timers in it. The list must not be empty.
-	 * @param spare an empty chunk for a timer that is alone
+	 * Removes the first chunk, with its timers in it. The list must not be empty.
+	 * @param spare takes a timer that is alone
 	 */
 	Chunk takeChunk(Chunk spare) {
 		if (this.head instanceof Chunk first) {
@@ -150,15 +123,11 @@ final class TimerList extends Timer.Place {
 		}
 		if (this.head instanceof Timer only) {
 			spare.append(only);
-			this.head = null;
-			this.size--;
+			clear();
 		}
 		return spare;
 	}
 
-	/**
-	 * The first timer, null if the list is empty.
-	 */
 	@Nullable Timer first() {
 		if (!(this.head instanceof Chunk chunk)) {
 			return (Timer) this.head;
@@ -171,12 +140,12 @@ final class TimerList extends Timer.Place {
 	}
 
 	/**
-	 * Passes on the timers of the first chunk, and removes each of them afterwards. If
-	 * the consumer fails, its timer and those after it stay.
+	 * Passes on the timers of the first chunk, and removes each of them afterwards, so
+	 * that none is lost if the consumer fails.
 	 */
 	void moveFirst(Consumer<Timer> consumer) {
 		if (this.head instanceof Chunk chunk) {
-			for (int i = 0; i < chunk.size(); i++) {
+			for (int i = 0; i < chunk.size; i++) {
 				Timer timer = chunk.get(i);
 				if (timer != null) {
 					consumer.accept(timer);
@@ -188,8 +157,7 @@ final class TimerList extends Timer.Place {
 		}
 		else if (this.head instanceof Timer only) {
 			consumer.accept(only);
-			this.head = null;
-			this.size--;
+			clear();
 		}
 	}
 
@@ -214,6 +182,142 @@ final class TimerList extends Timer.Place {
 
 	int size() {
 		return this.size;
+	}
+
+	/**
+	 * A part of a list: timers in the order in which they came. A cancelled timer leaves
+	 * a hole. A chunk with at most a quarter of its array in use is packed, so on average
+	 * a removal moves less than one other timer.
+	 */
+	static final class Chunk extends Timer.Place {
+
+		static final int CAPACITY = 256;
+
+		static final int MIN_LENGTH = 8;
+
+		private static final @Nullable Timer[] NONE = new Timer[0];
+
+		/** Null while the driver has the chunk in hand. */
+		@Nullable TimerList list;
+
+		private @Nullable Chunk previous;
+
+		private @Nullable Chunk next;
+
+		/** The timers, up to {@link #size}. */
+		private @Nullable Timer[] timers;
+
+		private int size;
+
+		private int holes;
+
+		Chunk(Shard shard, int length) {
+			super(shard);
+			this.timers = new Timer[length];
+		}
+
+		/**
+		 * Makes room for one more timer. The chunk must not be full.
+		 */
+		private void reserve() {
+			if (this.size == this.timers.length) {
+				this.timers = Arrays.copyOf(this.timers, Math.max(MIN_LENGTH, 2 * this.size));
+			}
+		}
+
+		private void append(Timer timer) {
+			int index = this.size;
+			this.timers[index] = timer;
+			timer.place = this;
+			timer.index = index;
+			this.size = index + 1;
+		}
+
+		private void remove(int index) {
+			@Nullable Timer[] timers = this.timers;
+			timers[index] = null;
+			if (index < this.size - 1) {
+				this.holes++;
+				return;
+			}
+			// Holes at the end are free places.
+			while (index > 0 && timers[index - 1] == null) {
+				index--;
+				this.holes--;
+			}
+			this.size = index;
+		}
+
+		private boolean isSparse() {
+			return this.timers.length > MIN_LENGTH && 4 * count() <= this.timers.length;
+		}
+
+		/**
+		 * Closes the holes.
+		 */
+		private void pack() {
+			@Nullable Timer[] packed;
+			try {
+				packed = new Timer[Math.max(MIN_LENGTH, Integer.highestOneBit(2 * count() - 1))];
+			}
+			catch (OutOfMemoryError ex) {
+				// The next removal tries again. This one has removed its timer.
+				return;
+			}
+			@Nullable Timer[] sparse = this.timers;
+			int end = this.size;
+			this.timers = packed;
+			this.size = 0;
+			this.holes = 0;
+			for (int i = 0; i < end; i++) {
+				Timer timer = sparse[i];
+				if (timer != null) {
+					append(timer);
+				}
+			}
+		}
+
+		void forEach(Consumer<Timer> consumer) {
+			for (int i = 0; i < this.size; i++) {
+				Timer timer = this.timers[i];
+				if (timer != null) {
+					consumer.accept(timer);
+				}
+			}
+		}
+
+		/**
+		 * Removes all timers, and keeps a small array.
+		 */
+		void clear() {
+			if (this.timers.length == MIN_LENGTH) {
+				Arrays.fill(this.timers, null);
+			}
+			else {
+				this.timers = NONE;
+			}
+			this.size = 0;
+			this.holes = 0;
+		}
+
+		/**
+		 * The timer at an index, null if it is a hole.
+		 */
+		@Nullable Timer get(int index) {
+			return this.timers[index];
+		}
+
+		/**
+		 * The number of places in use, holes included.
+		 */
+		int size() {
+			return this.size;
+		}
+
+		private int count() {
+			return this.size - this.holes;
+		}
+
 	}
 
 }

@@ -11,8 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /**
- * Runs tasks after a delay. To start, cancel or move a timer takes constant time,
- * independent of the number of pending timers.
+ * Runs tasks after a delay. To start, cancel or move a timer takes constant time.
  *
  * <pre class="code">
  * TimingWheel wheel = TimingWheel.builder(executor).build();
@@ -22,14 +21,14 @@ import java.util.function.BiConsumer;
  * </pre>
  *
  * <p>
- * A timer fires at the first tick at or after its deadline. A timer is never early. It is
- * late by at most one tick plus the delay of the machine itself. To fire means to hand
- * the task over to the executor. Timers fire in the order of their ticks. Timers with
- * equal deadlines that one thread has scheduled fire in the order in which the thread
- * scheduled them. Each accepted timer ends in exactly one of three ways: handed over,
- * cancelled, or returned by {@link #stop()}. If an executor refuses a task, the timer is
- * pending again. The wheel hands it over again after 5 ms, 10 ms and so on up to 1 s.
- * While an executor accepts nothing, further timers of this executor wait, too.
+ * A timer fires at the first tick at or after its deadline: never early, and late by at
+ * most one tick plus the delay of the machine itself. To fire means to hand the task over
+ * to the executor. Timers fire in the order of their ticks, and timers with equal
+ * deadlines of one thread in the order of its calls. Each accepted timer ends in exactly
+ * one of three ways: handed over, cancelled, or returned by {@link #stop()}. If an
+ * executor refuses a task, the timer is pending again, and is handed over again after 5
+ * ms, 10 ms and so on up to 1 s. While an executor accepts nothing, further timers of
+ * this executor wait, too.
  *
  * <p>
  * All methods are thread-safe. A {@code null} argument causes a
@@ -41,10 +40,9 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Starts the configuration of a wheel.
-	 * @param executor the executor that runs the tasks of expired timers. The wheel's
-	 * only thread calls {@code execute}, which must return promptly. With
-	 * {@code Runnable::run}, the tasks run on that thread, and each task delays all other
-	 * timers.
+	 * @param executor runs the tasks of expired timers. The wheel's only thread calls
+	 * {@code execute}, which must return promptly. With {@code Runnable::run}, each task
+	 * delays all other timers.
 	 * @return a builder with the defaults
 	 */
 	static Builder builder(Executor executor) {
@@ -54,11 +52,10 @@ public interface TimingWheel extends AutoCloseable {
 	/**
 	 * Schedules a task.
 	 * @param task the task to run
-	 * @param delay the time from now to the deadline, in {@code unit}. A timer with a
-	 * zero or negative delay is due now. The wheel's thread, or the next
-	 * {@link ManualTimeSource#advance}, hands the timer over, but never this call
-	 * @param unit the unit of {@code delay}. A delay of more than {@link Long#MAX_VALUE}
-	 * nanoseconds (292 years) counts as {@link Long#MAX_VALUE} nanoseconds
+	 * @param delay the time from now to the deadline, in {@code unit}, at most
+	 * {@link Long#MAX_VALUE} nanoseconds (292 years). Without a positive delay, the timer
+	 * is due now. This call itself never hands it over
+	 * @param unit the unit of {@code delay}
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
@@ -68,7 +65,7 @@ public interface TimingWheel extends AutoCloseable {
 	/**
 	 * Schedules a task.
 	 * @param task the task to run
-	 * @param delay the time from now to the deadline, with the same limits as in
+	 * @param delay the time from now to the deadline, as in
 	 * {@link #schedule(Runnable, long, TimeUnit)}
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
@@ -78,8 +75,8 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Returns the current time of the wheel's clock. Only the difference of two readings
-	 * of the same wheel has a meaning. A deadline for {@link #scheduleAt} and
-	 * {@link TimerHandle#rescheduleAt} is a reading plus a delay in nanoseconds.
+	 * has a meaning. A reading plus a delay in nanoseconds is a deadline for
+	 * {@link #scheduleAt} and {@link TimerHandle#rescheduleAt}.
 	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
 	 * around
 	 * @since 0.1
@@ -88,23 +85,14 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Schedules a task with a deadline. The call does not read the clock, unless the
-	 * wheel's thread has to wake up earlier because of this timer. A caller that starts
-	 * many timers at a time, such as an event loop, therefore reads {@link #nanoTime()}
-	 * once for all of them.
-	 *
-	 * <pre class="code">
-	 * long now = wheel.nanoTime();
-	 * for (Connection connection : accepted) {
-	 *     connection.timeout = wheel.scheduleAt(connection::close, now + IDLE_NANOS);
-	 * }
-	 * </pre>
+	 * wheel's thread has to wake up earlier because of this timer. So a caller that
+	 * starts many timers at a time, such as an event loop, reads {@link #nanoTime()} once
+	 * for all of them.
 	 * @param task the task to run
-	 * @param nanoTime the deadline, a time of the wheel's clock. The timer never fires
-	 * before it. The timer is due at the first tick at or after it. So if
-	 * {@code nanoTime - nanoTime()} is zero or negative, the timer is due now or at the
-	 * next tick, whereas a timer with a zero delay is always due now. The order among
-	 * timers that were overdue when they were scheduled is not defined. A sum of a
-	 * reading and {@link Long#MAX_VALUE} is the latest possible deadline
+	 * @param nanoTime the deadline, a time of the wheel's clock. The timer is due at the
+	 * first tick at or after it, so one in the past is due now or at the next tick. The
+	 * order among timers that were overdue when they were scheduled is not defined. A
+	 * reading plus {@link Long#MAX_VALUE} is the latest possible deadline
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
@@ -121,40 +109,36 @@ public interface TimingWheel extends AutoCloseable {
 	}
 
 	/**
-	 * Returns the number of timers that are neither handed over nor cancelled. A timer
-	 * counts until the executor has accepted its task. A periodic task of
-	 * {@link #asScheduledExecutorService()} counts until it ends. The call takes the lock
-	 * of each shard for a moment.
+	 * Returns the number of pending timers. A timer counts until the executor has
+	 * accepted its task, and a periodic task of {@link #asScheduledExecutorService()}
+	 * until it ends. The call takes the lock of each shard for a moment.
 	 * @return the number of pending timers, exact for one moment during the call
 	 */
 	long pending();
 
 	/**
 	 * Returns the state of the wheel and its counters since it was built. The call takes
-	 * the lock of each shard for a moment. Its cost does not depend on the number of
-	 * timers.
+	 * the lock of each shard for a moment, whatever the number of timers.
 	 * @return a snapshot, consistent for each shard
 	 */
 	WheelSnapshot snapshot();
 
 	/**
-	 * Stops the wheel for good. If the wheel's thread is handing over a batch of expired
-	 * timers, the call waits for the end of the batch, unless a task calls this method on
-	 * that thread. Afterwards, {@link #schedule} throws a
+	 * Stops the wheel for good. Afterwards, {@link #schedule} throws a
 	 * {@link RejectedExecutionException}, and no handle is pending any more.
 	 *
 	 * <p>
-	 * The call waits for 5 seconds at most. A batch takes longer only if an executor
-	 * blocks, or if tasks run on the wheel's thread. For example, two such tasks stop
-	 * each other's wheel, or a task wants a lock that the caller holds. After 5 seconds,
-	 * the call also returns the rest of the batch, but not the task in progress. The
-	 * executor may still accept this task or continue to run it. If it refuses the task,
-	 * the task never runs and counts as cancelled.
+	 * If the wheel's thread is handing over a batch of expired timers, the call waits for
+	 * the end of the batch, for 5 seconds at most, unless a task calls this method on
+	 * that thread. A batch takes longer only if an executor blocks, or if tasks run on
+	 * the wheel's thread: for example, two such tasks stop each other's wheel. Then the
+	 * call also returns the rest of the batch, but not the task in progress. The executor
+	 * may still accept this task or continue to run it. If it refuses the task, the task
+	 * never runs and counts as cancelled.
 	 *
 	 * <p>
 	 * If the call fails with an {@link OutOfMemoryError}, the wheel may still hand over
-	 * the rest of the batch in hand, but no other timer, and the next call returns all
-	 * other tasks.
+	 * the rest of the batch, and the next call returns all other tasks.
 	 * @return the tasks of all timers that were not handed over, in no particular order.
 	 * Each later call returns an empty list
 	 */
@@ -168,19 +152,21 @@ public interface TimingWheel extends AutoCloseable {
 	void close();
 
 	/**
-	 * Returns a view of the wheel as a {@link ScheduledExecutorService}. Each call
-	 * returns an independent service. The service runs its tasks on the wheel's executor,
-	 * and behaves as a {@link java.util.concurrent.ScheduledThreadPoolExecutor} with its
-	 * defaults: {@code shutdown()} cancels the periodic tasks and lets the delayed tasks
-	 * run, {@code shutdownNow()} returns the tasks that have not begun and interrupts the
+	 * Returns a view of the wheel as a {@link ScheduledExecutorService}. The service runs
+	 * its tasks on the wheel's executor, and behaves as a
+	 * {@link java.util.concurrent.ScheduledThreadPoolExecutor} with its defaults:
+	 * {@code shutdown()} cancels the periodic tasks and lets the delayed tasks run,
+	 * {@code shutdownNow()} returns the tasks that have not begun and interrupts the
 	 * others. Neither method stops the wheel. {@link #stop()} returns the service's
-	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too.
-	 * A periodic task counts as pending until it ends, also while it runs, so the limit
-	 * never prevents its next run. If an {@link OutOfMemoryError} prevents the next run,
-	 * the task's future fails with this error, and {@link Builder#onError} gets this
-	 * error, too. If the executor accepts a task but drops it, the service does not
-	 * terminate, unless the task is cancelled or {@code shutdownNow()} is called.
-	 * @return a new service
+	 * pending tasks.
+	 *
+	 * <p>
+	 * A periodic task counts as pending until it ends, so the limit of
+	 * {@link Builder#maxPending} never prevents its next run. If an
+	 * {@link OutOfMemoryError} does, the task's future and {@link Builder#onError} get
+	 * it. If the executor accepts a task but drops it, the service does not terminate,
+	 * unless the task is cancelled or {@code shutdownNow()} is called.
+	 * @return a new service, independent of others
 	 */
 	ScheduledExecutorService asScheduledExecutorService();
 
@@ -199,8 +185,7 @@ public interface TimingWheel extends AutoCloseable {
 		Builder tick(Duration tick);
 
 		/**
-		 * Sets the number of slots of each level. The span of level <em>n</em> is the
-		 * tick of level <em>n</em> + 1. The default is 256.
+		 * Sets the number of slots of each level. The default is 256.
 		 * @param slotsPerLevel a power of two from 2 to 4,096
 		 * @return this builder
 		 * @throws IllegalArgumentException if the number is not such a power of two
@@ -208,8 +193,8 @@ public interface TimingWheel extends AutoCloseable {
 		Builder wheelSize(int slotsPerLevel);
 
 		/**
-		 * Sets the number of shards. Each shard has its own lock, and the id of a thread
-		 * selects the shard for its timers. The default depends on the number of
+		 * Sets the number of shards. Each has its own lock, and the id of a thread
+		 * selects the shard of its timers. The default depends on the number of
 		 * processors.
 		 * @param shards a power of two from 1 to 1,024
 		 * @return this builder
@@ -228,9 +213,8 @@ public interface TimingWheel extends AutoCloseable {
 		Builder maxPending(long limit);
 
 		/**
-		 * Sets the factory of the wheel's thread. By default it is a daemon thread with
-		 * the name {@code timing-wheel-1}, {@code timing-wheel-2} and so on, which
-		 * inherits no thread-locals.
+		 * Sets the factory of the wheel's thread. By default it is a daemon thread named
+		 * {@code timing-wheel-1} and so on, which inherits no thread-locals.
 		 * @param factory the factory, which must not return {@code null}
 		 * @return this builder
 		 */
@@ -245,10 +229,10 @@ public interface TimingWheel extends AutoCloseable {
 		Builder timeSource(TimeSource source);
 
 		/**
-		 * Sets the handler of exceptions and errors that tasks throw. The thread that ran
-		 * the task calls the handler with the task as it was scheduled. By default the
-		 * wheel logs the exceptions and errors.
-		 * @param handler takes the task and the exception or error
+		 * Sets the handler of exceptions and errors that tasks throw. By default the
+		 * wheel logs them.
+		 * @param handler takes the task as it was scheduled and the exception or error,
+		 * on the thread that ran the task
 		 * @return this builder
 		 */
 		Builder onError(BiConsumer<? super Runnable, ? super Throwable> handler);

@@ -2,38 +2,33 @@ package io.timingwheel;
 
 import java.util.function.Consumer;
 
+import io.timingwheel.TimerList.Chunk;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A hierarchical timing wheel, after scheme 7 of Varghese and Lauck, "Hashed and
- * Hierarchical Timing Wheels" (SOSP 1987). It is not thread-safe: a {@link Shard} calls
- * it with its lock held. Time is a parameter, in ticks.
+ * Hierarchical Timing Wheels" (SOSP 1987). Not thread-safe: a {@link Shard} calls it with
+ * its lock held.
  *
  * <p>
- * The bits of a due tick at a level select the slot of this level. Each level accepts the
+ * The bits of a due tick at a level select its slot there. Each level accepts the
  * rotation in which the clock is, and the next one, so it has two rings of slots. A timer
- * goes to the lowest level that accepts its due tick. The levels cover all of
- * {@code long}. The clock jumps from one occupied slot to the next. The timers of a slot
- * of a higher level cascade into lower levels, in steps, once the slot before it has
- * begun. The timers of a slot of the lowest level expire when the slot begins.
- *
- * <p>
- * While a slot is occupied, new timers that belong to its span are appended to this slot
- * and not to the levels below. A timer therefore never overtakes an earlier timer with
- * the same due tick.
+ * goes to the lowest level that accepts its due tick. The clock jumps from one occupied
+ * slot to the next. The timers of a slot of a higher level cascade, in steps, once the
+ * slot before it has begun. The timers of a slot of the lowest level expire when the slot
+ * begins. While a slot is occupied, new timers of its span are appended to it and not to
+ * the levels below, so no timer overtakes an earlier one with the same due tick.
  *
  * <p>
  * Invariants, which hold after each call:
  * <ol>
- * <li>The clock passes no occupied slot: each occupied slot begins at the clock or
- * later.</li>
- * <li>A ring holds the clock's rotation of its level or the next rotation. The number of
- * a slot and the clock therefore determine when the slot begins.</li>
+ * <li>Each occupied slot begins at the clock or later.</li>
+ * <li>A ring holds the clock's rotation of its level or the next one. So the number of a
+ * slot and the clock determine when the slot begins.</li>
  * <li>No occupied slot begins before {@link #nextDue}, and {@link #nextWake} is never
  * after it. While the driver has a chunk in hand, {@code nextDue} and the clock stay at
- * the chunk's tick, so that no timer overtakes a timer that the driver puts back.</li>
- * <li>{@link #cascading} is above 0 only while the next due slot has begun, that is,
- * while {@code nextDue} equals the clock.</li>
+ * the chunk's tick, so that no timer overtakes one that is put back.</li>
+ * <li>{@link #cascading} is above 0 only while {@code nextDue} equals the clock.</li>
  * <li>The slot of a timer never begins after the timer's due tick, nor after the clock if
  * the timer is overdue.</li>
  * </ol>
@@ -43,12 +38,11 @@ final class Wheel {
 	/** The tick of a slot that does not exist. */
 	static final long NEVER = Long.MAX_VALUE;
 
-	/** The timer was not placed, since this needs the current tick. */
-	static final long NEEDS_NOW = -1;
-
 	private static final int WORD = 6;
 
 	private final Shard shard;
+
+	private final WheelClock time;
 
 	final int bits;
 
@@ -79,16 +73,13 @@ final class Wheel {
 
 	private volatile long nextWake = NEVER;
 
-	/**
-	 * Creates an empty wheel whose clock is at 0.
-	 * @param size the number of slots per level, a power of two
-	 */
 	@SuppressWarnings("NullAway")
-	Wheel(Shard shard, int size) {
+	Wheel(Shard shard, WheelClock time, int size) {
 		this.shard = shard;
+		this.time = time;
 		this.bits = Integer.numberOfTrailingZeros(size);
 		this.mask = size - 1;
-		this.spare = Chunk.small(shard);
+		this.spare = new Chunk(shard, Chunk.MIN_LENGTH);
 		int levels = (Long.SIZE - 2) / this.bits + 1;
 		this.slots = new TimerList[2 * levels][];
 		this.occupied = new long[2 * levels][];
@@ -98,39 +89,28 @@ final class Wheel {
 	}
 
 	/**
-	 * Puts a timer into the slot of its due tick.
-	 * @param now the current tick
+	 * Puts a timer into the slot of its due tick. Reads the time only if this slot would
+	 * begin before all others, since a reading costs as much as the rest of the call.
 	 * @return the tick at which the driver has to be awake because of this timer,
-	 * {@link #NEVER} if the driver need not wake earlier than planned
+	 * {@link #NEVER} if it need not wake earlier than planned
 	 */
-	long place(Timer timer, long dueTick, long now) {
-		if (now > this.clock && now < this.nextDue) {
-			// No slot begins up to now. With a later clock the timer gets a lower level.
-			this.clock = now;
-		}
-		return place(timer, dueTick, true);
-	}
-
-	/**
-	 * Puts a timer into the slot of its due tick, unless this slot would begin before all
-	 * others. A clock that is behind would then let the driver wake up too early.
-	 * @return as {@link #place}, or {@link #NEEDS_NOW} if the timer was not placed
-	 */
-	long placeWithoutNow(Timer timer, long dueTick) {
-		return place(timer, dueTick, false);
-	}
-
-	private long place(Timer timer, long dueTick, boolean upToDate) {
+	long place(Timer timer, long dueTick) {
 		long tick = Math.max(dueTick, this.clock);
-		int highest = this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
-		int level = lowestLevel(Math.max(this.cascading, highest), tick);
+		int level = levelFor(tick);
 		long start = slotNumber(tick, level) << (level * this.bits);
-		boolean first = start < this.nextDue;
-		if (first && !upToDate) {
-			return NEEDS_NOW;
+		if (start < this.nextDue) {
+			long now = this.time.now();
+			if (now > this.clock && now < this.nextDue) {
+				// No slot begins up to now. With a later clock the timer gets a lower
+				// level.
+				this.clock = now;
+				tick = Math.max(dueTick, now);
+				level = levelFor(tick);
+				start = slotNumber(tick, level) << (level * this.bits);
+			}
 		}
 		append(timer, level, tick);
-		if (first) {
+		if (start < this.nextDue) {
 			this.nextDue = start;
 		}
 		long wake = wakeFor(level, start);
@@ -139,6 +119,11 @@ final class Wheel {
 		}
 		this.nextWake = wake;
 		return wake;
+	}
+
+	private int levelFor(long tick) {
+		int highest = this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
+		return lowestLevel(Math.max(this.cascading, highest), tick);
 	}
 
 	/**
@@ -168,13 +153,8 @@ final class Wheel {
 			list = new TimerList(this.shard, ring << this.bits | digit);
 			lists[digit] = list;
 		}
-		if (list.isEmpty()) {
-			list.append(timer);
-			this.occupied[ring][digit >> WORD] |= 1L << digit;
-		}
-		else {
-			list.append(timer);
-		}
+		list.append(timer);
+		this.occupied[ring][digit >> WORD] |= 1L << digit;
 	}
 
 	/**
@@ -186,9 +166,7 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes a timer from the place that it has, or had before {@link #place} has given
-	 * it another slot. A timer that the driver has in hand stays there, and the driver
-	 * drops the timer if it has ended.
+	 * Removes a timer from a place that it has or had. One in hand stays there.
 	 */
 	void remove(@Nullable TimerList list, Timer.Place place, int index) {
 		if (list != null) {
@@ -205,8 +183,7 @@ final class Wheel {
 	}
 
 	/**
-	 * Whether the slot of a timer begins too late for a new due tick, so that the timer
-	 * has to change its slot.
+	 * Whether the slot of a timer begins too late for a new due tick.
 	 */
 	boolean isTooLate(Timer timer, long dueTick) {
 		TimerList list = timer.list();
@@ -214,13 +191,10 @@ final class Wheel {
 	}
 
 	/**
-	 * Takes one bounded step. If the first occupied slot has begun, cascades some of its
-	 * timers, or gives its first chunk to the driver. If no slot has begun, lets some
-	 * timers of a slot that begins next cascade. If the first occupied slot begins later
-	 * than {@link #nextDue} said, only corrects {@code nextDue}, since timers of another
-	 * wheel may be due before that slot. The driver must have finished the chunk of the
-	 * step before.
-	 * @param now the current tick
+	 * Takes one bounded step: gives the first chunk of a slot that has begun to the
+	 * driver, or cascades some timers. If the first slot begins later than
+	 * {@link #nextDue} said, only corrects this, since timers of another wheel may be due
+	 * before. The driver must have finished the chunk of the step before.
 	 * @return the chunk to hand over, whose tick is the clock; null if there is none
 	 */
 	@Nullable Chunk advance(long now) {
@@ -228,12 +202,17 @@ final class Wheel {
 			this.inHand.clear();
 			this.inHand = null;
 		}
+		long expected = this.nextDue;
+		TimerList first = plan();
 		try {
-			step(now);
+			if (this.nextDue == expected) {
+				step(first, now);
+			}
 		}
 		finally {
 			// This happens even if the step has failed for want of memory.
-			this.cascading = cascadingLevel();
+			TimerList begun = highestSlot(0);
+			this.cascading = (begun != null) ? levelOf(begun) : 0;
 			if (this.inHand == null) {
 				plan();
 			}
@@ -241,110 +220,80 @@ final class Wheel {
 		return this.inHand;
 	}
 
-	private void step(long now) {
-		TimerList list = earliestSlot();
-		long start = (list != null) ? startOf(list.slot) : NEVER;
-		if (start != this.nextDue) {
-			return;
-		}
-		if (list == null || start > now) {
+	private void step(@Nullable TimerList first, long now) {
+		if (first == null || this.nextDue > now) {
 			this.clock = Math.max(this.clock, now);
-			cascadeEarly();
+			TimerList next = highestSlot(1);
+			if (next != null) {
+				cascade(next);
+			}
 			return;
 		}
-		this.clock = Math.max(this.clock, start);
-		if (levelOf(list) > 0) {
-			cascade(list, start);
+		this.clock = Math.max(this.clock, this.nextDue);
+		if (levelOf(first) > 0) {
+			cascade(first);
 			return;
 		}
-		this.inHand = list.takeChunk(this.spare);
-		emptied(list);
+		this.inHand = first.takeChunk(this.spare);
+		emptied(first);
 	}
 
 	/**
-	 * Moves timers of the slot that follows the clock's to lower levels. A slot of a
-	 * higher level comes first, since its timers are older.
+	 * The occupied slot of the highest level above 0, which has the oldest timers.
+	 * @param following 0 for the slots that hold the clock, 1 for those that follow them
 	 */
-	private void cascadeEarly() {
+	private @Nullable TimerList highestSlot(int following) {
 		for (int level = this.slots.length / 2 - 1; level > 0; level--) {
-			long start = (slotNumber(this.clock, level) + 1) << (level * this.bits);
-			int ring = ring(level, start);
-			int digit = digit(start, level);
-			TimerList list = isOccupied(ring, digit) ? list(ring, digit) : null;
-			if (list != null) {
-				cascade(list, start);
-				return;
+			long start = (slotNumber(this.clock, level) + following) << (level * this.bits);
+			if (isOccupied(ring(level, start), digit(start, level))) {
+				return list(ring(level, start), digit(start, level));
 			}
 		}
+		return null;
 	}
 
 	/**
 	 * Moves the timers of the first chunk of a slot to lower levels. A timer that was
 	 * moved past the slot goes to the slot of its due tick.
 	 */
-	private void cascade(TimerList list, long start) {
+	private void cascade(TimerList list) {
 		int level = levelOf(list);
+		long start = startOf(list.slot);
 		list.moveFirst((timer) -> {
-			long tick = Math.max(timer.dueTick(), start);
+			long tick = Math.max(timer.state(), start);
 			if (slotNumber(tick, level) == slotNumber(start, level)) {
 				append(timer, lowestLevel(level - 1, tick), tick);
 			}
 			else {
-				place(timer, tick, true);
+				place(timer, tick);
 			}
 		});
 		emptied(list);
 	}
 
 	/**
-	 * Determines when the first occupied slot begins, and when the driver has to be awake
-	 * for it or for an early cascade.
+	 * Publishes when the first occupied slot begins, and when the driver has to be awake.
+	 * @return the slot that begins first, of several that of the highest level
 	 */
-	private void plan() {
+	private @Nullable TimerList plan() {
+		TimerList first = null;
 		long due = NEVER;
 		long wake = NEVER;
 		for (int ring = 0; ring < this.slots.length; ring++) {
-			int digit = earliestOf(ring);
+			int level = ring >>> 1;
+			int digit = nextOccupied(ring, (ring == ring(level, this.clock)) ? digit(this.clock, level) : 0);
 			if (digit >= 0) {
 				long start = startOf(ring << this.bits | digit);
-				due = Math.min(due, start);
-				wake = Math.min(wake, wakeFor(ring >>> 1, start));
+				wake = Math.min(wake, wakeFor(level, start));
+				if (start <= due) {
+					due = start;
+					first = list(ring, digit);
+				}
 			}
 		}
 		this.nextDue = due;
 		this.nextWake = Math.min(wake, due);
-	}
-
-	/**
-	 * The occupied slot that begins first, null if no slot is occupied. If several begin
-	 * at the same tick, the slot of the highest level.
-	 */
-	private @Nullable TimerList earliestSlot() {
-		TimerList earliest = null;
-		for (int ring = 0; ring < this.slots.length; ring++) {
-			int digit = earliestOf(ring);
-			if (digit >= 0 && (earliest == null || startOf(ring << this.bits | digit) <= startOf(earliest.slot))) {
-				earliest = list(ring, digit);
-			}
-		}
-		return earliest;
-	}
-
-	/**
-	 * The digit of the occupied slot of a ring that begins first, -1 if there is none.
-	 */
-	private int earliestOf(int ring) {
-		int level = ring >>> 1;
-		return nextOccupied(ring, (ring == ring(level, this.clock)) ? digit(this.clock, level) : 0);
-	}
-
-	private int cascadingLevel() {
-		for (int level = this.slots.length / 2 - 1; level > 0; level--) {
-			if (isOccupied(ring(level, this.clock), digit(this.clock, level))) {
-				return level;
-			}
-		}
-		return 0;
+		return first;
 	}
 
 	/**
@@ -371,9 +320,6 @@ final class Wheel {
 		return occupied != null && (occupied[digit >> WORD] & (1L << digit)) != 0;
 	}
 
-	/**
-	 * The tick at which a slot begins.
-	 */
 	long startOf(int slot) {
 		int ring = slot >>> this.bits;
 		int shift = (ring >>> 1) * this.bits;
@@ -384,7 +330,7 @@ final class Wheel {
 		return (rotation << this.bits | (slot & this.mask)) << shift;
 	}
 
-	private int levelOf(TimerList list) {
+	int levelOf(TimerList list) {
 		return list.slot >>> this.bits >>> 1;
 	}
 
@@ -400,28 +346,22 @@ final class Wheel {
 		return (level << 1) | ((int) (slotNumber(tick, level) >>> this.bits) & 1);
 	}
 
-	/**
-	 * The list of a slot, null until it is used.
-	 */
-	@Nullable TimerList list(int ring, int digit) {
+	private @Nullable TimerList list(int ring, int digit) {
 		@Nullable TimerList[] lists = this.slots[ring];
 		return (lists != null) ? lists[digit] : null;
 	}
 
-	int rings() {
-		return this.slots.length;
+	/**
+	 * The number of levels up to the highest one that has or had timers.
+	 */
+	int levels() {
+		int rings = this.slots.length;
+		while (rings > 0 && this.slots[rings - 1] == null) {
+			rings--;
+		}
+		return (rings + 1) / 2;
 	}
 
-	/**
-	 * Whether a ring has or had timers.
-	 */
-	boolean isUsed(int ring) {
-		return this.slots[ring] != null;
-	}
-
-	/**
-	 * Passes on all lists that have timers.
-	 */
 	void forEachSlot(Consumer<TimerList> consumer) {
 		for (int ring = 0; ring < this.slots.length; ring++) {
 			for (int digit = nextOccupied(ring, 0); digit >= 0; digit = nextOccupied(ring, digit + 1)) {
@@ -434,7 +374,7 @@ final class Wheel {
 	}
 
 	/**
-	 * Ends the timers of all slots. The caller has ended each of them.
+	 * Removes the timers of all slots. The caller has ended each of them.
 	 */
 	void clear() {
 		forEachSlot((list) -> {
@@ -443,24 +383,19 @@ final class Wheel {
 		});
 	}
 
-	/**
-	 * The chunk that the driver has in hand, null if there is none.
-	 */
 	@Nullable Chunk inHand() {
 		return this.inHand;
 	}
 
 	/**
-	 * A lower bound of the start of the first occupied slot, {@link #NEVER} if no slot is
-	 * occupied. Any thread may read it.
+	 * A lower bound of the start of the first occupied slot. Any thread may read it.
 	 */
 	long nextDue() {
 		return this.nextDue;
 	}
 
 	/**
-	 * The first tick at which the driver has something to do: {@link #nextDue()}, or
-	 * earlier for an early cascade. Any thread may read it.
+	 * The first tick at which the driver has something to do. Any thread may read it.
 	 */
 	long nextWake() {
 		return this.nextWake;

@@ -36,16 +36,12 @@ final class WheelClock {
 		return this.source.nanoTime() - this.start;
 	}
 
-	/**
-	 * The last tick that has begun.
-	 */
 	long now() {
 		return tickAt(elapsed());
 	}
 
 	/**
-	 * The last tick that has begun at a given time.
-	 * @param elapsed nanoseconds since the creation of the wheel
+	 * The last tick that has begun after the given nanoseconds.
 	 */
 	long tickAt(long elapsed) {
 		// A multiplication is cheaper than a division. Its result is at most 1 too low.
@@ -54,21 +50,18 @@ final class WheelClock {
 	}
 
 	/**
-	 * The tick at which a timer is due: the first tick at or after its deadline, so that
-	 * no timer is early. Without a positive delay, it is the current tick.
-	 * @param elapsed nanoseconds since the creation of the wheel
-	 * @param delay nanoseconds from {@code elapsed} to the deadline
+	 * The first tick at or after a deadline, so that no timer is early. Without a
+	 * positive delay, the current tick.
+	 * @param elapsed the current time
+	 * @param delay nanoseconds from then to the deadline
 	 */
 	long dueTick(long elapsed, long delay) {
 		return (delay <= 0) ? tickAt(elapsed) : firstTickFrom(saturatedSum(elapsed, delay));
 	}
 
 	/**
-	 * The tick at which a timer is due. Reads the clock only if the deadline is before
-	 * the creation of the wheel, or more than 292 years after it: only the current time
-	 * tells these two apart. The tick of another past deadline has begun or is the next
-	 * one.
-	 * @param nanoTime the deadline, as a reading of the clock
+	 * The same for a reading of the clock. Only the current time tells a deadline before
+	 * the creation of the wheel from one more than 292 years after it.
 	 */
 	long dueTickAt(long nanoTime) {
 		long deadline = nanoTime - this.start;
@@ -85,8 +78,7 @@ final class WheelClock {
 	}
 
 	/**
-	 * The sum of two durations that are not negative, {@link Long#MAX_VALUE} if it
-	 * exceeds the range.
+	 * The sum of two durations that are not negative, at most {@link Long#MAX_VALUE}.
 	 */
 	static long saturatedSum(long a, long b) {
 		long sum = a + b;
@@ -94,8 +86,7 @@ final class WheelClock {
 	}
 
 	/**
-	 * The nanoseconds from the creation of the wheel to a tick, {@link Long#MAX_VALUE} if
-	 * they exceed the range.
+	 * The nanoseconds until a tick, counted from the creation of the wheel.
 	 */
 	long nanosAt(long tick) {
 		return (tick > this.maxTick) ? Long.MAX_VALUE : tick * this.tickNanos;
@@ -106,6 +97,17 @@ final class WheelClock {
 	 */
 	long nanosUntil(long tick) {
 		return nanosAt(tick) - elapsed();
+	}
+
+	enum SystemTime implements TimeSource {
+
+		INSTANCE;
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime();
+		}
+
 	}
 
 }

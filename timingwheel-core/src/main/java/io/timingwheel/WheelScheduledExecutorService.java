@@ -9,8 +9,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -18,15 +18,14 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A view of a wheel as a {@link ScheduledExecutorService}, with the defaults of
- * {@link java.util.concurrent.ScheduledThreadPoolExecutor}: {@code shutdown} cancels the
- * periodic tasks and lets the delayed tasks run. Tasks run on the wheel's executor. A
- * shutdown of the service does not stop the wheel.
+ * {@link java.util.concurrent.ScheduledThreadPoolExecutor}. Tasks run on the wheel's
+ * executor.
  */
 final class WheelScheduledExecutorService extends AbstractExecutorService implements ScheduledExecutorService {
 
 	private final HierarchicalTimingWheel wheel;
 
-	private final WheelClock time;
+	final WheelClock time;
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
 
@@ -48,7 +47,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	@Override
 	public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
 		Objects.requireNonNull(callable, "callable");
-		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
+		return start(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
 	}
 
 	@Override
@@ -63,7 +62,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	private ScheduledFuture<?> schedulePeriodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
 		Objects.requireNonNull(command, "command");
-		return submit(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
+		return start(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
 				periodNanos));
 	}
 
@@ -75,26 +74,23 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	@Override
+	protected <T> RunnableFuture<T> newTaskFor(Callable<T> task) {
+		return new WheelScheduledTask<>(this, task, after(0), 0);
+	}
+
+	@Override
+	protected <T> RunnableFuture<T> newTaskFor(Runnable task, T result) {
+		return newTaskFor(Executors.callable(task, result));
+	}
+
+	@Override
 	public void execute(Runnable command) {
-		schedule(command, 0, TimeUnit.NANOSECONDS);
+		boolean own = command instanceof WheelScheduledTask<?> task && task.service == this;
+		start(own ? (WheelScheduledTask<?>) command
+				: new WheelScheduledTask<>(this, Executors.callable(command), after(0), 0));
 	}
 
-	@Override
-	public Future<?> submit(Runnable task) {
-		return schedule(task, 0, TimeUnit.NANOSECONDS);
-	}
-
-	@Override
-	public <T> Future<T> submit(Runnable task, T result) {
-		return schedule(Executors.callable(task, result), 0, TimeUnit.NANOSECONDS);
-	}
-
-	@Override
-	public <T> Future<T> submit(Callable<T> task) {
-		return schedule(task, 0, TimeUnit.NANOSECONDS);
-	}
-
-	private <T extends WheelScheduledTask<?>> T submit(T task) {
+	private <T extends WheelScheduledTask<?>> T start(T task) {
 		try {
 			// The set may fail after it has taken the task.
 			this.tasks.add(task);
@@ -117,7 +113,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * Records that a task has ended, or that {@code stop} has returned the task.
+	 * Records that a task has ended, or that {@code stop} has returned it.
 	 */
 	void ended(WheelScheduledTask<?> task) {
 		this.tasks.remove(task);
@@ -138,8 +134,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * The deadline of the next run of a periodic task.
-	 * @param deadline the deadline of the run before
+	 * The deadline of the next run after the given one.
 	 */
 	long next(long deadline, long period) {
 		return (period > 0) ? WheelClock.saturatedSum(deadline, period) : after(-period);
@@ -147,10 +142,6 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	long nanosUntil(long deadline) {
 		return deadline - this.time.elapsed();
-	}
-
-	boolean sameClock(WheelScheduledExecutorService other) {
-		return this.time == other.time;
 	}
 
 	@Override

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A task of a {@link WheelScheduledExecutorService}. All runs of a periodic task use the
- * same timer, which keeps its permit of the limit from one run to the next.
+ * same timer, which keeps its permit of the limit.
  *
  * @param <V> the type of the result
  */
@@ -20,7 +20,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
-	private final WheelScheduledExecutorService service;
+	final WheelScheduledExecutorService service;
 
 	private final long sequence = SEQUENCE.getAndIncrement();
 
@@ -51,8 +51,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Remembers the timer. If another thread has ended the task in the meantime and did
-	 * not know the timer, cancels the timer.
+	 * Remembers the timer, and cancels it if another thread has ended the task meanwhile.
 	 */
 	void timer(Timer timer) {
 		this.timer = timer;
@@ -67,11 +66,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	 */
 	private void cancelTimer() {
 		Timer timer = this.timer;
-		if (timer != null && isPeriodic()) {
-			timer.cancelRepeating();
-		}
-		else if (timer != null) {
-			timer.cancel();
+		if (timer != null) {
+			timer.cancel(isPeriodic() ? Timer.FIRED : 0);
 		}
 	}
 
@@ -80,8 +76,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Runs the task. A periodic task has its timer run it otherwise, and comes here if
-	 * somebody runs it to whom {@code stop} has returned it.
+	 * Runs the task. A periodic task comes here only if somebody runs it to whom
+	 * {@code stop} has returned it.
 	 */
 	@Override
 	public void run() {
@@ -92,9 +88,9 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	/**
 	 * Runs the task, and makes its timer pending again for the next run. If another
-	 * thread ends the task at the same time, at least one of the two threads ends the
-	 * timer: the other thread ends the task and then the timer, and this thread repeats
-	 * the timer and then looks whether the task has ended.
+	 * thread ends the task at the same time, at least one of the two ends the timer: the
+	 * other one ends the task and then the timer, and this one repeats the timer and then
+	 * looks whether the task has ended.
 	 */
 	void run(Timer timer, Shard shard) {
 		boolean again = false;
@@ -109,10 +105,10 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 		finally {
 			if (!again) {
-				shard.endRepeating(timer);
+				shard.end(timer, Timer.BEGUN, Timer.ENDED);
 			}
 			else if (isOver()) {
-				shard.cancelRepeating(timer);
+				timer.cancel(Timer.FIRED);
 			}
 		}
 	}
@@ -138,8 +134,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Begins a run, unless {@code shutdownNow} was called and returns the task. A task
-	 * that has begun runs, as {@code shutdownNow} does not return it.
+	 * Begins a run, unless {@code shutdownNow} returns the task.
 	 */
 	private synchronized boolean begin() {
 		if (this.service.isStopped()) {
@@ -182,9 +177,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Ends a periodic task that has no further run. Fails the task with the given reason,
-	 * or cancels the task if there is no reason. If {@code shutdownNow} has returned the
-	 * task, does nothing.
+	 * Ends a periodic task that has no further run, unless {@code shutdownNow} has
+	 * returned it. Without a reason, the task is cancelled.
 	 */
 	private synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
 		if (this.withdrawn) {
@@ -200,7 +194,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	/**
 	 * Withdraws the task if it has not begun, otherwise interrupts it.
-	 * @return whether this call has withdrawn the task, so that it will not run
+	 * @return whether this call has withdrawn the task
 	 */
 	synchronized boolean withdraw() {
 		if (this.runner != null) {
@@ -218,13 +212,6 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	private synchronized boolean isOver() {
 		return isDone() || this.withdrawn;
-	}
-
-	/**
-	 * Records that {@code stop} has returned the task to its caller.
-	 */
-	void returned() {
-		this.service.ended(this);
 	}
 
 	@Override
@@ -259,10 +246,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	@Override
 	public int compareTo(Delayed other) {
-		if (other == this) {
-			return 0;
-		}
-		if (other instanceof WheelScheduledTask<?> task && task.service.sameClock(this.service)) {
+		if (other instanceof WheelScheduledTask<?> task && task.service.time == this.service.time) {
 			int order = Long.compare(this.deadline, task.deadline);
 			return (order != 0) ? order : Long.compare(this.sequence, task.sequence);
 		}

@@ -3,13 +3,11 @@ package io.timingwheel;
 import java.util.List;
 
 /**
- * Which slots of a {@link TimingWheel} hold timers, for a display. The timers of a slot
- * are spread over the shards of the wheel, so the number of shards with timers tells
- * roughly how full the slot is. Immutable.
+ * Which slots of a {@link TimingWheel} hold timers, for a display. The number of shards
+ * with timers tells roughly how full a slot is. Immutable.
  *
- * @param tick the current tick, counted from the creation of the wheel. In base
- * {@link WheelSnapshot#wheelSize()}, the digits of this number are the current slots of
- * the levels
+ * @param tick the current tick, counted from the creation of the wheel. Its digits in
+ * base {@link WheelSnapshot#wheelSize()} are the current slots of the levels
  * @param levels for each level, the finest first, and for each of its slots, how many
  * shards have a timer in the slot; up to the highest level that holds or held timers
  * @since 0.1
@@ -25,8 +23,7 @@ public record WheelSlots(long tick, List<List<Integer>> levels) {
 	}
 
 	/**
-	 * Reads the slots of a wheel. Takes the lock of each shard for a time that does not
-	 * depend on the number of timers.
+	 * Reads the slots of a wheel. Takes the lock of each shard for a moment.
 	 * @param wheel the wheel
 	 * @return its slots; without levels if the wheel is not one of
 	 * {@link TimingWheel.Builder#build()}

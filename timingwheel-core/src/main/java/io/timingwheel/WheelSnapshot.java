@@ -6,24 +6,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A snapshot of a {@link TimingWheel}: its settings, its counters since it was built and
- * its levels. A snapshot is immutable.
+ * The settings of a {@link TimingWheel}, its counters since it was built, and its levels.
+ * Immutable. At any time, {@code scheduled} is the sum of {@code pending}, {@code fired},
+ * {@code cancelled} and {@code returned}.
  *
  * @param state whether the wheel runs or is stopped
  * @param tick the duration of a tick
  * @param wheelSize the number of slots per level
  * @param shards the number of shards
  * @param pending the number of pending timers
- * @param scheduled the number of timers that the wheel accepted. Each run of a periodic
- * task counts as a timer, which is scheduled when the run before is handed over. At any
- * time, {@code scheduled} is the sum of {@code pending}, {@code fired}, {@code cancelled}
- * and {@code returned}
+ * @param scheduled the number of accepted timers. Each run of a periodic task counts,
+ * from the hand-over of the run before
  * @param rescheduled the number of moves of timers
  * @param fired the number of hand-overs that executors accepted
  * @param cancelled the number of cancelled timers
  * @param returned the number of timers whose tasks {@link TimingWheel#stop()} returned
- * @param rejected the number of timers that the wheel did not accept because the limit
- * was reached
+ * @param rejected the number of timers that the limit has prevented
  * @param refused the number of hand-overs that executors refused. The wheel repeats each
  * of them later
  * @param wakeUps the number of times that the wheel's thread woke up and had work: at
@@ -32,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param lag how long the earliest slot that has begun has been waiting for the wheel's
  * thread, zero if no slot has begun
  * @param maxLag the longest time that a batch of expired timers waited for its hand-over
- * @param nextExpiry a lower bound of the time from now until the next timer fires,
- * {@code null} if no timer is pending
+ * @param nextExpiry a lower bound of the time until the next timer fires, {@code null} if
+ * no timer is pending
  * @param levels the levels up to the highest one that holds or held timers, the finest
  * level first
  * @since 0.1
@@ -68,9 +66,9 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 	}
 
 	/**
-	 * One level of all shards together. The counts show the slots of the timers. A timer
-	 * that was moved to a later deadline stays in its old slot until the wheel's thread
-	 * comes to that slot. A timer whose executor has refused it stands in no slot.
+	 * One level of all shards together. A timer that was moved to later stays in its old
+	 * slot until the wheel's thread comes to that slot. A timer whose executor has
+	 * refused it stands in no slot.
 	 *
 	 * @param level the number of the level, 0 for the finest
 	 * @param tick the duration that one slot covers

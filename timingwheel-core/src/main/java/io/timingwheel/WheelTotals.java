@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The sums of the shards' counters and slots, from which a {@link WheelSnapshot} and the
- * {@link WheelSlots} are made.
+ * The sums of the shards, from which {@link WheelSnapshot} and {@link WheelSlots} are
+ * made.
  */
 final class WheelTotals {
 
@@ -29,7 +29,6 @@ final class WheelTotals {
 	/** By level and slot, how many shards have a timer in the slot. */
 	private final List<int[]> slots = new ArrayList<>();
 
-	/** By level. */
 	private final long[] timers = new long[Long.SIZE];
 
 	WheelTotals(int wheelSize) {
@@ -40,15 +39,11 @@ final class WheelTotals {
 	 * Adds the slots of a wheel. The caller holds the lock of its shard.
 	 */
 	void add(Wheel wheel) {
-		for (int ring = 0; ring < wheel.rings(); ring++) {
-			if (wheel.isUsed(ring)) {
-				while (this.slots.size() <= ring >>> 1) {
-					this.slots.add(new int[this.wheelSize]);
-				}
-			}
+		while (this.slots.size() < wheel.levels()) {
+			this.slots.add(new int[this.wheelSize]);
 		}
 		wheel.forEachSlot((list) -> {
-			int level = list.slot / this.wheelSize >>> 1;
+			int level = wheel.levelOf(list);
 			this.slots.get(level)[list.slot % this.wheelSize]++;
 			this.timers[level] += list.size();
 		});

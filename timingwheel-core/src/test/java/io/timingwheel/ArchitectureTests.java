@@ -8,7 +8,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 
 /**
- * Tests that the core is plain Java in one package.
+ * Tests that the core is plain Java in one package, and one for the other modules.
  */
 @AnalyzeClasses(packages = "io.timingwheel", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTests {
@@ -16,9 +16,10 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule coreDependsOnTheJdkOnly = classes().should()
 		.onlyDependOnClassesThat()
-		.resideInAnyPackage("io.timingwheel", "java..", "org.jspecify.annotations");
+		.resideInAnyPackage("io.timingwheel", "io.timingwheel.internal", "java..", "org.jspecify.annotations");
 
 	@ArchTest
-	static final ArchRule coreIsOnePackage = classes().should().resideInAPackage("io.timingwheel");
+	static final ArchRule coreIsOnePackage = classes().should()
+		.resideInAnyPackage("io.timingwheel", "io.timingwheel.internal");
 
 }

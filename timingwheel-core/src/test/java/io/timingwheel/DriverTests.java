@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Level;
 
+import io.timingwheel.TimerList.Chunk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +53,7 @@ class DriverTests {
 	private final List<Long> fired = new ArrayList<>();
 
 	private Shard newShard() {
-		return new Shard.Padded(this.time, new Alarm(), new Log(Log::taskFailed), 256);
+		return new Shard.Padded(this.time, new DriverThread(this.time), new Log(Log::taskFailed), 256);
 	}
 
 	@Test
@@ -159,15 +160,15 @@ class DriverTests {
 		schedule(0, 50);
 		schedule(0, 90);
 		this.clock.advance(Duration.ofMillis(50));
-		DriverThread thread = new DriverThread(failing, this.time, new Alarm(), Thread::new) {
+		DriverThread thread = new DriverThread(this.time) {
 
 			@Override
-			void pauseFor(long nanos) {
+			void pauseFor(Driver driver, long nanos) {
 				throw new IllegalStateException("no pause");
 			}
 
 		};
-		assertThatIllegalStateException().isThrownBy(thread::run).withMessage("no pause");
+		assertThatIllegalStateException().isThrownBy(() -> thread.run(failing)).withMessage("no pause");
 		assertThat(failing.isStopped()).isTrue();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
 		ArrayList<Runnable> returned = new ArrayList<>();
@@ -225,7 +226,7 @@ class DriverTests {
 			schedule(0, 50);
 		}
 		this.clock.advance(Duration.ofMillis(50));
-		new DriverThread(driver.get(), this.time, new Alarm(), Thread::new).run();
+		new DriverThread(this.time).run(driver.get());
 		Thread.interrupted();
 		assertThat(failedAt).hasSize(count);
 		assertThat(Duration.ofNanos(failedAt.get(count - 1) - failedAt.get(0))).isGreaterThan(Duration.ofMillis(200));

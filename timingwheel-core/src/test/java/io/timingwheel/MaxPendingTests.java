@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,6 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import io.timingwheel.probe.ProbingClassLoader;
+import io.timingwheel.probe.Rejections;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -67,6 +71,35 @@ class MaxPendingTests {
 		assertThatExceptionOfType(RejectedExecutionException.class)
 			.isThrownBy(() -> wheel.schedule(this.task, 1, TimeUnit.SECONDS))
 			.withMessageContaining("limit of 1 ");
+	}
+
+	/**
+	 * The stack trace takes long, and all other threads need the locks.
+	 */
+	@Test
+	void rejectionIsBuiltWithoutTheLocks() throws Exception {
+		((Runnable) ProbingClassLoader.newInstance(Rejection.class)).run();
+	}
+
+	static final class Rejection implements Runnable {
+
+		@Override
+		public void run() {
+			TimingWheel wheel = TimingWheel.builder(Runnable::run)
+				.maxPending(1)
+				.timeSource(new ManualTimeSource())
+				.build();
+			wheel.schedule(this, 1, TimeUnit.HOURS);
+			List<Long> pending = new ArrayList<>();
+			Rejections.onNew(() -> pending
+				.add(CompletableFuture.supplyAsync(wheel::pending).orTimeout(10, TimeUnit.SECONDS).join()));
+			assertThatExceptionOfType(RejectedExecutionException.class)
+				.isThrownBy(() -> wheel.schedule(this, 1, TimeUnit.HOURS));
+			Rejections.onNew(() -> {
+			});
+			assertThat(pending).containsExactly(1L);
+		}
+
 	}
 
 	@Test

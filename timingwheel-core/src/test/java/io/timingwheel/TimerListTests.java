@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 
+import io.timingwheel.TimerList.Chunk;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,7 +36,7 @@ class TimerListTests {
 				left.retainAll(new HashSet<>(cancelled));
 				assertThat(contents()).as("seed %d", seed).containsExactlyElementsOf(left);
 				assertThat(places()).as("seed %d, %d left", seed, left.size())
-					.isLessThanOrEqualTo(4 * left.size() + 2 * Chunk.CAPACITY);
+					.isLessThanOrEqualTo(4 * left.size() + 80 * Chunk.MIN_LENGTH);
 			}
 		}
 		assertThat(this.list.isEmpty()).isTrue();

@@ -63,7 +63,7 @@ final class WheelInvariants {
 
 	private void checkTimer(Timer timer, long start, long last) {
 		this.count++;
-		long dueTick = timer.dueTick();
+		long dueTick = timer.state();
 		require(dueTick >= 0, "A timer stands in the slot that begins at", start, "but its state is", dueTick);
 		require(start <= Math.max(dueTick, this.wheel.clock), "The slot begins at", start, "after the due tick",
 				dueTick);

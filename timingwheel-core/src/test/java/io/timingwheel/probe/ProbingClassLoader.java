@@ -12,8 +12,8 @@ import org.objectweb.asm.Type;
 
 /**
  * Instruments the classes of the core so that they report each allocation to
- * {@link Allocations}, and each reading of the clock to {@link ClockReadings}. The
- * classes of the tests stay as they are.
+ * {@link Allocations}, each reading of the clock to {@link ClockReadings}, and each
+ * rejection to {@link Rejections}. The classes of the tests stay as they are.
  */
 public final class ProbingClassLoader extends CoreClassLoader {
 
@@ -93,6 +93,9 @@ public final class ProbingClassLoader extends CoreClassLoader {
 			}
 			if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {
 				before(ClockReadings.class);
+			}
+			if (name.equals("<init>") && owner.equals("java/util/concurrent/RejectedExecutionException")) {
+				before(Rejections.class);
 			}
 			super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
 			if (addToSet) {
