@@ -306,7 +306,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		this.onFailure = OnFailure.THROW;
 		this.clock.reset();
 		tasks.wallClockSet();
-		this.timers.reset();
+		this.timers.reset(this.parts.get().wheel());
 		if (durable != null) {
 			durable.beginAnew(!this.pausedFromTheStart);
 		}

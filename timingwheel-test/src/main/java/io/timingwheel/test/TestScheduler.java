@@ -1,7 +1,5 @@
 package io.timingwheel.test;
 
-import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -15,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.scheduling.Trigger;
 
 /**
- * The scheduler on the wheel, which notes its schedules. A schedule of the application
- * that has a trigger, such as a cron expression, starts anew when the time is set back.
- * Otherwise its next time would be as late as the time was moved before.
+ * The scheduler on the wheel. A schedule of the application that has a trigger, such as a
+ * cron expression, starts anew when the time is set back. Otherwise its next time would
+ * be as late as the time was moved before.
  */
 final class TestScheduler extends TimingWheelTaskScheduler {
 
@@ -34,46 +32,15 @@ final class TestScheduler extends TimingWheelTaskScheduler {
 		if (first == null) {
 			return null;
 		}
-		TriggeredSchedule schedule = new TriggeredSchedule(task, trigger, first);
-		this.timers.add(schedule, schedule::restart);
-		return schedule;
-	}
-
-	@Override
-	public ScheduledFuture<?> schedule(Runnable task, Instant startTime) {
-		return noted(super.schedule(task, startTime));
-	}
-
-	@Override
-	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
-		return noted(super.scheduleAtFixedRate(task, startTime, period));
-	}
-
-	@Override
-	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
-		return noted(super.scheduleAtFixedRate(task, period));
-	}
-
-	@Override
-	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		return noted(super.scheduleWithFixedDelay(task, startTime, delay));
-	}
-
-	@Override
-	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		return noted(super.scheduleWithFixedDelay(task, delay));
-	}
-
-	private ScheduledFuture<?> noted(ScheduledFuture<?> schedule) {
-		this.timers.add(schedule, () -> {
-		});
+		Triggered schedule = new Triggered(task, trigger, first);
+		this.timers.add(schedule);
 		return schedule;
 	}
 
 	/**
 	 * A schedule by a trigger.
 	 */
-	private final class TriggeredSchedule implements ScheduledFuture<Object> {
+	final class Triggered implements ScheduledFuture<Object> {
 
 		private final Runnable task;
 
@@ -81,7 +48,7 @@ final class TestScheduler extends TimingWheelTaskScheduler {
 
 		private volatile ScheduledFuture<?> current;
 
-		TriggeredSchedule(Runnable task, Trigger trigger, ScheduledFuture<?> first) {
+		Triggered(Runnable task, Trigger trigger, ScheduledFuture<?> first) {
 			this.task = task;
 			this.trigger = trigger;
 			this.current = first;

@@ -6,50 +6,30 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 
 import io.timingwheel.TimerHandle;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.internal.PendingTimers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers and schedules that application and tests have put on the wheel themselves,
- * so that those of one test method do not reach the next one. Thread-safe.
+ * Cancels the timers and schedules that a test method has put on the wheel, so that they
+ * do not reach the next one. Thread-safe.
  */
 final class TestTimers {
 
-	/** How many entries there are before the first search for those that have ended. */
-	private static final int FEW = 64;
+	/** The delayed tasks and the node forget their own timers. */
+	private static final String OWN_PACKAGE = "io.timingwheel.spring.";
 
-	private final List<Entry> entries = new ArrayList<>();
-
-	private int searchAt = FEW;
+	private final List<TestScheduler.Triggered> triggered = new ArrayList<>();
 
 	/** The tasks of the application itself, {@code null} before the first reset. */
 	private @Nullable Set<Object> fromTheStart;
 
-	TimerHandle add(Object task, TimerHandle timer) {
-		add(new Timer(task, timer));
-		return timer;
-	}
-
-	void add(Object task, Future<?> schedule) {
-		add(new Schedule(task, schedule, () -> {
-		}));
-	}
-
-	/**
-	 * Notes a schedule.
-	 * @param onTimeSet called after the time was set back, if the schedule stays
-	 */
-	void add(Future<?> schedule, Runnable onTimeSet) {
-		add(new Schedule(schedule, schedule, onTimeSet));
-	}
-
-	private synchronized void add(Entry entry) {
-		if (this.entries.size() >= this.searchAt) {
-			this.entries.removeIf((earlier) -> !earlier.isPending());
-			this.searchAt = Math.max(FEW, 2 * this.entries.size());
-		}
-		this.entries.add(entry);
+	synchronized void add(TestScheduler.Triggered schedule) {
+		this.triggered.removeIf(Future::isDone);
+		this.triggered.add(schedule);
 	}
 
 	/**
@@ -57,70 +37,42 @@ final class TestTimers {
 	 * application may have scheduled such a task again since. The caller has set the time
 	 * back.
 	 */
-	synchronized void reset() {
-		this.entries.removeIf((entry) -> !entry.isPending());
+	synchronized void reset(TimingWheel wheel) {
+		this.triggered.removeIf(Future::isDone);
 		Set<Object> spared = this.fromTheStart;
 		if (spared == null) {
 			Set<Object> tasks = Collections.newSetFromMap(new IdentityHashMap<>());
-			this.entries.forEach((entry) -> tasks.add(entry.task()));
+			tasks.addAll(this.triggered);
+			forEachPending(wheel, (task, timer) -> tasks.add(task));
 			this.fromTheStart = tasks;
 			return;
 		}
-		for (Entry entry : List.copyOf(this.entries)) {
-			if (spared.contains(entry.task())) {
-				entry.timeSet();
+		this.triggered.removeIf((schedule) -> !spared.contains(schedule));
+		forEachPending(wheel, (task, timer) -> {
+			if (!spared.contains(task)) {
+				cancel(task, timer);
 			}
-			else {
-				entry.cancel();
-				this.entries.remove(entry);
-			}
+		});
+		this.triggered.forEach(TestScheduler.Triggered::restart);
+	}
+
+	private static void forEachPending(TimingWheel wheel, BiConsumer<Runnable, TimerHandle> visitor) {
+		if (wheel instanceof PendingTimers timers) {
+			timers.forEachPending(Integer.MAX_VALUE, (task, timer) -> {
+				if (!task.getClass().getName().startsWith(OWN_PACKAGE)) {
+					visitor.accept(task, timer);
+				}
+			});
 		}
 	}
 
-	private sealed interface Entry {
-
-		Object task();
-
-		boolean isPending();
-
-		void cancel();
-
-		default void timeSet() {
+	private static void cancel(Runnable task, TimerHandle timer) {
+		if (task instanceof Future<?> future) {
+			future.cancel(false);
 		}
-
-	}
-
-	private record Timer(Object task, TimerHandle handle) implements Entry {
-
-		@Override
-		public boolean isPending() {
-			return this.handle.isPending();
+		else {
+			timer.cancel();
 		}
-
-		@Override
-		public void cancel() {
-			this.handle.cancel();
-		}
-
-	}
-
-	private record Schedule(Object task, Future<?> future, Runnable onTimeSet) implements Entry {
-
-		@Override
-		public boolean isPending() {
-			return !this.future.isDone();
-		}
-
-		@Override
-		public void cancel() {
-			this.future.cancel(false);
-		}
-
-		@Override
-		public void timeSet() {
-			this.onTimeSet.run();
-		}
-
 	}
 
 }

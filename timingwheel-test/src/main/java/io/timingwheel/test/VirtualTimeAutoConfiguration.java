@@ -61,7 +61,7 @@ public final class VirtualTimeAutoConfiguration {
 	}
 
 	/**
-	 * A wheel and a scheduler are prepared before anybody uses them.
+	 * A scheduler is prepared before anybody uses it.
 	 */
 	@Bean
 	static BeanPostProcessor timingWheelVirtualTimeProcessor(ObjectProvider<VirtualClock> clock,
@@ -112,8 +112,7 @@ public final class VirtualTimeAutoConfiguration {
 	}
 
 	/**
-	 * Sets the error handler of the scheduler on the wheel, and notes what is scheduled
-	 * on the wheel.
+	 * Sets the clock and the error handler of the scheduler on the wheel.
 	 */
 	private static final class VirtualTimeProcessor implements BeanPostProcessor {
 
@@ -134,17 +133,14 @@ public final class VirtualTimeAutoConfiguration {
 
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			if (bean instanceof TimingWheel wheel) {
-				return new TestWheel(wheel, this.timers.getObject());
-			}
 			return (bean instanceof TimingWheelTaskScheduler scheduler) ? prepare(scheduler, beanName) : bean;
 		}
 
 		private TimingWheelTaskScheduler prepare(TimingWheelTaskScheduler bean, String beanName) {
 			TimingWheelTaskScheduler scheduler = bean;
-			if (bean.getClass() == TimingWheelTaskScheduler.class
-					&& this.wheel.getIfUnique() instanceof TestWheel wheel) {
-				scheduler = new TestScheduler(wheel.wheel(), this.timers.getObject());
+			TimingWheel wheel = this.wheel.getIfUnique();
+			if (bean.getClass() == TimingWheelTaskScheduler.class && wheel != null) {
+				scheduler = new TestScheduler(wheel, this.timers.getObject());
 			}
 			VirtualClock clock = this.clock.getObject();
 			scheduler.setClock(clock.clock());
