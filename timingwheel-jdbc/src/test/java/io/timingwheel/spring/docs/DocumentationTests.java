@@ -1,14 +1,9 @@
 package io.timingwheel.spring.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.UUID;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 
 import io.timingwheel.spring.docs.Snippets.Callbacks;
 import io.timingwheel.spring.docs.Snippets.Debounced;
@@ -28,8 +23,6 @@ import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -41,13 +34,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The pages about durable and recurring tasks show the tagged code of this package, which
- * works in an application with a store in H2.
+ * The code that the pages about durable and recurring tasks show works in an application
+ * with a store in H2.
  */
 class DocumentationTests {
-
-	private static final Pattern SNIPPET = Pattern.compile("<!-- (\\w+)#(\\w+) -->\n```java\n(.*?)\n```",
-			Pattern.DOTALL);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withUserConfiguration(Application.class)
@@ -55,27 +45,6 @@ class DocumentationTests {
 		.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.poll-interval=20ms",
 				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
 						+ ";DB_CLOSE_DELAY=-1;INIT=create table if not exists orders (id bigint, status varchar(40))");
-
-	@ParameterizedTest
-	@ValueSource(strings = { "durable.md", "recurring.md", "policies.md", "signatures.md" })
-	void thePageShowsTheSnippets(String page) throws IOException {
-		String text = Files.readString(Path.of("../docs", page));
-		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
-		assertThat(snippets).as("each block of Java has the name of its snippet")
-			.hasSize(text.split("```java", -1).length - 1)
-			.isNotEmpty();
-		for (MatchResult snippet : snippets) {
-			assertThat(snippet.group(3)).isEqualTo(tagged(snippet.group(1), snippet.group(2)));
-		}
-	}
-
-	private static String tagged(String type, String tag) throws IOException {
-		Path folder = Path.of("src/test/java", DocumentationTests.class.getPackageName().split("\\."));
-		String source = Files.readString(folder.resolve(type + ".java"));
-		int start = source.indexOf('\n', source.indexOf("// tag::" + tag + "[]"));
-		int end = source.lastIndexOf('\n', source.indexOf("// end::" + tag + "[]"));
-		return source.substring(start + 1, end).stripIndent().stripTrailing();
-	}
 
 	@Test
 	void aCallIsStoredAndRuns() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -13,34 +14,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The snippets of the documentation are the tagged parts of the tests in this package.
+ * The snippets of the documentation are the tagged parts of tests, here and in the
+ * modules that have a store.
  */
 class SnippetTests {
 
 	private static final Pattern SNIPPET = Pattern.compile("<!-- (\\w+)#(\\w+) -->\n```java\n(.*?)\n```",
 			Pattern.DOTALL);
 
+	private static final List<Path> SOURCES = Stream
+		.of("timingwheel-test/src/test/java/io/timingwheel/test/docs",
+				"timingwheel-jdbc/src/test/java/io/timingwheel/spring/docs",
+				"timingwheel-store-tests/src/test/java/io/timingwheel/spring/durable/store/test")
+		.map((folder) -> Path.of("..", folder))
+		.toList();
+
 	@ParameterizedTest
-	@ValueSource(strings = { "../README.md", "../docs/testing.md" })
-	void theSnippetsOfTheDocumentationAreParts(String page) throws IOException {
-		String text = Files.readString(Path.of(page));
+	@ValueSource(strings = { "README.md", "docs/testing.md", "docs/durable.md", "docs/recurring.md", "docs/policies.md",
+			"docs/signatures.md", "docs/store-authors.md" })
+	void eachBlockOfJavaIsAPartOfATest(String page) throws IOException {
+		String text = Files.readString(Path.of("..", page));
 		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
 		assertThat(snippets).as("each block of Java has the name of its test")
 			.hasSize(text.split("```java", -1).length - 1)
-			.hasSizeGreaterThan(2);
+			.isNotEmpty();
 		for (MatchResult snippet : snippets) {
-			assertThat(snippet.group(3)).as(snippet.group(1) + "#" + snippet.group(2))
+			assertThat(snippet.group(3).stripIndent()).as(snippet.group(1) + "#" + snippet.group(2))
 				.isEqualTo(tagged(snippet.group(1), snippet.group(2)));
 		}
 	}
 
 	private static String tagged(String type, String tag) throws IOException {
-		String source = Files.readString(Path.of("src/test/java/io/timingwheel/test/docs", type + ".java"));
+		Path file = SOURCES.stream()
+			.map((folder) -> folder.resolve(type + ".java"))
+			.filter(Files::exists)
+			.findFirst()
+			.orElseThrow();
+		String source = Files.readString(file);
 		int start = source.indexOf("// tag::" + tag + "[]");
 		int end = source.indexOf("// end::" + tag + "[]");
 		assertThat(start).as(type + "#" + tag).isNotNegative();
 		String part = source.substring(source.indexOf('\n', start) + 1, source.lastIndexOf('\n', end));
-		return part.stripTrailing();
+		return part.stripTrailing().stripIndent();
 	}
 
 }

@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -30,9 +29,6 @@ class DocumentationTests {
 
 	private static final Path INTERFACE = Path.of("../timingwheel-durable/src/main/java",
 			DelayedTaskStore.class.getPackageName().split("\\."));
-
-	private static final Pattern SNIPPET = Pattern.compile("<!-- (\\w+)#(\\w+) -->\n```java\n(.*?)\n```",
-			Pattern.DOTALL);
 
 	@Test
 	void theTableOfTheStatesIsThatOfTheInterface() throws IOException {
@@ -70,26 +66,6 @@ class DocumentationTests {
 			}
 		}
 		return rows;
-	}
-
-	@Test
-	void thePageForAuthorsShowsTheTestsOfTheExample() throws IOException {
-		String page = page("store-authors.md");
-		List<MatchResult> snippets = SNIPPET.matcher(page).results().toList();
-		assertThat(snippets).as("each block of Java has the name of its test")
-			.hasSize(page.split("```java", -1).length - 1)
-			.isNotEmpty();
-		for (MatchResult snippet : snippets) {
-			assertThat(snippet.group(3)).isEqualTo(tagged(snippet.group(1), snippet.group(2)));
-		}
-	}
-
-	private static String tagged(String type, String tag) throws IOException {
-		Path folder = Path.of("src/test/java", DocumentationTests.class.getPackageName().split("\\."));
-		String source = Files.readString(folder.resolve(type + ".java"));
-		int start = source.indexOf('\n', source.indexOf("// tag::" + tag + "[]"));
-		int end = source.lastIndexOf('\n', source.indexOf("// end::" + tag + "[]"));
-		return source.substring(start + 1, end).stripIndent().stripTrailing();
 	}
 
 	@Test
