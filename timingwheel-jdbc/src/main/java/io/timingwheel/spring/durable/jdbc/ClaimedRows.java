@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.List;
 
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
 /**
@@ -42,15 +41,15 @@ final class ClaimedRows {
 	 * @param now the time by which leases have ended
 	 * @param until the last time by which claims find the tasks
 	 */
-	static List<TaskRow> lockFirst(Session session, ClaimRequest request, String name, String queue, long now,
+	static List<TaskRow> lockFirst(Session session, Claim claim, String name, String queue, long now,
 			long until, int limit) {
 		Dialect dialect = session.dialect();
-		List<TaskRow> found = session.query(session.dialect()
+		List<TaskRow> found = session.query(dialect
 			.lockFirst("{columns}, case when octet_length(payload) <= ? then payload end as payload, traceparent",
 					"{task} where name = ? and queue = " + queue
 							+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
 					Session.padded(limit)),
-				(rs, rowNum) -> TaskRow.readWhole(rs, dialect), dialect.storedBytes(request.maxPayloadBytes()),
+				(rs, rowNum) -> TaskRow.readWhole(rs, dialect), dialect.storedBytes(claim.request.maxPayloadBytes()),
 				dialect.text(name), until, now);
 		return found.subList(0, Math.min(limit, found.size()));
 	}
@@ -76,10 +75,10 @@ final class ClaimedRows {
 	 * suspect.
 	 * @param begins {@code false} if none of the tasks begins
 	 */
-	static List<LeasedTask> lease(Session session, ClaimRequest request, List<TaskRow> rows, long now, boolean begins) {
+	static List<LeasedTask> lease(Session session, Claim claim, List<TaskRow> rows, long now, boolean begins) {
 		long beginsAt = begins ? now : Long.MIN_VALUE;
 		if (!rows.isEmpty()) {
-			session.update(LEASE, request.owner(), TaskRow.micros(now), now, Session.millis(request.lease()), beginsAt,
+			session.update(LEASE, claim.request.owner(), TaskRow.micros(now), now, Session.millis(claim.request.lease()), beginsAt,
 					beginsAt, beginsAt, beginsAt, rows.stream().map((row) -> row.id).toList());
 		}
 		return rows.stream().map((row) -> row.leased(now, row.begins(beginsAt))).toList();

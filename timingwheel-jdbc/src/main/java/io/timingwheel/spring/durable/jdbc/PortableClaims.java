@@ -1,19 +1,16 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
-import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.jdbc.Claim.Look;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
@@ -24,161 +21,153 @@ import io.timingwheel.spring.durable.store.LeasedTask;
  */
 final class PortableClaims implements ClaimSteps {
 
-	private static final long NEVER = Long.MAX_VALUE;
-
 	private static final String FIRST = ", (select next_at from {task} where name = ? and queue = %s and next_at > ?"
 			+ " order by name, queue, next_at limit 1)";
 
+	/**
+	 * H2 would parse a union again each time, and MySQL would search from the beginning
+	 * if the names were a table.
+	 */
 	private static final String LOOK = FIRST.formatted("{pending}") + FIRST.formatted("{running}")
 			+ FIRST.formatted("{suspect}");
 
-	private static final String ANY_PAUSED = "(select count(*) from {name} where paused = 1)";
+	private static final String ANY_PAUSED = "select (select count(*) from {name} where paused = 1)";
 
 	/** A row of MySQL has at most 4096 columns. */
 	private static final int MAX_NAMES = 1000;
 
 	private final Database database;
 
-	private final TaskNames names;
-
-	/** The statements that look at so many names. */
-	private final Map<Integer, String> looks = new ConcurrentHashMap<>();
-
 	PortableClaims(Database database) {
 		this.database = database;
-		this.names = new TaskNames(database);
 	}
 
 	@Override
-	public Round claim(ClaimRequest request, Map<String, Long> since) {
-		Round seen = this.database.node().single((session) -> look(session, request));
-		Map<String, Look> looks = new HashMap<>(seen.looks());
-		looks.keySet().removeIf((name) -> share(request, name).limits() != null);
-		seen.looks().keySet().removeAll(looks.keySet());
-		List<String> suspects = request.suspect() ? seen.suspects() : List.of();
-		boolean idle = looks.values().stream().noneMatch((look) -> look.hasDue() || look.hasEnded());
-		Round taken = (idle || !suspects.isEmpty()) ? seen
-				: this.database.node().transaction((session) -> take(session, request, looks));
-		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
-		return new Round(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, suspects, seen.pausedNames(),
-				seen.looks());
-	}
-
-	private static Share share(ClaimRequest request, String name) {
-		return Objects.requireNonNull(request.names().get(name));
+	public void claim(Claim claim, int limit, boolean suspect) {
+		Map<String, Look> looks = this.database.node().single((session) -> look(session, claim, suspect));
+		if (claim.suspects.isEmpty() && looks.values().stream().anyMatch(Look::hasWork)) {
+			claim.add(this.database.node().transaction((session) -> take(session, claim, looks, limit)), limit, false);
+		}
 	}
 
 	/**
-	 * Looks at each name, and again behind the tasks that a claim may take. The due times
-	 * include the look-ahead of the names without limits.
+	 * Looks at each name, and again behind the tasks that a claim may take.
+	 * @return the first tasks of the names without limits; they are due if they are due
+	 * within the look-ahead
 	 */
-	private Round look(Session session, ClaimRequest request) {
-		long now = session.now();
-		Map<String, Long> ahead = new HashMap<>();
-		request.names()
-			.forEach((name, share) -> ahead.put(name,
-					(share.limits() != null) ? now : now + Session.millis(request.lookAhead())));
-		Map<String, long[]> first = new HashMap<>();
-		boolean anyPaused = firstTimes(session, ahead.keySet(), Map.of(), -DelayedTaskStore.MAX_TIME - 1, first);
-		Set<String> paused = anyPaused ? this.names.paused(session) : Set.of();
-		first.keySet().removeAll(paused);
-		Map<String, long[]> later = new HashMap<>();
-		List<String> found = first.entrySet().stream().filter((name) -> {
-			long[] times = name.getValue();
-			return times[0] <= ahead.getOrDefault(name.getKey(), now) || times[1] <= now || times[2] <= now;
-		}).map(Map.Entry::getKey).toList();
-		if (!found.isEmpty()) {
-			firstTimes(session, found, ahead, now, later);
-		}
+	private static Map<String, Look> look(Session session, Claim claim, boolean suspect) {
+		long now = readTime(session, claim);
+		ToLongFunction<String> ahead = (name) -> claim.isLimited(name) ? now
+				: now + Session.millis(claim.request.lookAhead());
+		Map<String, long[]> first = firstTimes(session, List.copyOf(claim.request.names().keySet()),
+				(name) -> -DelayedTaskStore.MAX_TIME, -DelayedTaskStore.MAX_TIME);
+		boolean anyPaused = first.isEmpty() || first.values().stream().anyMatch((times) -> times[3] > 0);
+		claim.pausedNames = anyPaused ? TaskNames.paused(session) : Set.of();
+		first.keySet().removeAll(claim.pausedNames);
+		List<String> found = first.keySet().stream().filter((name) -> {
+			long[] times = first.getOrDefault(name, new long[3]);
+			return times[0] <= ahead.applyAsLong(name) || times[1] <= now || times[2] <= now;
+		}).toList();
+		Map<String, long[]> later = firstTimes(session, found, ahead, now);
 		Map<String, Look> looks = new HashMap<>();
 		Map<String, Long> suspects = new HashMap<>();
+		claim.looks = new HashMap<>();
+		claim.nextAt = Claim.NEVER;
 		first.forEach((name, times) -> {
 			long[] next = later.getOrDefault(name, times);
-			long laterAt = (share(request, name).limits() != null) ? next[0] : LongStream.of(next).min().getAsLong();
-			looks.put(name, new Look(until(times[0], ahead.getOrDefault(name, now)), until(times[1], now), laterAt));
-			if (times[2] <= now) {
+			Look look = new Look(until(times[0], ahead.applyAsLong(name)), until(times[1], now), next[0]);
+			if (claim.isLimited(name)) {
+				claim.looks.put(name, look);
+			}
+			else {
+				looks.put(name, look);
+				claim.nextAt = LongStream.of(claim.nextAt, next[0], next[1], next[2]).min().getAsLong();
+			}
+			if (suspect && times[2] <= now) {
 				suspects.put(name, times[2]);
 			}
 		});
-		List<String> earliest = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
-		return new Round(List.of(), now, NEVER, false, false, earliest, paused, looks);
+		claim.suspects = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
+		return looks;
+	}
+
+	private static long readTime(Session session, Claim claim) {
+		claim.now = session.now();
+		claim.arrived = System.nanoTime();
+		return claim.now;
 	}
 
 	private static long until(long time, long last) {
-		return (time <= last) ? time : NEVER;
+		return (time <= last) ? time : Claim.NEVER;
 	}
 
 	/**
 	 * Finds the first times of names: of their pending tasks, their runs and their
-	 * suspects. All searches are the columns of one row. H2 would parse a union again
-	 * each time, and MySQL would search from the beginning if the names were a table.
-	 * @param after after which time to search the pending tasks of a name, if not after
-	 * the time for the others
-	 * @return whether names are paused
+	 * suspects. The fourth number says whether names are paused.
+	 * @param pendingAfter after which time to search the pending tasks
+	 * @param othersAfter after which time to search the others
 	 */
-	private boolean firstTimes(Session session, Collection<String> names, Map<String, Long> after, long othersAfter,
-			Map<String, long[]> first) {
-		List<String> some = names.stream().limit(MAX_NAMES).toList();
-		List<Object> parameters = new ArrayList<>();
-		for (String name : some) {
-			Object text = session.dialect().text(name);
-			parameters
-				.addAll(List.of(text, after.getOrDefault(name, othersAfter), text, othersAfter, text, othersAfter));
-		}
-		String statement = this.looks.computeIfAbsent(some.size(),
-				(size) -> "select " + ANY_PAUSED + String.join("", Collections.nCopies(size, LOOK)));
-		boolean anyPaused = session.query(statement, (rs, rowNum) -> {
-			int column = 1;
+	private static Map<String, long[]> firstTimes(Session session, List<String> names,
+			ToLongFunction<String> pendingAfter, long othersAfter) {
+		Map<String, long[]> first = new HashMap<>();
+		for (int from = 0; from < names.size(); from += MAX_NAMES) {
+			List<String> some = names.subList(from, Math.min(names.size(), from + MAX_NAMES));
+			List<Object> parameters = new ArrayList<>();
 			for (String name : some) {
-				long[] times = new long[3];
-				for (int i = 0; i < times.length; i++) {
-					long time = rs.getLong(++column);
-					times[i] = rs.wasNull() ? NEVER : time;
-				}
-				first.put(name, times);
+				Object text = session.dialect().text(name);
+				parameters.addAll(List.of(text, pendingAfter.applyAsLong(name), text, othersAfter, text, othersAfter));
 			}
-			return rs.getInt(1) > 0;
-		}, parameters.toArray()).get(0);
-		List<String> others = names.stream().skip(MAX_NAMES).toList();
-		return others.isEmpty() ? anyPaused : firstTimes(session, others, after, othersAfter, first);
-	}
-
-	private Round take(Session session, ClaimRequest request, Map<String, Look> looks) {
-		long now = session.now();
-		long read = System.nanoTime();
-		boolean newSuspects = false;
-		for (Map.Entry<String, Look> look : looks.entrySet()) {
-			newSuspects |= look.getValue().hasEnded() && ClaimedRows.lose(session, look.getKey(), now);
-		}
-		List<LeasedTask> tasks = ClaimedRows.lease(session, request, lockFirst(session, request, looks, now), now,
-				true);
-		return new Round(tasks, now + this.database.millisSince(read), 0, newSuspects, false, List.of(), Set.of(),
-				Map.of());
-	}
-
-	private static List<TaskRow> lockFirst(Session session, ClaimRequest request, Map<String, Look> looks, long now) {
-		List<TaskRow> found = new ArrayList<>();
-		long until = now + Session.millis(request.lookAhead());
-		looks.forEach((name, look) -> {
-			int due = share(request, name).due();
-			int soon = share(request, name).soon();
-			if (look.hasDue() && due + soon > 0) {
-				for (TaskRow row : ClaimedRows.lockFirst(session, request, name, "{pending}", now, until, due + soon)) {
-					if (((row.foundAt() <= now) ? due-- : soon--) > 0) {
-						found.add(row);
+			session.query(ANY_PAUSED + String.join("", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
+				int column = 1;
+				for (String name : some) {
+					long[] times = { 0, 0, 0, rs.getLong(1) };
+					for (int i = 0; i < 3; i++) {
+						long time = rs.getLong(++column);
+						times[i] = rs.wasNull() ? Claim.NEVER : time;
 					}
+					first.put(name, times);
 				}
+				return first;
+			}, parameters.toArray());
+		}
+		return first;
+	}
+
+	private static List<LeasedTask> take(Session session, Claim claim, Map<String, Look> looks, int limit) {
+		long now = readTime(session, claim);
+		List<TaskRow> found = new ArrayList<>();
+		looks.forEach((name, look) -> {
+			if (look.endedAt() != Claim.NEVER) {
+				claim.newSuspects |= ClaimedRows.lose(session, name, now);
+			}
+			if (look.dueAt() != Claim.NEVER) {
+				found.addAll(lockFirst(session, claim, name, now, limit));
 			}
 		});
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return found.subList(0, Math.min(request.limit(), found.size()));
+		return ClaimedRows.lease(session, claim, found.subList(0, Math.min(limit, found.size())), now, true);
+	}
+
+	private static List<TaskRow> lockFirst(Session session, Claim claim, String name, long now, int limit) {
+		int due = Math.min(limit, claim.share(name).due());
+		int soon = Math.min(limit, claim.share(name).soon());
+		long until = now + Session.millis(claim.request.lookAhead());
+		List<TaskRow> found = new ArrayList<>();
+		for (TaskRow row : (due + soon > 0)
+				? ClaimedRows.lockFirst(session, claim, name, "{pending}", now, until, due + soon)
+				: List.<TaskRow>of()) {
+			if (((row.foundAt() <= now) ? due-- : soon--) > 0) {
+				found.add(row);
+			}
+		}
+		return found;
 	}
 
 	@Override
-	public List<LeasedTask> begin(Session session, ClaimRequest request, String name, int limit, long since) {
+	public List<LeasedTask> begin(Session session, Claim claim, String name, int limit) {
 		long now = session.now();
-		return ClaimedRows.lease(session, request,
-				ClaimedRows.lockFirst(session, request, name, "{pending}", now, now, limit), now, true);
+		return ClaimedRows.lease(session, claim,
+				ClaimedRows.lockFirst(session, claim, name, "{pending}", now, now, limit), now, true);
 	}
 
 }

@@ -8,25 +8,30 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
+import io.timingwheel.spring.durable.jdbc.Claim.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim on PostgreSQL: one statement, which is cheap if there is nothing to claim. It
- * reads each index once for each name, and no tasks of other names.
+ * The claim on PostgreSQL: one statement, which reads each index once for each name, and
+ * no tasks of other names. The subqueries around the parameters hide their values from
+ * the planner, which would otherwise plan each claim anew. The rows are updated by their
+ * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
+ * A row that has changed meanwhile has another place, and is left to the next claim.
  *
  * <p>
- * The subqueries around the parameters hide their values from the planner, which would
- * otherwise plan the statement for each claim. The rows are locked and updated by their
- * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
- * A row that has changed since the statement began has another place. The statement
- * leaves such a row to the next claim, and says so.
+ * PostgreSQL keeps the index entries of tasks that have ended as long as any transaction
+ * may see them. So the store remembers up to which time a name has been searched, its
+ * floor. Tasks may still appear before the floor: an application commits late, or a task
+ * was locked. About once a second a claim therefore sweeps the name: it begins with the
+ * first entry, and also looks for runs whose leases have ended.
  */
 final class PostgresClaims implements ClaimSteps {
 
@@ -150,9 +155,18 @@ final class PostgresClaims implements ClaimSteps {
 			(floor(extract(epoch from clock_timestamp()) * 1000)
 				- floor(extract(epoch from statement_timestamp()) * 1000))::bigint""";
 
+	private static final long SWEEP = -DelayedTaskStore.MAX_TIME;
+
+	private static final long SWEEP_PAUSE = Duration.ofSeconds(1).toNanos();
+
+	/** How far a floor stays behind the time, for transactions that commit late. */
+	private static final long LATE_COMMIT_MILLIS = 1000;
+
 	private final Database database;
 
 	private final PlannedStatement statement;
+
+	private final Map<String, Floor> floors = new ConcurrentHashMap<>();
 
 	PostgresClaims(Database database) {
 		this.database = database;
@@ -162,64 +176,66 @@ final class PostgresClaims implements ClaimSteps {
 	}
 
 	@Override
-	public Round claim(ClaimRequest request, Map<String, Long> since) {
-		return this.database.node().single((session) -> claim(session, request, since));
+	public void claim(Claim claim, int limit, boolean suspect) {
+		Map<String, Long> since = new HashMap<>();
+		claim.request.names().keySet().forEach((name) -> since.put(name, since(name)));
+		List<LeasedTask> tasks = this.database.node()
+			.single((session) -> claim(session, claim, limit, suspect, since));
+		claim.arrived = System.nanoTime();
+		if (claim.suspects.isEmpty()) {
+			learn(claim, tasks, tasks.size() >= limit, since);
+		}
 	}
 
 	@Override
-	public List<LeasedTask> begin(Session session, ClaimRequest request, String name, int limit, long since) {
-		ClaimRequest one = new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)), limit, false,
-				Duration.ZERO, request.lease(), request.maxPayloadBytes());
-		return claim(session, one, Map.of(name, since)).tasks();
+	public List<LeasedTask> begin(Session session, Claim claim, String name, int limit) {
+		ClaimRequest request = claim.request;
+		Claim begun = new Claim(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)), limit, false,
+				Duration.ZERO, request.lease(), request.maxPayloadBytes()));
+		return claim(session, begun, limit, false, Map.of(name, since(name)));
 	}
 
-	private Round claim(Session session, ClaimRequest request, Map<String, Long> since) {
-		int size = request.names().size();
-		String[] names = new String[size];
-		Integer[] due = new Integer[size];
-		Integer[] soon = new Integer[size];
-		Long[] floors = new Long[size];
-		Boolean[] limited = new Boolean[size];
-		int i = 0;
-		for (Map.Entry<String, Share> name : request.names().entrySet()) {
-			names[i] = (String) session.dialect().text(name.getKey());
-			due[i] = name.getValue().due();
-			soon[i] = name.getValue().soon();
-			floors[i] = Objects.requireNonNull(since.get(name.getKey()));
-			limited[i++] = name.getValue().limits() != null;
-		}
-		return this.statement.query(session, (rs) -> read(rs, names), session.statements().givenTime(),
-				Session.millis(request.lookAhead()), names, due, soon, floors, limited, request.suspect(),
-				request.limit(), request.owner(), Session.millis(request.lease()),
-				session.dialect().storedBytes(request.maxPayloadBytes()));
+	private List<LeasedTask> claim(Session session, Claim claim, int limit, boolean suspect, Map<String, Long> since) {
+		List<String> names = List.copyOf(since.keySet());
+		List<Share> shares = names.stream().map(claim::share).toList();
+		return this.statement.query(session, (rs) -> read(rs, claim, limit, names), session.statements().givenTime(),
+				Session.millis(claim.request.lookAhead()),
+				names.stream().map(session.dialect()::text).toArray(String[]::new),
+				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
+				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
+				names.stream().map(since::get).toArray(Long[]::new),
+				names.stream().map(claim::isLimited).toArray(Boolean[]::new), suspect, limit, claim.request.owner(),
+				Session.millis(claim.request.lease()),
+				session.dialect().storedBytes(claim.request.maxPayloadBytes()));
 	}
 
-	private static Round read(ResultSet rs, String[] names) throws SQLException {
+	private static List<LeasedTask> read(ResultSet rs, Claim claim, int limit, List<String> names) throws SQLException {
 		rs.next();
-		long now = rs.getLong("now");
-		long nextAt = time(rs.getObject("next_at", Long.class));
-		boolean hasLeft = rs.getBoolean("has_left");
-		List<String> suspects = texts(rs.getArray("suspects"));
-		Set<String> pausedNames = Set.copyOf(texts(rs.getArray("paused")));
-		Map<String, Look> looks = looks(rs.getArray("looks"), names);
+		claim.now = rs.getLong("now");
+		Long nextAt = rs.getObject("next_at", Long.class);
+		claim.nextAt = (nextAt != null) ? nextAt : Claim.NEVER;
+		boolean left = rs.getBoolean("has_left");
+		claim.suspects = texts(rs.getArray("suspects"));
+		claim.pausedNames = Set.copyOf(texts(rs.getArray("paused")));
+		claim.looks = looks(rs.getArray("looks"), names);
 		List<LeasedTask> tasks = new ArrayList<>();
-		boolean newSuspects = false;
 		while (rs.next()) {
 			if (rs.getString(2) == null) {
-				newSuspects = true;
+				claim.newSuspects = true;
 			}
 			else {
 				tasks.add(task(rs));
 			}
 		}
-		return new Round(tasks, now, nextAt, newSuspects, hasLeft, suspects, pausedNames, looks);
+		claim.add(tasks, limit, left);
+		return tasks;
 	}
 
-	private static Map<String, Look> looks(@Nullable Array array, String[] names) throws SQLException {
+	private static Map<String, Look> looks(@Nullable Array array, List<String> names) throws SQLException {
 		Map<String, Look> looks = new HashMap<>();
 		if (array != null) {
 			for (Long[] times : (Long[][]) array.getArray()) {
-				looks.put(names[times[0].intValue() - 1], new Look(times[1], times[2], times[3]));
+				looks.put(names.get(times[0].intValue() - 1), new Look(times[1], times[2], times[3]));
 			}
 		}
 		return looks;
@@ -227,10 +243,6 @@ final class PostgresClaims implements ClaimSteps {
 
 	private static List<String> texts(@Nullable Array array) throws SQLException {
 		return (array != null) ? List.of((String[]) array.getArray()) : List.of();
-	}
-
-	private static long time(@Nullable Long time) {
-		return (time != null) ? time : Long.MAX_VALUE;
 	}
 
 	/**
@@ -242,6 +254,47 @@ final class PostgresClaims implements ClaimSteps {
 		return new LeasedTask(rs.getString(1), rs.getLong(3), rs.getString(4), rs.getString(5), rs.getString(6),
 				rs.getString(7), rs.getLong(8), rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11),
 				rs.getInt(12), (schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
+	}
+
+	/**
+	 * The time from which a claim searches for tasks of a name. The clock of a test may
+	 * stand still.
+	 */
+	private long since(String name) {
+		Floor floor = this.floors.get(name);
+		boolean sweeps = floor == null || System.nanoTime() - floor.sweepAt() >= 0
+				|| this.database.statements().isTimeGiven();
+		return sweeps ? SWEEP : floor.since();
+	}
+
+	/**
+	 * Learns how far the names have been searched.
+	 * @param cut whether the claim may have left tasks of any name
+	 */
+	private void learn(Claim claim, List<LeasedTask> tasks, boolean cut, Map<String, Long> since) {
+		Map<String, Long> until = new HashMap<>();
+		tasks.stream().filter(LeasedTask::begun).forEach((task) -> until.merge(task.name(), task.dueAt(), Math::max));
+		claim.looks.forEach((name, look) -> until.put(name, look.dueAt()));
+		since.forEach((name, from) -> {
+			boolean empty = !cut && !claim.isLimited(name) && claim.share(name).due() > 0
+					&& !claim.pausedNames.contains(name);
+			Long searched = until.getOrDefault(name, empty ? Claim.NEVER : null);
+			if (searched != null) {
+				long floor = Math.min(searched, claim.now - LATE_COMMIT_MILLIS);
+				this.floors.compute(name, (key, earlier) -> new Floor(floor, (from == SWEEP || earlier == null)
+						? System.nanoTime() + SWEEP_PAUSE : earlier.sweepAt()));
+			}
+		});
+	}
+
+	/**
+	 * The floor of a name.
+	 *
+	 * @param since the time up to which the name has been searched
+	 * @param sweepAt when a claim sweeps the name again
+	 */
+	private record Floor(long since, long sweepAt) {
+
 	}
 
 }

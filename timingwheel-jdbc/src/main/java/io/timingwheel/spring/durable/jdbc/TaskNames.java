@@ -78,7 +78,7 @@ final class TaskNames {
 	/**
 	 * The paused names.
 	 */
-	Set<String> paused(Session session) {
+	static Set<String> paused(Session session) {
 		return new HashSet<>(session.texts("select name from {name} where paused = 1"));
 	}
 
