@@ -129,17 +129,22 @@ class PostgresPlanTests {
 		assertCheap(this.explained.executions());
 	}
 
+	/**
+	 * A statement that takes long gets another text, and PostgreSQL begins to count its
+	 * executions again. So a slow machine may need more of them.
+	 */
 	@Test
 	void statementsOnManyTasksAreNotPlannedForEachExecution() {
-		for (int i = 0; i < EXECUTIONS; i++) {
+		await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(1)).untilAsserted(() -> {
 			enqueue(1, null);
 			acknowledge(claim(10).tasks());
-		}
-		assertThat(new JdbcTemplate(this.explained).queryForList(
-				"select generic_plans from pg_prepared_statements where statement like '%for update% skip locked%'",
-				Integer.class))
-			.hasSizeGreaterThanOrEqualTo(2)
-			.allSatisfy((plans) -> assertThat(plans).isPositive());
+			assertThat(new JdbcTemplate(this.explained).queryForList("""
+					select max(generic_plans) from pg_prepared_statements
+					where statement like '%for update% skip locked%'
+					group by regexp_replace(statement, '/. plan \\d+ ./', '')""", Integer.class))
+				.hasSizeGreaterThanOrEqualTo(2)
+				.allSatisfy((plans) -> assertThat(plans).isPositive());
+		});
 	}
 
 	@ParameterizedTest

@@ -26,29 +26,19 @@ final class ApplicationTransaction {
 
 	private final Function<DataSource, JdbcTemplate> templates;
 
-	/**
-	 * Creates the access to the transaction of the calling thread.
-	 * @param dataSource the application's data source
-	 * @param templates creates the access that runs the statements
-	 */
 	ApplicationTransaction(DataSource dataSource, Function<DataSource, JdbcTemplate> templates) {
 		this.dataSource = unwrap(dataSource);
 		this.templates = templates;
 	}
 
-	/**
-	 * The data source without its proxies.
-	 */
 	DataSource dataSource() {
 		return this.dataSource;
 	}
 
 	/**
-	 * The current transaction. During {@code afterCommit} of its synchronizations it is
-	 * still the current one, and what is stored there is committed at its end. During
-	 * {@code afterCompletion} there is none.
-	 * @return the access that runs statements in the transaction, {@code null} if there
-	 * is no transaction
+	 * The current transaction, {@code null} for none. During {@code afterCommit} of its
+	 * synchronizations it is still the current one, and during {@code afterCompletion}
+	 * there is none.
 	 */
 	@Nullable JdbcTemplate current() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
@@ -89,12 +79,9 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * The connection that is bound to the thread for a data source. A transaction on
-	 * another resource also binds the connections that are used in it. Nobody commits
-	 * such a connection, even if it does not commit by itself. Spring marks its holder as
-	 * synchronized with the transaction, and so does the manager that begins a JDBC
-	 * transaction on a connection. A manager of JPA only exposes its connection, in a
-	 * holder without this mark.
+	 * The connection that is bound to the thread. A transaction on another resource also
+	 * binds connections, which nobody commits. Spring marks their holders as synchronized
+	 * with the transaction, and also that of a JDBC transaction, but not that of JPA.
 	 */
 	private static final class BoundConnection extends DataSourceTransactionManager {
 
@@ -137,7 +124,6 @@ final class ApplicationTransaction {
 
 		private boolean completing;
 
-		/** Whether a call has come too late to be sure of the commit. */
 		private boolean late;
 
 		LateCommit(ApplicationTransaction store, JdbcTemplate jdbc) {
@@ -145,9 +131,7 @@ final class ApplicationTransaction {
 			this.jdbc = jdbc;
 		}
 
-		/**
-		 * Before others learn that what they have stored is certain.
-		 */
+		// Before others learn that what they have stored is certain.
 		@Override
 		public int getOrder() {
 			return HIGHEST_PRECEDENCE;

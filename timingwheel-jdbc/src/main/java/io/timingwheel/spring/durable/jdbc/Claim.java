@@ -20,6 +20,26 @@ final class Claim {
 
 	static final long NEVER = Long.MAX_VALUE;
 
+	private static final int MAX_ENDED = 128;
+
+	/**
+	 * Due and not lost: begins. In MySQL an assignment sees the new values of the columns
+	 * to its left, so the status comes last.
+	 */
+	private static final String LEASE = """
+			update {task} set owner = ?, fence = greatest(fence + 1, ?),
+				next_at = least(greatest(due_at, ?) + ?, {max}),
+				deliveries = deliveries + case when lost = 0 and due_at <= ? then 1 else 0 end,
+				held_key = case when lost = 0 and due_at <= ? and schedule is null then null else held_key end,
+				first_at = case when lost = 0 and due_at <= ? then null else first_at end,
+				status = case when lost = 0 and due_at <= ? then {running} else status end
+			where id {in}""";
+
+	private static final String LOSE = """
+			update {task} set owner = null, fence = greatest(fence + 1, ?), next_at = due_at, lost = lost + 1,
+				status = {pending}
+			where id {in}""";
+
 	final ClaimRequest request;
 
 	final List<LeasedTask> tasks = new ArrayList<>();
@@ -93,6 +113,52 @@ final class Claim {
 		long laterAt = this.looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
 		return new Claimed(List.copyOf(this.tasks), this.now + elapsed, this.nextAt, Math.min(this.startAt, laterAt),
 				this.more, this.newSuspects, paused);
+	}
+
+	/**
+	 * Locks the first tasks of a queue that no node has, or whose leases have ended. The
+	 * order has all columns of the index, since H2 would otherwise sort all rows.
+	 * @param until the last time by which claims find the tasks
+	 */
+	List<TaskRow> lockFirst(Session session, String name, String queue, long now, long until, int limit) {
+		Dialect dialect = session.dialect();
+		List<TaskRow> found = session.rows(
+				dialect.lockFirst(
+						TaskRow.STATE_COLUMNS
+								+ ", case when octet_length(payload) <= ? then payload end as payload, traceparent",
+						"{task} where name = ? and queue = " + queue
+								+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
+						Session.padded(limit)),
+				dialect.storedBytes(this.request.maxPayloadBytes()), dialect.text(name), until, now);
+		return found.subList(0, Math.min(limit, found.size()));
+	}
+
+	/**
+	 * Makes suspects of runs whose leases have ended.
+	 */
+	static boolean lose(Session session, String name, long now) {
+		List<String> ids = session.strings(session.dialect()
+			.lockFirst("id",
+					"{task} where name = ? and queue = {running} and next_at <= ? order by name, queue, next_at",
+					MAX_ENDED),
+				session.dialect().text(name), now);
+		if (!ids.isEmpty()) {
+			session.update(LOSE, TaskRow.micros(now), ids);
+		}
+		return !ids.isEmpty();
+	}
+
+	/**
+	 * Begins the tasks that are due and no suspects, and leases the others.
+	 * @param begins {@code false} if none of the tasks begins
+	 */
+	List<LeasedTask> lease(Session session, List<TaskRow> rows, long now, boolean begins) {
+		long beginsAt = begins ? now : Long.MIN_VALUE;
+		if (!rows.isEmpty()) {
+			session.update(LEASE, this.request.owner(), TaskRow.micros(now), now, Session.millis(this.request.lease()),
+					beginsAt, beginsAt, beginsAt, beginsAt, rows.stream().map((row) -> row.id).toList());
+		}
+		return rows.stream().map((row) -> row.leased(now, row.begins(beginsAt))).toList();
 	}
 
 	/**

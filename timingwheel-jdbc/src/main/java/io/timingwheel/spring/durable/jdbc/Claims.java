@@ -7,6 +7,7 @@ import java.util.Set;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.LeasedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -24,7 +25,7 @@ final class Claims {
 
 	private final TaskNames names;
 
-	private final ClaimSteps steps;
+	private final Steps steps;
 
 	private final NameLimits limits;
 
@@ -101,6 +102,27 @@ final class Claims {
 		if (claim.tasks.isEmpty()) {
 			throw failure;
 		}
+	}
+
+	/**
+	 * The parts of a claim that depend on the database.
+	 */
+	interface Steps {
+
+		/**
+		 * Claims tasks of names without limits, and looks at the first tasks of the names
+		 * with limits. Takes no task if the node wants a suspect and one waits.
+		 * @param limit how many tasks to claim at most
+		 * @param suspect whether the node wants a suspect
+		 */
+		void claim(Claim claim, int limit, boolean suspect);
+
+		/**
+		 * Begins the first due tasks of a name, whose row the transaction has locked.
+		 * @param limit how many tasks to begin at most
+		 */
+		List<LeasedTask> begin(Session session, Claim claim, String name, int limit);
+
 	}
 
 }

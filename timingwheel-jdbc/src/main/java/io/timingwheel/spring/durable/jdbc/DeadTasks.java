@@ -23,10 +23,6 @@ final class DeadTasks {
 		this.settlements = settlements;
 	}
 
-	/**
-	 * Requeue: dead tasks are scheduled with their keys, as if no node had tried them
-	 * yet.
-	 */
 	List<Requeue> requeue(List<String> ids) {
 		List<String> different = ids.stream().distinct().toList();
 		List<Requeue> results = this.settlements.each(different, MAX_WAIT, Requeue.KEY_PENDING, this::requeue);

@@ -22,20 +22,18 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 
 /**
  * The differences between databases. A subclass for another database needs
- * {@link #clock()} and a script with the tables, and overrides {@link #lockFirst},
- * {@link #unlessTaken} and the other methods where the database differs. The store then
- * locks rows, decides, and writes. The database has to understand {@code for update},
- * {@code limit}, comparisons of rows, and {@code greatest}, as H2, MariaDB and MySQL do.
- * Implementations are thread-safe.
+ * {@link #clock()} and a script with the tables, and overrides the other methods where
+ * the database differs. The database has to understand {@code for update}, {@code limit},
+ * comparisons of rows, and {@code greatest}, as H2, MariaDB and MySQL do. Implementations
+ * are thread-safe.
  *
  * @since 0.1
  */
 public abstract class Dialect {
 
 	/**
-	 * The classes of SQL states by which a database refuses a statement: data, integrity,
-	 * state of the transaction (read-only), prepared statement, rights, missing database
-	 * or schema, syntax, and missing features.
+	 * The classes of SQL states by which a database refuses a statement, such as those of
+	 * data, integrity, rights and syntax.
 	 */
 	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "26", "28", "2F", "3D", "3F",
 			"42");
@@ -62,11 +60,6 @@ public abstract class Dialect {
 		this.script = script;
 	}
 
-	/**
-	 * The dialect of one of the databases that this library knows.
-	 * @throws UnusableTaskStoreException if the database is another one, is too old, or
-	 * has settings that would damage tasks
-	 */
 	static Dialect of(Connection connection) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
 		String product = database.getDatabaseProductName();
@@ -89,9 +82,9 @@ public abstract class Dialect {
 	}
 
 	/**
-	 * Checks the version of a database. The first one that can run the statements is the
-	 * first with {@code skip locked}, and of PostgreSQL the first that can plan the query
-	 * of a {@code with} together with the statement around it.
+	 * The first version that can run the statements is the first with
+	 * {@code skip locked}, and of PostgreSQL the first that plans a {@code with} together
+	 * with the statement around it.
 	 */
 	static void checkVersion(Connection connection, String product, int major, int minor) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
@@ -102,9 +95,6 @@ public abstract class Dialect {
 		}
 	}
 
-	/**
-	 * The only text that a query gives.
-	 */
 	static String query(Connection connection, String sql, String... parameters) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			for (int i = 0; i < parameters.length; i++) {
@@ -118,8 +108,7 @@ public abstract class Dialect {
 	}
 
 	/**
-	 * Whether the database has answered, and refuses the statement or its values for
-	 * good.
+	 * Whether the database refuses the statement or its values for good.
 	 */
 	static boolean isRefusal(Throwable error) {
 		SQLException cause = sqlException(error);
@@ -149,9 +138,6 @@ public abstract class Dialect {
 		return this.script;
 	}
 
-	/**
-	 * Creates the access that runs the statements of the store.
-	 */
 	final JdbcTemplate template(DataSource dataSource) {
 		JdbcTemplate template = new JdbcTemplate(dataSource);
 		template.setExceptionTranslator(this.errors);
@@ -189,8 +175,8 @@ public abstract class Dialect {
 	/**
 	 * The last clause of an {@code insert}. With this clause the statement does nothing
 	 * if the key is taken.
-	 * @return the clause; empty if the database has none. The statement then fails with a
-	 * {@code DuplicateKeyException}, and the transaction can go on
+	 * @return the clause; empty if the database has none, and the transaction can go on
+	 * after a {@code DuplicateKeyException}
 	 */
 	protected String unlessTaken() {
 		return "";
@@ -214,10 +200,6 @@ public abstract class Dialect {
 	protected void limitLockWait(JdbcOperations jdbc) {
 	}
 
-	/**
-	 * Whether the database is PostgreSQL, which changes any number of rows and gives them
-	 * back in one statement.
-	 */
 	boolean isPostgres() {
 		return false;
 	}
@@ -249,30 +231,18 @@ public abstract class Dialect {
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}
 
-	/**
-	 * Whether the database can store a name or key.
-	 */
 	boolean canStore(String text) {
 		return true;
 	}
 
-	/**
-	 * An error text as the database can store it.
-	 */
 	String error(String text) {
 		return text;
 	}
 
-	/**
-	 * A payload, which is JSON, as the database can store it.
-	 */
 	String payload(String json) {
 		return json;
 	}
 
-	/**
-	 * How many bytes a payload may take in its column if the payload has so many.
-	 */
 	long storedBytes(long bytes) {
 		return bytes;
 	}

@@ -14,14 +14,9 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The dialect of H2. The usual functions for the time of H2 do not change within a
- * transaction. The time of a server is therefore the start of the statement that asks for
- * the time, as H2 shows it in the list of its sessions. The statement runs on the
- * connection of the caller: a second connection may not be free.
- *
- * <p>
- * The names in its statements are in capitals, as H2 has them also if it was told to
- * leave names as they are.
+ * The dialect of H2. Its functions for the time do not change within a transaction, so
+ * the time of a server is the start of the statement that asks for it. The names in its
+ * statements are in capitals, as H2 has them whatever its settings.
  */
 final class H2Dialect extends Dialect {
 
@@ -29,7 +24,6 @@ final class H2Dialect extends Dialect {
 			(select cast(floor(extract(epoch from EXECUTING_STATEMENT_START) * 1000) as bigint)
 				from INFORMATION_SCHEMA.SESSIONS where SESSION_ID = session_id())""";
 
-	/** The compatibility modes in which H2 runs all statements. */
 	private static final Set<String> MODES = new TreeSet<>(
 			Set.of("REGULAR", "LEGACY", "DB2", "HSQLDB", "MariaDB", "MySQL", "PostgreSQL"));
 
@@ -42,11 +36,7 @@ final class H2Dialect extends Dialect {
 		this.url = url;
 	}
 
-	/**
-	 * Refuses a compatibility mode that changes the SQL of the statements or what they
-	 * do. For example, in the mode Oracle an empty text is null, and the mode STRICT does
-	 * not know "limit".
-	 */
+	// In the mode Oracle, for example, an empty text is null.
 	static H2Dialect of(Connection connection) throws SQLException {
 		checkVersion(connection, "H2", 2, 2);
 		String mode = query(connection,
@@ -62,10 +52,7 @@ final class H2Dialect extends Dialect {
 		return new H2Dialect(String.valueOf(connection.getMetaData().getURL()));
 	}
 
-	/**
-	 * Whether H2 runs in a server, perhaps on another machine. Several processes of one
-	 * machine may share the files of a database (AUTO_SERVER), and then have one clock.
-	 */
+	// Processes that share the files of a database (AUTO_SERVER) have one clock.
 	private boolean isServer() {
 		String text = this.url.toLowerCase(Locale.ROOT);
 		return text.startsWith("jdbc:h2:tcp:") || text.startsWith("jdbc:h2:ssl:");

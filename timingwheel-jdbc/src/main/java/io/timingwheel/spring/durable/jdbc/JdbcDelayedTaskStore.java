@@ -56,7 +56,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private final DataSource storeDataSource;
 
-	private final TableName table;
+	private final Schema.TableName table;
 
 	private final @Nullable Dialect dialect;
 
@@ -81,7 +81,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			@Nullable Dialect dialect) {
 		this.applicationDataSource = applicationDataSource;
 		this.storeDataSource = storeDataSource;
-		this.table = new TableName(tableName);
+		this.table = new Schema.TableName(tableName);
 		this.dialect = dialect;
 		this.transaction = new ApplicationTransaction(applicationDataSource,
 				(bound) -> parts().database().dialect().template(bound));
@@ -180,12 +180,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return parts().counts().count(names);
+		return parts().reads().count(names);
 	}
 
 	@Override
 	public Forecast forecast(Forecast.Query query) {
-		return parts().counts().forecast(query);
+		return parts().reads().forecast(query);
 	}
 
 	@Override
@@ -203,11 +203,6 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		return parts().database().node().single(Session::now);
 	}
 
-	/**
-	 * Also reads the settings of the connections. The first operation would otherwise
-	 * need a second connection to read them, while the transaction of its caller holds
-	 * one.
-	 */
 	@Override
 	public void check(Collection<String> names) {
 		Parts parts = parts();
@@ -226,21 +221,13 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		return Dialect.isRefusal(error);
 	}
 
-	/**
-	 * While a test has replaced the clock, the operations of the nodes join a transaction
-	 * that the calling thread has on the application's data source: a test that is rolled
-	 * back at its end then sees its own tasks run.
-	 */
 	@Override
 	public StoreTesting testing() {
 		return new StoreTesting() {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {
-				Parts connected = connect(millis);
-				synchronized (JdbcDelayedTaskStore.this) {
-					JdbcDelayedTaskStore.this.parts = connected;
-				}
+				connect(millis, true);
 			}
 
 			@Override
@@ -260,35 +247,27 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private Parts parts() {
 		Parts result = this.parts;
-		return (result != null) ? result : first(connect(null));
+		return (result != null) ? result : connect(null, false);
 	}
 
-	/**
-	 * Another thread may have connected meanwhile, and a test may have set the clock.
-	 */
-	private synchronized Parts first(Parts connected) {
-		Parts result = this.parts;
-		if (result == null) {
-			result = connected;
-			this.parts = result;
-		}
-		return result;
-	}
-
-	private Parts connect(@Nullable LongSupplier clock) {
+	private synchronized Parts connect(@Nullable LongSupplier clock, boolean anew) {
 		Parts connected = this.parts;
-		ConnectionSettings store = (connected != null) ? connected.store()
-				: ConnectionSettings.read(this.storeDataSource, this.dialect);
-		ConnectionSettings application = (connected != null) ? connected.application() : application(store);
+		if (connected != null && !anew) {
+			return connected;
+		}
+		Database.Settings store = (connected != null) ? connected.store()
+				: Database.Settings.read(this.storeDataSource, this.dialect);
+		Database.Settings application = (connected != null) ? connected.application() : application(store);
 		Statements statements = new Statements(this.table, store.dialect(), clock);
-		Database database = new Database(statements, new ShortTransactions(application, statements),
-				new ShortTransactions(store, statements), this.transaction);
+		Database database = new Database(statements, new Database.Access(application, statements),
+				new Database.Access(store, statements), this.transaction);
 		TaskNames names = new TaskNames(database);
 		Settlements settlements = new Settlements(database);
-		return new Parts(store, application, database, new Schema(store, this.table),
+		Parts result = new Parts(store, application, database, new Schema(store, this.table),
 				new Storing(database, !isRouting()), new PendingTasks(database), names, new Claims(database, names),
-				new LeasedTasks(database, settlements), new DeadTasks(database, settlements), new Reads(database),
-				new Counts(database));
+				new LeasedTasks(database, settlements), new DeadTasks(database, settlements), new Reads(database));
+		this.parts = result;
+		return result;
 	}
 
 	private boolean isRouting() {
@@ -296,12 +275,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * The settings of the application's data source. A data source that chooses the
-	 * database by the caller may have a pool with other settings for each database. If
-	 * the store has a data source of its own, the one of the application may give no
-	 * connection yet.
+	 * The settings of the application's data source, which may give no connection yet.
+	 * One that chooses the database by the caller may have a pool for each.
 	 */
-	private ConnectionSettings application(ConnectionSettings store) {
+	private Database.Settings application(Database.Settings store) {
 		if (isRouting()) {
 			return store.unknown(this.applicationDataSource);
 		}
@@ -309,7 +286,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			return store;
 		}
 		try {
-			return ConnectionSettings.read(this.applicationDataSource, store.dialect());
+			return Database.Settings.read(this.applicationDataSource, store.dialect());
 		}
 		catch (CannotGetJdbcConnectionException ex) {
 			logger.info("The data source of the application gives no connection yet, so the JDBC store assumes nothing"
@@ -318,12 +295,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		}
 	}
 
-	/**
-	 * What works with one clock on one database.
-	 */
-	private record Parts(ConnectionSettings store, ConnectionSettings application, Database database, Schema schema,
+	private record Parts(Database.Settings store, Database.Settings application, Database database, Schema schema,
 			Storing storing, PendingTasks pending, TaskNames names, Claims claims, LeasedTasks leased, DeadTasks dead,
-			Reads reads, Counts counts) {
+			Reads reads) {
 
 	}
 

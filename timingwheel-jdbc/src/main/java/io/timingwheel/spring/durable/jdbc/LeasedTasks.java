@@ -69,19 +69,13 @@ final class LeasedTasks {
 
 	private static Change change(String status, String write, String writeHeld, Reply gone) {
 		return new Change("{task} where id {in} and owner is not null and status " + status + " order by id",
-				write + " where id {in}", new PlannedStatement(AT_ONCE.formatted(status, writeHeld)), gone);
+				write + " where id {in}", new Statements.Planned(AT_ONCE.formatted(status, writeHeld)), gone);
 	}
 
-	/**
-	 * Begin: leased tasks run, and those that run once give up their keys.
-	 */
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
 		return change(this.begin, tasks, this.database.statements().givenTime(), Session.millis(lease));
 	}
 
-	/**
-	 * Renew: the leases of running tasks last from now.
-	 */
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
 		return change(this.renew, tasks, this.database.statements().givenTime(), Session.millis(lease));
 	}
@@ -108,10 +102,6 @@ final class LeasedTasks {
 			.toList();
 	}
 
-	/**
-	 * Settles a running task in the transaction of its body.
-	 * @return {@code false} if the caller does not have the task
-	 */
 	boolean settleInTransaction(Settlement settlement) {
 		Session session = this.database.requiredTransaction();
 		TaskRef task = settlement.task();
@@ -130,9 +120,7 @@ final class LeasedTasks {
 	}
 
 	/**
-	 * Changes all tasks of the caller in one way. A task that is still the caller's, and
-	 * that did not change, was locked by another transaction.
-	 * @param values the parameters of the assignments
+	 * Changes tasks. A task that is still the caller's, and did not change, was locked.
 	 */
 	private List<Reply> change(Change change, List<TaskRef> tasks, @Nullable Object... values) {
 		Access node = this.database.node();
@@ -191,12 +179,9 @@ final class LeasedTasks {
 	/**
 	 * A change that is the same for all tasks of a call.
 	 *
-	 * @param lock which rows to lock
-	 * @param write what to do with locked rows
-	 * @param atOnce the statement of PostgreSQL
 	 * @param gone the reply for a task that does not exist
 	 */
-	private record Change(String lock, String write, PlannedStatement atOnce, Reply gone) {
+	private record Change(String lock, String write, Statements.Planned atOnce, Reply gone) {
 
 	}
 

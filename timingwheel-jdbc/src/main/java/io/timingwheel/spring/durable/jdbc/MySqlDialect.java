@@ -14,9 +14,7 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class MySqlDialect extends Dialect {
 
-	/**
-	 * A character that one-byte encodings do not have, and its UTF-8 as MySQL writes it.
-	 */
+	// One-byte encodings do not have this character.
 	private static final String ARROW = "\u2192";
 
 	private static final String ARROW_IN_UTF8 = "E28692";
@@ -26,15 +24,15 @@ final class MySqlDialect extends Dialect {
 	}
 
 	/**
-	 * Checks that the server gets texts as they are. A driver that was told to use
-	 * another encoding replaces characters, without an error.
+	 * A driver that was told to use another encoding replaces characters, without an
+	 * error.
 	 */
 	static MySqlDialect of(Connection connection, String product, int major, int minor) throws SQLException {
 		checkVersion(connection, product, major, minor);
 		if (!ARROW_IN_UTF8.equals(query(connection, "select hex(convert(? using utf8mb4))", ARROW))) {
 			throw new UnusableTaskStoreException(
 					"the connections of %s change the texts that they send, so that durable tasks would get other arguments"
-						.formatted(ConnectionSettings.withoutOptions(connection.getMetaData().getURL())),
+						.formatted(Database.Settings.withoutOptions(connection.getMetaData().getURL())),
 					"let them use UTF-8: remove characterEncoding from the URL, and a \"set names\" for another encoding");
 		}
 		return new MySqlDialect(product);

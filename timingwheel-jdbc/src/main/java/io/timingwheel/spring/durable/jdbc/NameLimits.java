@@ -42,26 +42,31 @@ final class NameLimits {
 	private static final String COUNT_TAKEN = ", " + COUNT.formatted("{running}", ">", "") + " + "
 			+ COUNT.formatted("{suspect}", ">", " and owner is not null");
 
+	/** The outer query reads the time after the wait for the lock. */
+	private static final String LOCK = """
+			select next_start, coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+			from (select next_start from {name} where name = ?
+				and set_config('lock_timeout', '100ms', true) is not null
+				and set_config('idle_in_transaction_session_timeout', '%s', true) is not null for update) locked""";
+
 	private static final String KEYS = "select task_key from {task} where name = ? and task_key is not null and queue = ";
 
 	private final Database database;
 
 	private final TaskNames names;
 
-	private final ClaimSteps steps;
+	private final Claims.Steps steps;
 
-	NameLimits(Database database, TaskNames names, ClaimSteps steps) {
+	NameLimits(Database database, TaskNames names, Claims.Steps steps) {
 		this.database = database;
 		this.names = names;
 		this.steps = steps;
 	}
 
-	/**
-	 * Begins due tasks of a name, and leases those that are too late to start.
-	 */
 	Taken take(Claim claim, String name, int room) {
 		int most = Math.min(room, claim.share(name).due());
-		return (most > 0) ? locked(claim, name, (row) -> row.take(most)) : new Taken(List.of(), Claim.NEVER, true, false);
+		return (most > 0) ? locked(claim, name, (row) -> row.take(most))
+				: new Taken(List.of(), Claim.NEVER, true, false);
 	}
 
 	/**
@@ -74,17 +79,17 @@ final class NameLimits {
 		}
 		return this.database.node().transaction((session) -> {
 			long now = session.now();
-			List<TaskRow> found = ClaimedRows.lockFirst(session, claim, name, "{suspect}", now, now, 1);
-			return new Taken(ClaimedRows.lease(session, claim, found, now, false), Claim.NEVER, false, false);
+			List<TaskRow> found = claim.lockFirst(session, name, "{suspect}", now, now, 1);
+			return new Taken(claim.lease(session, found, now, false), Claim.NEVER, false, false);
 		});
 	}
 
 	private Taken locked(Claim claim, String name, Function<LockedName, Taken> take) {
 		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
 			try {
-				Taken taken = this.database.node().<@Nullable Taken>once((session) -> {
-					Long nextStart = lock(session, name);
-					return (nextStart != null) ? take.apply(new LockedName(session, claim, name, nextStart)) : null;
+				Taken taken = this.database.node().<@Nullable Taken>once(false, (session) -> {
+					LockedName row = lock(session, claim, name);
+					return (row != null) ? take.apply(row) : null;
 				});
 				if (taken != null) {
 					return taken;
@@ -104,21 +109,19 @@ final class NameLimits {
 	/**
 	 * Locks the row of a name. PostgreSQL waits for the lock, which costs less than
 	 * further attempts, and ends the transaction if its node is silent for some seconds.
-	 * @return when the rate of the name allows the next start, in microseconds;
-	 * {@code null} if the row is locked or does not exist
 	 */
-	private static @Nullable Long lock(Session session, String name) {
-		String row = "{name} where name = ?";
-		String sql = session.dialect().lockFirst("next_start", row, 1);
+	private @Nullable LockedName lock(Session session, Claim claim, String name) {
+		Object text = session.dialect().text(name);
+		Long given = session.statements().givenTime();
 		if (session.dialect().isPostgres()) {
 			// The clock of a test may stop the node for as long as it likes.
-			String ends = session.statements().isTimeGiven() ? ""
-					: " and set_config('idle_in_transaction_session_timeout', '2s', true) is not null";
-			sql = "select next_start from " + row + " and set_config('lock_timeout', '100ms', true) is not null" + ends
-					+ " for update";
+			return DataAccessUtils.singleResult(session.query(LOCK.formatted((given != null) ? "0" : "2s"),
+					(rs, rowNum) -> new LockedName(session, claim, name, rs.getLong(1), rs.getLong(2)), given, text));
 		}
-		return DataAccessUtils
-			.singleResult(session.query(sql, (rs, rowNum) -> rs.getLong(1), session.dialect().text(name)));
+		Long nextStart = DataAccessUtils
+			.singleResult(session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
+					(rs, rowNum) -> rs.getLong(1), text));
+		return (nextStart != null) ? new LockedName(session, claim, name, nextStart, session.now()) : null;
 	}
 
 	/**
@@ -152,7 +155,7 @@ final class NameLimits {
 		/** Whether due tasks wait for others with their keys. */
 		private boolean waits;
 
-		LockedName(Session session, Claim claim, String name, long nextStart) {
+		LockedName(Session session, Claim claim, String name, long nextStart, long now) {
 			this.session = session;
 			this.claim = claim;
 			this.name = name;
@@ -160,7 +163,7 @@ final class NameLimits {
 			this.share = claim.share(name);
 			this.limits = Objects.requireNonNull(this.share.limits());
 			this.nextStart = nextStart;
-			this.now = session.now();
+			this.now = now;
 		}
 
 		Taken take(int most) {
@@ -193,15 +196,13 @@ final class NameLimits {
 				return List.of();
 			}
 			long until = this.now - Session.millis(this.share.expireAfter()) - 1;
-			return (this.claim.look(this.name).dueAt() > until) ? List.of()
-					: ClaimedRows.lease(this.session, this.claim, ClaimedRows.lockFirst(this.session, this.claim,
-							this.name, "{pending}", this.now, until, most), this.now, false);
+			return (this.claim.look(this.name).dueAt() > until) ? List.of() : this.claim.lease(this.session,
+					this.claim.lockFirst(this.session, this.name, "{pending}", this.now, until, most), this.now, false);
 		}
 
 		/**
-		 * Counts the places, and takes ended runs away. A search for ended runs that
-		 * locked rows would also lock the first of the other runs in MariaDB, and their
-		 * nodes could not settle them.
+		 * Counts the places, and takes ended runs away. In MariaDB a search that locked
+		 * ended runs would also lock others, and their nodes could not settle them.
 		 */
 		private void count() {
 			boolean concurrent = this.limits.concurrent() > 0;
@@ -216,13 +217,10 @@ final class NameLimits {
 				return this.free;
 			}, parameters.toArray());
 			if (this.ended) {
-				ClaimedRows.lose(this.session, this.name, this.now);
+				Claim.lose(this.session, this.name, this.now);
 			}
 		}
 
-		/**
-		 * Takes tasks as the rate allows, and counts their starts.
-		 */
 		private Taken start(int most, Function<Integer, List<LeasedTask>> take) {
 			boolean hasRate = this.limits.intervalMicros() > 0;
 			long micros = TaskRow.micros(this.now);
@@ -254,7 +252,7 @@ final class NameLimits {
 			List<TaskRow> found = lockFirst("{pending}", most + 2 * sum(busy));
 			List<TaskRow> chosen = withoutBusyKeys(found, busy, most);
 			this.waits = chosen.size() < Math.min(found.size(), most);
-			return ClaimedRows.lease(this.session, this.claim, chosen, this.now, true);
+			return this.claim.lease(this.session, chosen, this.now, true);
 		}
 
 		/**
@@ -268,11 +266,11 @@ final class NameLimits {
 				countKeys("{suspect} and next_at > ? and owner is not null", busy);
 			}
 			List<TaskRow> found = lockFirst("{suspect}", most + sum(busy));
-			return ClaimedRows.lease(this.session, this.claim, withoutBusyKeys(found, busy, most), this.now, false);
+			return this.claim.lease(this.session, withoutBusyKeys(found, busy, most), this.now, false);
 		}
 
 		private List<TaskRow> lockFirst(String queue, int most) {
-			return ClaimedRows.lockFirst(this.session, this.claim, this.name, queue, this.now, this.now, most);
+			return this.claim.lockFirst(this.session, this.name, queue, this.now, this.now, most);
 		}
 
 		private void countKeys(String queue, Map<String, Integer> busy) {
@@ -299,8 +297,7 @@ final class NameLimits {
 	/**
 	 * What a claim has taken of a name.
 	 *
-	 * @param startAt when the rate allows the next start, {@link Claim#NEVER} if tasks
-	 * may start now
+	 * @param startAt when the rate allows the next start
 	 * @param more whether there may be further due tasks
 	 * @param newSuspects whether leases of runs had ended
 	 */

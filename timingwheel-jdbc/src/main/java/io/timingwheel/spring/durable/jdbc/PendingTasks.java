@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -21,15 +22,13 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.util.Assert;
 
 /**
- * What applications do with tasks that are stored: cancel, move, find, and recur. These
- * calls look up a task without a lock, and then lock the row by its id. In MySQL with the
- * isolation "repeatable read", a lock by a key would also lock the neighbouring keys, and
- * a lock by an absent id would also lock the ids of new tasks.
+ * Cancel, move, find, and recur. These calls look up a task without a lock, and then lock
+ * the row by its id. In MySQL with the isolation "repeatable read", a lock by a key would
+ * also lock the neighbouring keys.
  */
 final class PendingTasks {
 
@@ -41,8 +40,8 @@ final class PendingTasks {
 	private static final String LOCK_PENDING = """
 			select {columns} from {task} where id = ? and status = {pending} for update""";
 
-	private static final String LOCK_SCHEDULE = """
-			select {columns}, payload, traceparent from {task} where id = ? and schedule is not null for update""";
+	private static final String LOCK_SCHEDULE = "select " + TaskRow.STATE_COLUMNS
+			+ ", payload, traceparent from {task} where id = ? and schedule is not null for update";
 
 	private final Database database;
 
@@ -53,9 +52,6 @@ final class PendingTasks {
 		this.dialect = database.dialect();
 	}
 
-	/**
-	 * Cancel: deletes a pending task, or ends a schedule.
-	 */
 	boolean cancel(Target target) {
 		return change(target, (caller, id) -> {
 			boolean deleted = caller.single((session) -> session.update(DELETE, id)) > 0;
@@ -64,11 +60,9 @@ final class PendingTasks {
 	}
 
 	/**
-	 * Ends the schedule of a task. If the task is running, the end of the run deletes the
-	 * task. The state of the task counts once the task is locked, since its run may end
-	 * at the same time.
+	 * Ends the schedule of a task. If the task is running, the end of the run deletes it.
 	 */
-	private boolean endSchedule(Session session, String id) {
+	private static boolean endSchedule(Session session, String id) {
 		TaskRow row = lockSchedule(session, id);
 		if (row == null) {
 			return false;
@@ -84,8 +78,7 @@ final class PendingTasks {
 	}
 
 	/**
-	 * Move: gives a pending task another due time, and raises its fence so that an
-	 * earlier lease ends.
+	 * Gives a pending task another due time. The new fence ends an earlier lease.
 	 */
 	@Nullable Moved move(Target target, DueTime due) {
 		return change(target, (caller, id) -> caller.<@Nullable Moved>transaction((session) -> {
@@ -103,9 +96,6 @@ final class PendingTasks {
 		}));
 	}
 
-	/**
-	 * Finds a task. Sees what the caller's transaction has stored.
-	 */
 	Optional<StoredTask> find(Target target) {
 		return rows(this.database.caller(), target).stream().findFirst().map(TaskRow::stored);
 	}
@@ -113,8 +103,7 @@ final class PendingTasks {
 	/**
 	 * Changes the first of the tasks of a target that can be changed. If a task was
 	 * replaced meanwhile, tries the new one.
-	 * @param change changes the task with an id; gives {@code null} if the task is not
-	 * (any more) as it has to be
+	 * @param change gives {@code null} if the task is not (any more) as it has to be
 	 */
 	private <T> @Nullable T change(Target target, BiFunction<Access, String, @Nullable T> change) {
 		Access caller = this.database.caller();
@@ -140,8 +129,7 @@ final class PendingTasks {
 	}
 
 	/**
-	 * Reads the tasks of a target without a lock, a task that runs once before a
-	 * schedule.
+	 * Reads the tasks of a target, a task that runs once before a schedule.
 	 */
 	private List<TaskRow> rows(Access caller, Target target) {
 		if (target instanceof Target.ById byId) {
@@ -165,9 +153,6 @@ final class PendingTasks {
 				this.dialect.text(name), held));
 	}
 
-	/**
-	 * Recur: stores a schedule, or changes the stored one.
-	 */
 	Enqueued recur(NewSchedule schedule) {
 		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
 				"The text of the schedule is too long");
@@ -226,16 +211,9 @@ final class PendingTasks {
 		row.schedule(schedule.first().resolve(now));
 		row.schedule = schedule.schedule();
 		row.scheduledAt = row.dueAt;
-		try {
-			session.update(TaskRow.INSERT + this.dialect.unlessTaken(),
-					row.state(this.dialect, this.dialect.payload(schedule.payload()), schedule.traceparent(), now,
-							row.id, this.dialect.text(schedule.name()), this.dialect.text(schedule.key())));
-		}
-		catch (DuplicateKeyException ex) {
-			return null;
-		}
-		// The count of MySQL does not tell whether there was another row.
-		if (!this.dialect.unlessTaken().isEmpty() && !row.id.equals(scheduleId(session, schedule, ""))) {
+		row.payload = this.dialect.payload(schedule.payload());
+		row.traceparent = schedule.traceparent();
+		if (session.insert(Map.of(row.id, row.insertion(this.dialect, now)), true).isEmpty()) {
 			return null;
 		}
 		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
@@ -252,6 +230,8 @@ final class PendingTasks {
 		if (same && payload.equals(row.payload)) {
 			return new Enqueued(outcome, row.id, row.dueAt, now);
 		}
+		row.payload = payload;
+		row.traceparent = schedule.traceparent();
 		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
 		row.schedule = schedule.schedule();
 		row.scheduledAt = scheduledAt;
@@ -269,13 +249,12 @@ final class PendingTasks {
 			row.attempt = same ? attempt : 1;
 		}
 		String id = running ? row.id : schedule.id();
-		session.update(TaskRow.REPLACE, row.state(this.dialect, payload, schedule.traceparent(), now, id, row.id));
+		session.update(TaskRow.REPLACE, row.replacement(this.dialect, id, now));
 		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
 	}
 
-	private @Nullable TaskRow lockSchedule(Session session, String id) {
-		return DataAccessUtils
-			.singleResult(session.query(LOCK_SCHEDULE, (rs, rowNum) -> TaskRow.readWhole(rs, this.dialect), id));
+	private static @Nullable TaskRow lockSchedule(Session session, String id) {
+		return DataAccessUtils.singleResult(session.rows(LOCK_SCHEDULE, id));
 	}
 
 	private static boolean isDeclared(@Nullable String key) {

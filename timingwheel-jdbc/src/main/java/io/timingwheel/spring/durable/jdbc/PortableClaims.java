@@ -19,7 +19,7 @@ import io.timingwheel.spring.durable.store.LeasedTask;
  * at the first tasks of each name. It then locks the rows of the names that have tasks to
  * claim, decides, and writes.
  */
-final class PortableClaims implements ClaimSteps {
+final class PortableClaims implements Claims.Steps {
 
 	private static final String FIRST = ", (select next_at from {task} where name = ? and queue = %s and next_at > ?"
 			+ " order by name, queue, next_at limit 1)";
@@ -138,14 +138,14 @@ final class PortableClaims implements ClaimSteps {
 		List<TaskRow> found = new ArrayList<>();
 		looks.forEach((name, look) -> {
 			if (look.endedAt() != Claim.NEVER) {
-				claim.newSuspects |= ClaimedRows.lose(session, name, now);
+				claim.newSuspects |= Claim.lose(session, name, now);
 			}
 			if (look.dueAt() != Claim.NEVER) {
 				found.addAll(lockFirst(session, claim, name, now, limit));
 			}
 		});
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return ClaimedRows.lease(session, claim, found.subList(0, Math.min(limit, found.size())), now, true);
+		return claim.lease(session, found.subList(0, Math.min(limit, found.size())), now, true);
 	}
 
 	private static List<TaskRow> lockFirst(Session session, Claim claim, String name, long now, int limit) {
@@ -153,8 +153,7 @@ final class PortableClaims implements ClaimSteps {
 		int soon = Math.min(limit, claim.share(name).soon());
 		long until = now + Session.millis(claim.request.lookAhead());
 		List<TaskRow> found = new ArrayList<>();
-		for (TaskRow row : (due + soon > 0)
-				? ClaimedRows.lockFirst(session, claim, name, "{pending}", now, until, due + soon)
+		for (TaskRow row : (due + soon > 0) ? claim.lockFirst(session, name, "{pending}", now, until, due + soon)
 				: List.<TaskRow>of()) {
 			if (((row.foundAt() <= now) ? due-- : soon--) > 0) {
 				found.add(row);
@@ -166,8 +165,7 @@ final class PortableClaims implements ClaimSteps {
 	@Override
 	public List<LeasedTask> begin(Session session, Claim claim, String name, int limit) {
 		long now = session.now();
-		return ClaimedRows.lease(session, claim,
-				ClaimedRows.lockFirst(session, claim, name, "{pending}", now, now, limit), now, true);
+		return claim.lease(session, claim.lockFirst(session, name, "{pending}", now, now, limit), now, true);
 	}
 
 }

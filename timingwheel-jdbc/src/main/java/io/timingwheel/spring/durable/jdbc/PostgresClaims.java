@@ -33,9 +33,8 @@ import org.jspecify.annotations.Nullable;
  * was locked. About once a second a claim therefore sweeps the name: it begins with the
  * first entry, and also looks for runs whose leases have ended.
  */
-final class PostgresClaims implements ClaimSteps {
+final class PostgresClaims implements Claims.Steps {
 
-	/** The names that are not paused, with their shares and floors. */
 	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
 			paused as (select name from {name} where paused = 1),
@@ -103,7 +102,6 @@ final class PostgresClaims implements ClaimSteps {
 			),
 			""".replace("{begins}", "t.queue = {pending} and t.due_at <= clock.now");
 
-	/** The first times of the names with limits. */
 	private static final String LOOKS = """
 			looks as (
 				select array_agg(array[l.number,
@@ -118,9 +116,8 @@ final class PostgresClaims implements ClaimSteps {
 			""".replace("{never}", String.valueOf(Long.MAX_VALUE));
 
 	/**
-	 * The next time of the pending tasks is beyond the look-ahead. The next time of the
-	 * others is the end of a lease, which matters to a node that sleeps. Only a sweep
-	 * looks for it, since the entries of runs that have ended come before it.
+	 * The ends of leases matter to a node that sleeps. Only a sweep looks for them, since
+	 * the entries of runs that have ended come before them.
 	 */
 	private static final String NEXT = """
 			(select min(least(
@@ -133,9 +130,8 @@ final class PostgresClaims implements ClaimSteps {
 				from wanted w)""".replace("{idle}", "w.since < 0 and not exists (select 1 from claimed)");
 
 	/**
-	 * The first row has what concerns the whole claim, the others have a task each. A
-	 * node compares the time with its own clock when it has the reply, so the time is
-	 * read once more at the end.
+	 * The first row has what concerns the whole claim, with the time at its end. The
+	 * others have a task each.
 	 */
 	private static final String RESULT = """
 			select null as id, null as owner, null as fence, null as name, null as task_key, null as payload,
@@ -164,7 +160,7 @@ final class PostgresClaims implements ClaimSteps {
 
 	private final Database database;
 
-	private final PlannedStatement statement;
+	private final Statements.Planned statement;
 
 	private final Map<String, Floor> floors = new ConcurrentHashMap<>();
 
@@ -172,15 +168,14 @@ final class PostgresClaims implements ClaimSteps {
 		this.database = database;
 		String result = RESULT.replace("{next}", NEXT)
 			.replace("{elapsed}", database.statements().isTimeGiven() ? "0::bigint" : ELAPSED);
-		this.statement = new PlannedStatement(WANTED + CHOSEN + CLAIMED + LOOKS + result);
+		this.statement = new Statements.Planned(WANTED + CHOSEN + CLAIMED + LOOKS + result);
 	}
 
 	@Override
 	public void claim(Claim claim, int limit, boolean suspect) {
 		Map<String, Long> since = new HashMap<>();
 		claim.request.names().keySet().forEach((name) -> since.put(name, since(name)));
-		List<LeasedTask> tasks = this.database.node()
-			.single((session) -> claim(session, claim, limit, suspect, since));
+		List<LeasedTask> tasks = this.database.node().single((session) -> claim(session, claim, limit, suspect, since));
 		claim.arrived = System.nanoTime();
 		if (claim.suspects.isEmpty()) {
 			learn(claim, tasks, tasks.size() >= limit, since);
@@ -205,8 +200,7 @@ final class PostgresClaims implements ClaimSteps {
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
 				names.stream().map(since::get).toArray(Long[]::new),
 				names.stream().map(claim::isLimited).toArray(Boolean[]::new), suspect, limit, claim.request.owner(),
-				Session.millis(claim.request.lease()),
-				session.dialect().storedBytes(claim.request.maxPayloadBytes()));
+				Session.millis(claim.request.lease()), session.dialect().storedBytes(claim.request.maxPayloadBytes()));
 	}
 
 	private static List<LeasedTask> read(ResultSet rs, Claim claim, int limit, List<String> names) throws SQLException {
@@ -245,10 +239,7 @@ final class PostgresClaims implements ClaimSteps {
 		return (array != null) ? List.of((String[]) array.getArray()) : List.of();
 	}
 
-	/**
-	 * Reads a task by the positions of its columns, which takes less time than by their
-	 * names.
-	 */
+	// Positions of columns take less time than their names.
 	private static LeasedTask task(ResultSet rs) throws SQLException {
 		String schedule = rs.getString(13);
 		return new LeasedTask(rs.getString(1), rs.getLong(3), rs.getString(4), rs.getString(5), rs.getString(6),
@@ -281,17 +272,14 @@ final class PostgresClaims implements ClaimSteps {
 			Long searched = until.getOrDefault(name, empty ? Claim.NEVER : null);
 			if (searched != null) {
 				long floor = Math.min(searched, claim.now - LATE_COMMIT_MILLIS);
-				this.floors.compute(name, (key, earlier) -> new Floor(floor, (from == SWEEP || earlier == null)
-						? System.nanoTime() + SWEEP_PAUSE : earlier.sweepAt()));
+				this.floors.compute(name, (key, earlier) -> new Floor(floor,
+						(from == SWEEP || earlier == null) ? System.nanoTime() + SWEEP_PAUSE : earlier.sweepAt()));
 			}
 		});
 	}
 
 	/**
-	 * The floor of a name.
-	 *
-	 * @param since the time up to which the name has been searched
-	 * @param sweepAt when a claim sweeps the name again
+	 * The floor of a name, and when a claim sweeps the name again.
 	 */
 	private record Floor(long since, long sweepAt) {
 

@@ -6,9 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,23 +21,21 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.util.Assert;
 
 /**
  * The tables of durable tasks in one database, and the version of their schema. Immutable
  * and thread-safe.
  *
  * <p>
- * A script creates the tables. It can run again after it has failed. A later version has
- * a further script, which adds tables, indexes, and columns that may be null or have a
- * default. So nodes of the release before can use the new schema, and a node accepts a
- * schema that is newer than its own. The last statement of each script stores the version
- * in the table {@code timingwheel_task_version}.
+ * A script creates the tables. It can run again after it has failed. Its last statement
+ * stores the version. A later version may add tables, indexes, and columns that may be
+ * null or have a default. So a node accepts a schema that is newer than its own.
  *
  * @since 0.1
  */
 public final class Schema {
 
-	/** The version of the schema that this release needs. */
 	static final int VERSION = 1;
 
 	/** The SQL states for a table that is missing: of PostgreSQL, and of the others. */
@@ -44,20 +44,20 @@ public final class Schema {
 	/** The SQL states for a column that is missing: of PostgreSQL, and of the others. */
 	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
 
-	private final ConnectionSettings settings;
+	private final Database.Settings settings;
 
 	private final TableName table;
 
-	private final ShortTransactions transactions;
+	private final Access transactions;
 
-	Schema(ConnectionSettings settings, TableName table) {
+	Schema(Database.Settings settings, TableName table) {
 		this.settings = settings;
 		this.table = table;
-		this.transactions = new ShortTransactions(settings, new Statements(table, settings.dialect(), null));
+		this.transactions = new Access(settings, new Statements(table, settings.dialect(), null));
 	}
 
 	/**
-	 * Connects to a database to find out which kind of database it is.
+	 * Connects to a database to find out its kind.
 	 * @param dataSource the data source that leads to the database
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
@@ -72,7 +72,7 @@ public final class Schema {
 	 */
 	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		TableName table = new TableName(tableName);
-		return new Schema(ConnectionSettings.read(dataSource, dialect), table);
+		return new Schema(Database.Settings.read(dataSource, dialect), table);
 	}
 
 	/**
@@ -85,10 +85,6 @@ public final class Schema {
 		new TableName(tableName);
 	}
 
-	/**
-	 * The location of a script of this package.
-	 * @param platform the kind of database in its name
-	 */
 	static String script(String platform) {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
 	}
@@ -133,10 +129,6 @@ public final class Schema {
 		return this.transactions.single((session) -> session.query(versions, (rs, rowNum) -> rs.getInt(1))).get(0);
 	}
 
-	/**
-	 * Whether the database has a table or a column.
-	 * @param missing the SQL states that say that it has not
-	 */
 	private boolean exists(String table, String column, Set<String> missing) {
 		try {
 			this.transactions
@@ -168,11 +160,6 @@ public final class Schema {
 		}
 	}
 
-	/**
-	 * Checks that the database and the tables can keep tasks, and that the user may do
-	 * what a node does.
-	 * @throws UnusableTaskStoreException if they cannot
-	 */
 	void check() {
 		try {
 			if (isMissing()) {
@@ -211,10 +198,7 @@ public final class Schema {
 		});
 	}
 
-	/**
-	 * Translates a failure of the check. During an outage nobody can tell whether the
-	 * tables are right.
-	 */
+	// During an outage nobody can tell whether the tables are right.
 	private RuntimeException unlessOutage(DataAccessException failure) {
 		if (failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
 				|| failure instanceof DataAccessResourceFailureException) {
@@ -230,15 +214,71 @@ public final class Schema {
 				failure);
 	}
 
-	/**
-	 * What the database says. H2 adds the statement in further lines.
-	 */
+	// H2 adds the statement in further lines.
 	private static String message(DataAccessException failure) {
 		return String.valueOf(failure.getMostSpecificCause().getMessage())
 			.lines()
 			.findFirst()
 			.orElse("")
 			.replaceFirst("[.;:]? *(SQL statement:)?$", "");
+	}
+
+	/**
+	 * The name of the table of tasks. The names of the other tables begin with it.
+	 *
+	 * @param qualified the name as it is in statements, with its schema if it has one
+	 */
+	record TableName(String qualified) {
+
+		/**
+		 * PostgreSQL cuts a name after 63 characters, and the longest one has
+		 * {@code _listing}.
+		 */
+		static final int MAX_LENGTH = 55;
+
+		private static final Pattern IN_SCRIPT = Pattern
+			.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
+
+		private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
+
+		TableName {
+			Assert.isTrue(PLAIN.matcher(qualified).matches(), () -> "The table name \"" + qualified
+					+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
+			Assert.isTrue(simple(qualified).length() <= MAX_LENGTH,
+					() -> "The table name \"" + simple(qualified) + "\" may have at most " + MAX_LENGTH
+							+ " characters, since PostgreSQL would cut the names of its indexes, which are longer");
+		}
+
+		String names() {
+			return this.qualified + "_name";
+		}
+
+		String nodes() {
+			return this.qualified + "_node";
+		}
+
+		String version() {
+			return this.qualified + "_version";
+		}
+
+		/**
+		 * Replaces the names of the default tables in a script. An index has no schema.
+		 */
+		String appliedTo(String script) {
+			String simple = simple(this.qualified);
+			return IN_SCRIPT.matcher(script)
+				.replaceAll((match) -> match.group(1).equals("_") ? simple + "_" : this.qualified + match.group(1));
+		}
+
+		private static String simple(String qualified) {
+			return qualified.substring(qualified.indexOf('.') + 1);
+		}
+
+		@Override
+		public String toString() {
+			return this.qualified;
+		}
+
 	}
 
 }

@@ -9,22 +9,21 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SqlParameterValue;
 
 /**
- * Runs the statements of a call, in a transaction or each for itself. A statement has the
- * words of {@link Statements#text}. One of its parameters may be a collection, whose
- * values (or pairs of values) take the place of <code>{in}</code>.
- *
- * @param jdbc runs the statements
- * @param statements gives their texts
+ * Runs the statements of a call. A statement has the words of {@link Statements#text}.
+ * One of its parameters may be a collection, whose values (or pairs of values) take the
+ * place of <code>{in}</code>.
  */
 record Session(JdbcOperations jdbc, Statements statements) {
 
@@ -49,9 +48,6 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		return this.statements.dialect();
 	}
 
-	/**
-	 * The time, in milliseconds since the epoch.
-	 */
 	long now() {
 		Long given = this.statements.givenTime();
 		return (given != null) ? given : dialect().now(this.jdbc);
@@ -80,9 +76,6 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		return query(statement, (rs, rowNum) -> rs.getString(1), parameters);
 	}
 
-	/**
-	 * The names or keys in the first column.
-	 */
 	List<String> texts(String statement, @Nullable Object... parameters) {
 		return query(statement, (rs, rowNum) -> String.valueOf(dialect().text(rs, 1)), parameters);
 	}
@@ -92,8 +85,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	/**
-	 * Locks tasks in the order of their ids, so that two calls do not wait for each
-	 * other. Leaves out those that another transaction has locked.
+	 * Locks tasks, except those that another transaction has locked.
 	 */
 	Map<String, TaskRow> lock(Collection<String> ids) {
 		TreeSet<String> ordered = new TreeSet<>(ids);
@@ -111,9 +103,6 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		return byId;
 	}
 
-	/**
-	 * Writes the changed states of tasks, and deletes those that are gone.
-	 */
 	void write(List<TaskRow> rows) {
 		List<Object[]> changed = new ArrayList<>();
 		List<Object[]> gone = new ArrayList<>();
@@ -122,11 +111,31 @@ record Session(JdbcOperations jdbc, Statements statements) {
 				gone.add(new Object[] { row.id });
 			}
 			else {
-				changed.add(row.state(dialect(), row.id));
+				changed.add(row.change(dialect()));
 			}
 		}
 		batch(TaskRow.WRITE, changed);
 		batch("delete from {task} where id = ?", gone);
+	}
+
+	/**
+	 * Inserts rows unless their keys are taken.
+	 * @param rows the parameters of {@link TaskRow#INSERT} by id
+	 * @return the ids of the rows that were inserted
+	 */
+	Set<String> insert(Map<String, Object[]> rows, boolean keyed) {
+		String unlessTaken = keyed ? dialect().unlessTaken() : "";
+		try {
+			batch(TaskRow.INSERT + unlessTaken, List.copyOf(rows.values()));
+			if (unlessTaken.isEmpty() || rows.isEmpty()) {
+				return rows.keySet();
+			}
+		}
+		catch (DuplicateKeyException ex) {
+			// The database has inserted the other rows of the batch.
+		}
+		// No database tells which rows a batch has inserted.
+		return Set.copyOf(strings("select id from {task} where id {in}", rows.keySet()));
 	}
 
 	private String text(String statement, @Nullable Object[] parameters) {
@@ -147,8 +156,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	/**
-	 * The parameters as they are set. The values of a collection take its place, and the
-	 * last one fills up its list.
+	 * The parameters as they are set. The last value of a collection fills up its list.
 	 */
 	static Object[] flat(@Nullable Object[] parameters) {
 		List<Object> flat = new ArrayList<>(parameters.length);

@@ -16,7 +16,6 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredTask.State;
-import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
@@ -114,7 +113,7 @@ final class Settlements {
 	private <T> @Nullable T takeKeys(Function<Session, T> change) {
 		for (int i = 0; i < MAX_ATTEMPTS; i++) {
 			try {
-				return this.database.node().once(change);
+				return this.database.node().once(false, change);
 			}
 			catch (DuplicateKeyException ex) {
 				// The next attempt sees the other task.
@@ -128,7 +127,7 @@ final class Settlements {
 
 	/**
 	 * Whether another task has the key that a task takes. From now on the transaction
-	 * waits only briefly for other transactions.
+	 * waits only briefly for others.
 	 */
 	static boolean isTaken(Session session, TaskRow row) {
 		Dialect dialect = session.dialect();
@@ -144,8 +143,7 @@ final class Settlements {
 	}
 
 	/**
-	 * Changes a row that the transaction has locked, and that the caller has.
-	 * @return the reply; {@link Reply#REFUSED} if the row stays as it is
+	 * Changes a locked row, unless the reply is {@link Reply#REFUSED}.
 	 */
 	static Reply decide(Settlement settlement, TaskRow row, long now, Dialect dialect) {
 		if (settlement instanceof Settlement.Repeat repeat) {
@@ -183,8 +181,8 @@ final class Settlements {
 	}
 
 	/**
-	 * Repeat: scheduled for the next run, or gone if the schedule has ended. A schedule
-	 * that was changed during the run goes on with its own first time.
+	 * Scheduled for the next run, or gone if the schedule has ended. A schedule that was
+	 * changed during the run goes on with its own first time.
 	 */
 	private static Reply repeat(Settlement.Repeat repeat, TaskRow row, long now, Dialect dialect) {
 		boolean same = repeat.schedule().equals(row.schedule);
@@ -203,8 +201,7 @@ final class Settlements {
 
 	/**
 	 * The reply about a task that the caller does not have, or that another transaction
-	 * has locked. The fence stays when a node gives a task back, so that a repeated call
-	 * is known by it.
+	 * has locked. A repeated call is known by the fence.
 	 */
 	private static Reply notHeld(Settlement settlement, @Nullable TaskRow row) {
 		if (row == null) {

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
@@ -9,6 +11,7 @@ import java.util.regex.Pattern;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.util.Assert;
 
 /**
@@ -27,11 +30,7 @@ final class Statements {
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates the statements.
-	 * @param clock the clock that a test has set, {@code null} for the database's own
-	 */
-	Statements(TableName table, Dialect dialect, @Nullable LongSupplier clock) {
+	Statements(Schema.TableName table, Dialect dialect, @Nullable LongSupplier clock) {
 		this.dialect = dialect;
 		this.clock = clock;
 		this.words = Map.of("task", table.qualified(), "name", table.names(), "node", table.nodes(), "pending",
@@ -46,12 +45,8 @@ final class Statements {
 	}
 
 	/**
-	 * Replaces the words in braces in a statement. These are the tables ({@code task},
-	 * {@code name}, {@code node}), the states of a task ({@code pending},
-	 * {@code running}, {@code dead}), the queue of the suspects ({@code suspect}), the
-	 * columns of a {@link TaskRow}, the last time that can be stored ({@code max}), and
-	 * the time ({@code now}). The time has one parameter, which is {@link #givenTime()}.
-	 * @param statement the statement, one of a limited number
+	 * Replaces the words in braces in a statement, one of a limited number. The word
+	 * {@code now} has one parameter, which is {@link #givenTime()}.
 	 */
 	String text(String statement) {
 		String text = this.texts.get(statement);
@@ -67,8 +62,7 @@ final class Statements {
 	}
 
 	/**
-	 * The time by the clock that a test has set, {@code null} if the database's own clock
-	 * counts.
+	 * The time by the clock that a test has set.
 	 */
 	@Nullable Long givenTime() {
 		return (this.clock != null) ? this.clock.getAsLong() : null;
@@ -79,6 +73,60 @@ final class Statements {
 	 */
 	boolean isTimeGiven() {
 		return this.clock != null;
+	}
+
+	/**
+	 * A statement whose plan PostgreSQL keeps. A plan for a small table reads the whole
+	 * table for each task, and PostgreSQL keeps such a plan until it analyzes the table,
+	 * even if the table has grown. So a statement that has taken long gets another text,
+	 * and is planned for the present table. That happens once in a while only, since a
+	 * busy server takes long for any statement. Thread-safe.
+	 */
+	static final class Planned {
+
+		private static final long LONG = Duration.ofMillis(100).toNanos();
+
+		private static final long PAUSE = Duration.ofSeconds(10).toNanos();
+
+		private final String statement;
+
+		private int plan;
+
+		private long plannedAt = System.nanoTime() - PAUSE;
+
+		private volatile @Nullable String text;
+
+		Planned(String statement) {
+			this.statement = statement;
+		}
+
+		<T> T query(Session session, ResultSetExtractor<T> extractor, @Nullable Object... parameters) {
+			String planned = this.text;
+			if (planned == null) {
+				planned = plan(session.statements().text(this.statement));
+			}
+			long start = System.nanoTime();
+			T result = session.jdbc().query(planned, extractor, Session.flat(parameters));
+			if (System.nanoTime() - start > LONG) {
+				planAnew();
+			}
+			return Objects.requireNonNull(result);
+		}
+
+		private synchronized String plan(String sql) {
+			String planned = "/* plan " + this.plan + " */ " + sql;
+			this.text = planned;
+			return planned;
+		}
+
+		private synchronized void planAnew() {
+			if (System.nanoTime() - this.plannedAt > PAUSE) {
+				this.plannedAt = System.nanoTime();
+				this.plan++;
+				this.text = null;
+			}
+		}
+
 	}
 
 }

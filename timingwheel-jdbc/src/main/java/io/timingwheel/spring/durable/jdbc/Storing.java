@@ -26,14 +26,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Enqueue: stores tasks. On PostgreSQL, one statement stores any number of tasks whose
- * row does not depend on the pending task with their key. All other tasks are stored in
- * one way: lock the pending tasks, decide, and write.
+ * Enqueue. On PostgreSQL, one statement stores any number of tasks whose row does not
+ * depend on the pending task with their key. All other tasks are stored in one way: lock
+ * the pending tasks, decide, and write.
  */
 final class Storing {
 
@@ -41,10 +40,7 @@ final class Storing {
 
 	private static final int MAX_BATCH = 1000;
 
-	/**
-	 * How long a statement with the tasks of several callers waits for the lock of
-	 * another transaction.
-	 */
+	/** How long a statement with the tasks of several callers waits for a lock. */
 	private static final String SHARED_LOCK_TIMEOUT = "20ms";
 
 	private static final String INSERT_ALL = """
@@ -90,8 +86,8 @@ final class Storing {
 
 	/**
 	 * Creates an object for one database.
-	 * @param combines whether the calls of several callers may share a request. A data
-	 * source that chooses the database by the caller does not allow that
+	 * @param combines whether calls may share a request, since all callers have the same
+	 * database
 	 */
 	Storing(Database database, boolean combines) {
 		this.database = database;
@@ -100,9 +96,8 @@ final class Storing {
 	}
 
 	/**
-	 * Stores tasks, in the caller's transaction if there is one. Callers without a
-	 * transaction share requests if no lock of another transaction can hold up their
-	 * tasks for long.
+	 * Stores tasks. Callers without a transaction share requests if no lock of another
+	 * transaction can hold up their tasks for long.
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
 		boolean shares = this.combines && tasks.size() == 1 && overwrites(tasks.get(0))
@@ -121,8 +116,7 @@ final class Storing {
 
 	/**
 	 * Stores tasks of several callers.
-	 * @return {@code null} if no task was stored, since one of the tasks cannot be
-	 * stored, or waits for a lock
+	 * @return {@code null} if one of the tasks cannot be stored or waits for a lock
 	 */
 	private @Nullable List<Enqueued> storeTogether(List<NewTask> tasks) {
 		List<List<NewTask>> batches = batches(tasks);
@@ -152,9 +146,8 @@ final class Storing {
 	}
 
 	/**
-	 * Cuts tasks into batches. The second task with a key comes in a later batch, so that
-	 * no statement changes a row twice. The tasks of a batch are in the order of their
-	 * keys, so that two transactions with the same keys have no deadlock.
+	 * Cuts tasks into batches, so that no statement changes a row twice. The tasks of a
+	 * batch are in the order of their keys, which avoids deadlocks.
 	 */
 	private static List<List<NewTask>> batches(List<NewTask> tasks) {
 		Map<Integer, List<NewTask>> rounds = new TreeMap<>();
@@ -183,9 +176,7 @@ final class Storing {
 	}
 
 	/**
-	 * Whether one statement stores a task: the database is PostgreSQL, and the task is
-	 * stored even if its key is pending, and is then due at a time that does not depend
-	 * on the pending task.
+	 * Whether one statement stores a task, since nothing depends on the pending one.
 	 */
 	private boolean overwrites(NewTask task) {
 		return this.dialect.isPostgres() && task.maxWait() == null
@@ -193,10 +184,9 @@ final class Storing {
 	}
 
 	/**
-	 * Stores tasks that overwrite others, on PostgreSQL. If no task has a key, there can
-	 * be no conflict. An insert without a clause for conflicts takes less time.
-	 * @param lockTimeout how long the statement waits for a lock, {@code null} for as
-	 * long as the transaction does
+	 * Stores tasks that overwrite others, on PostgreSQL. An insert without a clause for
+	 * conflicts takes less time.
+	 * @param lockTimeout {@code null} for that of the transaction
 	 */
 	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
 		if (tasks.isEmpty()) {
@@ -226,10 +216,8 @@ final class Storing {
 	}
 
 	/**
-	 * Locks the pending tasks with the keys of new tasks, decides, and writes. Another
-	 * transaction may store one of the keys meanwhile. The task with this key then
-	 * follows in the next round.
-	 * @param tasks tasks whose keys differ
+	 * Stores tasks whose keys differ. If another transaction stores one of the keys
+	 * meanwhile, the task with this key follows in the next round.
 	 */
 	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
 		Map<String, Enqueued> results = new HashMap<>();
@@ -242,7 +230,7 @@ final class Storing {
 			}
 			Map<TaskId, TaskRow> pending = lockPending(session, open, round > 0);
 			List<Object[]> replacements = new ArrayList<>();
-			Map<NewTask, Object[]> inserts = new LinkedHashMap<>();
+			Map<String, Object[]> inserts = new LinkedHashMap<>();
 			for (NewTask task : open) {
 				TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
 				if (earlier != null && !task.replaces()) {
@@ -255,20 +243,23 @@ final class Storing {
 						task.dueAt(now, (earlier != null) ? earlier.dueAt : null, (firstAt != null) ? firstAt : now));
 				row.firstAt = firstAt;
 				row.reset();
-				String payload = this.dialect.payload(task.payload());
+				row.payload = this.dialect.payload(task.payload());
+				row.traceparent = task.traceparent();
 				if (earlier != null) {
 					row.fence = row.nextFence(now);
-					replacements.add(row.state(this.dialect, payload, task.traceparent(), now, task.id(), row.id));
+					replacements.add(row.replacement(this.dialect, task.id(), now));
 				}
 				else {
-					inserts.put(task, row.state(this.dialect, payload, task.traceparent(), now, task.id(),
-							this.dialect.text(task.name()), this.dialect.nullableText(task.key())));
+					inserts.put(task.id(), row.insertion(this.dialect, now));
 				}
 				results.put(task.id(), new Enqueued((earlier != null) ? Outcome.REPLACED : Outcome.INSERTED, task.id(),
 						row.dueAt, now));
 			}
 			session.batch(TaskRow.REPLACE, replacements);
-			open = insert(session, inserts);
+			Set<String> inserted = session.insert(inserts, open.stream().anyMatch((task) -> task.key() != null));
+			open = open.stream()
+				.filter((task) -> inserts.containsKey(task.id()) && !inserted.contains(task.id()))
+				.toList();
 			if (!open.isEmpty() && tasks.size() > 1 && !this.database.isJoined(session)) {
 				// Who has locks and waits for others may be part of a deadlock.
 				throw new CannotAcquireLockException("Another transaction has stored tasks with the same keys");
@@ -287,11 +278,9 @@ final class Storing {
 	}
 
 	/**
-	 * Locks the pending tasks that have the keys of new tasks. Looks up the keys without
-	 * a lock, and then locks the rows by their ids. In MySQL, a lock by an absent key
-	 * would stop other transactions from storing the neighbouring keys. If one of the
-	 * tasks was replaced meanwhile, looks again: H2 does not notice a deadlock of which
-	 * an insert with this key would be a part.
+	 * Looks up the keys without a lock, and then locks the rows by their ids. In MySQL, a
+	 * lock by an absent key would also lock its neighbours. If a task was replaced
+	 * meanwhile, looks again: H2 does not notice a deadlock of which an insert is a part.
 	 * @param current whether the look has to find the current rows, even in a transaction
 	 * with the isolation "repeatable read"
 	 */
@@ -318,31 +307,6 @@ final class Storing {
 			ids = (pending.size() < ids.size()) ? session.strings(find, keys) : List.of();
 		}
 		return pending;
-	}
-
-	/**
-	 * Inserts rows whose keys were not pending a moment ago.
-	 * @return the tasks whose keys are pending now
-	 */
-	private List<NewTask> insert(Session session, Map<NewTask, Object[]> rows) {
-		List<Object[]> values = List.copyOf(rows.values());
-		if (rows.keySet().stream().allMatch((task) -> task.key() == null)) {
-			session.batch(TaskRow.INSERT, values);
-			return List.of();
-		}
-		try {
-			session.batch(TaskRow.INSERT + this.dialect.unlessTaken(), values);
-			if (this.dialect.unlessTaken().isEmpty()) {
-				return List.of();
-			}
-		}
-		catch (DuplicateKeyException ex) {
-			// The database has inserted the other rows of the batch.
-		}
-		// No database tells which rows a batch has inserted.
-		Set<String> inserted = new HashSet<>(session.strings("select id from {task} where id {in}",
-				rows.keySet().stream().map(NewTask::id).toList()));
-		return rows.keySet().stream().filter((task) -> !inserted.contains(task.id())).toList();
 	}
 
 }

@@ -13,8 +13,8 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * The names that have tasks, and the rows of names: which of them are paused, and when
- * the next start of a name with a rate is due. A name without such a row is not paused.
+ * The names that have tasks, and the rows of names: whether a name is paused, when its
+ * rate allows the next start, and whether its declared schedule was cancelled.
  * Thread-safe.
  */
 final class TaskNames {
@@ -23,34 +23,24 @@ final class TaskNames {
 
 	private final Database database;
 
-	/** The names that were paused when they were read last. */
 	private volatile Set<String> lastPaused = Set.of();
 
 	TaskNames(Database database) {
 		this.database = database;
 	}
 
-	/**
-	 * The names of all tasks. PostgreSQL has the dead tasks and the others in different
-	 * indexes.
-	 */
+	// PostgreSQL has the dead tasks and the others in different indexes.
 	static List<String> all(Session session) {
 		Set<String> names = new TreeSet<>(withDeadTasks(session));
 		names.addAll(names(session, "next_at is not null"));
 		return List.copyOf(names);
 	}
 
-	/**
-	 * The names that have dead tasks.
-	 */
 	static List<String> withDeadTasks(Session session) {
 		return names(session, "died_at is not null");
 	}
 
-	/**
-	 * PostgreSQL goes from name to name in an index, since it reads all rows for a
-	 * {@code distinct}.
-	 */
+	// PostgreSQL reads all rows for a "distinct".
 	private static List<String> names(Session session, String condition) {
 		String names = session.dialect().isPostgres() ? """
 				with recursive names as (
@@ -63,9 +53,6 @@ final class TaskNames {
 		return session.texts(names.formatted(condition));
 	}
 
-	/**
-	 * Pauses a name for all nodes, or resumes it. A name that is resumed keeps its row.
-	 */
 	void setPaused(String name, boolean paused) {
 		if (paused) {
 			create(name);
@@ -75,18 +62,13 @@ final class TaskNames {
 			.single((session) -> session.update("update {name} set paused = ? where name = ?", paused ? 1 : 0, text));
 	}
 
-	/**
-	 * The paused names.
-	 */
 	static Set<String> paused(Session session) {
 		return new HashSet<>(session.texts("select name from {name} where paused = 1"));
 	}
 
 	/**
-	 * Pauses the names again that were paused before and have no row, since the table has
-	 * lost the rows.
+	 * Pauses the names again whose rows the table has lost.
 	 * @param paused the paused names as a claim has read them
-	 * @return the names that are paused
 	 */
 	Set<String> keepPaused(Set<String> paused) {
 		Map<String, Object> missing = new HashMap<>();
@@ -107,9 +89,6 @@ final class TaskNames {
 		return result;
 	}
 
-	/**
-	 * Whether the declared schedule of a name was cancelled.
-	 */
 	static boolean isCancelled(Session session, String name) {
 		return !session
 			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", session.dialect().text(name))
@@ -117,8 +96,7 @@ final class TaskNames {
 	}
 
 	/**
-	 * Sets or deletes the mark of a declared schedule that was cancelled, in the
-	 * transaction of the change of the schedule.
+	 * Sets or deletes the mark of a declared schedule that was cancelled.
 	 */
 	static void setCancelled(Session session, String name, boolean cancelled) {
 		create(session, name);
@@ -126,11 +104,8 @@ final class TaskNames {
 				session.dialect().text(name));
 	}
 
-	/**
-	 * Creates the row of a name, unless the row exists.
-	 */
 	void create(String name) {
-		this.database.node().once((session) -> create(session, name));
+		this.database.node().once(false, (session) -> create(session, name));
 	}
 
 	private static boolean create(Session session, String name) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A row of the table of tasks. A call that has locked the row changes this object, and
- * then writes it. Not thread-safe.
+ * then writes it.
  */
 final class TaskRow {
 
@@ -34,30 +34,27 @@ final class TaskRow {
 
 	/**
 	 * The value of the column {@code queue} of a pending task that has lost a delivery.
-	 * The queue of another task with a next time is its status. The database computes the
-	 * column. So one index keeps the queues of a name apart.
+	 * The queue of another task is its status. The database computes the column.
 	 */
 	static final int SUSPECT_QUEUE = 2;
 
-	/** The columns for {@link #read}. */
-	static final String COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
+	/** The columns for {@link #read}, except the payload and the trace. */
+	static final String STATE_COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
 			+ " next_at, status, owner, fence, attempt, deliveries, lost, first_at, schedule, scheduled_at, error, died_at";
+
+	static final String COLUMNS = STATE_COLUMNS + ", null as payload, null as traceparent";
 
 	private static final List<String> STATE = List.of("status", "owner", "held_key", "fence", "due_at", "next_at",
 			"first_at", "schedule", "scheduled_at", "attempt", "deliveries", "lost", "error", "died_at");
 
 	private static final String SET_STATE = "update {task} set " + String.join(" = ?, ", STATE) + " = ?";
 
-	/** Writes the {@link #state}, followed by the id. */
 	static final String WRITE = SET_STATE + " where id = ?";
 
-	/** Writes the {@link #state}, followed by the other values and the id. */
 	static final String REPLACE = SET_STATE + ", payload = ?, traceparent = ?, created_at = ?, id = ? where id = ?";
 
-	/** The columns that {@link #INSERT} writes. */
 	static final String NAMES = String.join(", ", STATE) + ", payload, traceparent, created_at, id, name, task_key";
 
-	/** Inserts the {@link #state}, followed by the other values. */
 	static final String INSERT = "insert into {task} (" + NAMES + ") values ("
 			+ String.join(", ", Collections.nCopies(STATE.size() + 6, "?")) + ")";
 
@@ -67,10 +64,7 @@ final class TaskRow {
 
 	final @Nullable String key;
 
-	/**
-	 * Whether the task has its key: pending and not lost, or with a schedule in any state
-	 * but dead.
-	 */
+	/** Pending and not lost, or with a schedule in any state but dead. */
 	boolean held;
 
 	long dueAt;
@@ -92,10 +86,7 @@ final class TaskRow {
 
 	int lost;
 
-	/**
-	 * The time of the first call since the task last began, if that call or a later one
-	 * had a longest wait.
-	 */
+	/** The time of the first call since the task last began, for a longest wait. */
 	@Nullable Long firstAt;
 
 	@Nullable String schedule;
@@ -135,22 +126,11 @@ final class TaskRow {
 		row.scheduledAt = rs.getObject(15, Long.class);
 		row.error = rs.getString(16);
 		row.diedAt = rs.getObject(17, Long.class);
-		return row;
-	}
-
-	/**
-	 * Reads a row with its payload and its trace in the columns after the others.
-	 */
-	static TaskRow readWhole(ResultSet rs, Dialect dialect) throws SQLException {
-		TaskRow row = read(rs, dialect);
 		row.payload = rs.getString(18);
 		row.traceparent = rs.getString(19);
 		return row;
 	}
 
-	/**
-	 * The column {@code held_key} of a task that holds its key.
-	 */
 	static String heldKey(String key, boolean schedule) {
 		return (schedule ? "s" : "o") + key;
 	}
@@ -159,10 +139,20 @@ final class TaskRow {
 		return (this.key != null && this.held) ? dialect.text(heldKey(this.key, this.schedule != null)) : null;
 	}
 
-	/**
-	 * The values of the columns that change, and after them some others.
-	 */
-	Object[] state(Dialect dialect, @Nullable Object... others) {
+	Object[] change(Dialect dialect) {
+		return values(dialect, this.id);
+	}
+
+	Object[] replacement(Dialect dialect, String newId, long now) {
+		return values(dialect, this.payload, this.traceparent, now, newId, this.id);
+	}
+
+	Object[] insertion(Dialect dialect, long now) {
+		return values(dialect, this.payload, this.traceparent, now, this.id, dialect.text(this.name),
+				dialect.nullableText(this.key));
+	}
+
+	private Object[] values(Dialect dialect, @Nullable Object... others) {
 		List<@Nullable Object> values = new ArrayList<>(Arrays.asList(this.status, this.owner, heldKey(dialect),
 				this.fence, this.dueAt, this.nextAt, this.firstAt, this.schedule, this.scheduledAt, this.attempt,
 				this.deliveries, this.lost, this.error, this.diedAt));
@@ -192,10 +182,8 @@ final class TaskRow {
 	}
 
 	/**
-	 * The fence that a claim, a move, a replacement or a requeue gives the task. A
-	 * failover may lose the latest fences. They are not given again, since each fence is
-	 * at least the time in microseconds.
-	 * @param now the time by the database's clock, in milliseconds
+	 * A failover may lose the latest fences. They are not given again, since each fence
+	 * is at least the time in microseconds.
 	 */
 	long nextFence(long now) {
 		return Math.max(this.fence + 1, micros(now));
@@ -237,24 +225,16 @@ final class TaskRow {
 				this.error, storedSchedule(), this.diedAt);
 	}
 
-	/**
-	 * The time by which a claim has found the task.
-	 */
 	long foundAt() {
 		return Objects.requireNonNull(this.nextAt);
 	}
 
-	/**
-	 * Whether a claim makes the task running: it is due and was not lost.
-	 */
 	boolean begins(long now) {
 		return this.lost == 0 && this.dueAt <= now;
 	}
 
 	/**
 	 * The task as a node gets it, if the row is as before the claim.
-	 * @param now the time of the claim by the database's clock
-	 * @param begins whether the task begins with the claim
 	 */
 	LeasedTask leased(long now, boolean begins) {
 		return new LeasedTask(this.id, nextFence(now), this.name, this.key, this.payload, this.traceparent, this.dueAt,

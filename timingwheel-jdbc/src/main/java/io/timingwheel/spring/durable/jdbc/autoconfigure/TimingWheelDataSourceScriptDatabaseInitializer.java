@@ -72,31 +72,21 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 		this.ownScript = hasOwnScript(properties);
 	}
 
-	/**
-	 * Whether the script is that of the store, and not one of the application.
-	 */
 	private static boolean hasOwnScript(TimingWheelJdbcStoreProperties properties) {
 		return properties.getSchema().equals(properties.getDefaultSchemaLocation());
 	}
 
 	private static DatabaseInitializationSettings settings(DataSource dataSource,
 			TimingWheelJdbcStoreProperties properties, Schema schema) {
+		PlatformPlaceholderDatabaseDriverResolver platforms = new PlatformPlaceholderDatabaseDriverResolver()
+			.withDriverPlatform(DatabaseDriver.MARIADB, "mysql");
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setSchemaLocations(locations(dataSource, properties, schema));
+		settings.setSchemaLocations(StringUtils.hasText(properties.getPlatform())
+				? platforms.resolveAll(properties.getPlatform(), properties.getSchema()) : hasOwnScript(properties)
+						? List.of(schema.script()) : platforms.resolveAll(dataSource, properties.getSchema()));
 		settings.setMode(properties.getInitializeSchema());
 		settings.setContinueOnError(properties.isContinueOnError());
 		return settings;
-	}
-
-	private static List<String> locations(DataSource dataSource, TimingWheelJdbcStoreProperties properties,
-			Schema schema) {
-		PlatformPlaceholderDatabaseDriverResolver platforms = new PlatformPlaceholderDatabaseDriverResolver()
-			.withDriverPlatform(DatabaseDriver.MARIADB, "mysql");
-		if (StringUtils.hasText(properties.getPlatform())) {
-			return platforms.resolveAll(properties.getPlatform(), properties.getSchema());
-		}
-		return hasOwnScript(properties) ? List.of(schema.script())
-				: platforms.resolveAll(dataSource, properties.getSchema());
 	}
 
 	/**
@@ -105,40 +95,35 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		try {
-			for (int i = 1; i < ATTEMPTS; i++) {
-				try {
-					runIfMissing(scripts);
-					return;
+		for (int i = 1; true; i++) {
+			try {
+				if (!this.ownScript || this.schema.isMissing()) {
+					super.runScripts(forTable(scripts));
 				}
-				catch (ScriptException ex) {
-					logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.",
+				return;
+			}
+			catch (DataAccessException ex) {
+				if (i == ATTEMPTS || !(ex instanceof ScriptException)) {
+					throw new UnusableTaskStoreException(
+							"the tables of the durable tasks cannot be created (%s)"
+								.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+							("give the user of the DataSource the rights to create tables and indexes. Or let another user"
+									+ " run the script %s, and set timingwheel.store.jdbc.initialize-schema=never")
+								.formatted(this.schema.script()),
 							ex);
 				}
+				logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.", ex);
 			}
-			runIfMissing(scripts);
-		}
-		catch (DataAccessException ex) {
-			throw new UnusableTaskStoreException(
-					"the tables of the durable tasks cannot be created (%s)"
-						.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
-					("give the user of the DataSource the rights to create tables and indexes. Or let another user run the"
-							+ " script %s, and set timingwheel.store.jdbc.initialize-schema=never")
-						.formatted(this.schema.script()),
-					ex);
 		}
 	}
 
-	private void runIfMissing(Scripts scripts) {
-		if (this.ownScript && !this.schema.isMissing()) {
-			return;
-		}
+	private Scripts forTable(Scripts scripts) {
 		List<Resource> resources = StreamSupport.stream(scripts.spliterator(), false)
 			.map(this.schema::forTable)
 			.toList();
-		super.runScripts(new Scripts(resources).continueOnError(scripts.isContinueOnError())
+		return new Scripts(resources).continueOnError(scripts.isContinueOnError())
 			.separator(scripts.getSeparator())
-			.encoding(StandardCharsets.UTF_8));
+			.encoding(StandardCharsets.UTF_8);
 	}
 
 }
