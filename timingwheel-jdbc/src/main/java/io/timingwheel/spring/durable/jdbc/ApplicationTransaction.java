@@ -112,9 +112,8 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * Commits what was stored after the commit of the transaction that it has joined. The
-	 * connection is then still bound to the thread, but nobody else commits it: a pool
-	 * may roll it back.
+	 * Commits what was stored after the commit of the transaction. Nobody else does: the
+	 * connection is still bound to the thread, and a pool may roll it back.
 	 */
 	private static final class LateCommit implements TransactionSynchronization {
 

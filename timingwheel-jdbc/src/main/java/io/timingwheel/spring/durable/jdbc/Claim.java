@@ -104,10 +104,6 @@ final class Claim {
 		this.newSuspects |= taken.newSuspects();
 	}
 
-	/**
-	 * The result.
-	 * @param elapsed how many milliseconds have passed since the time arrived
-	 */
 	Claimed result(long elapsed, Set<String> paused) {
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long laterAt = this.looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
@@ -162,11 +158,8 @@ final class Claim {
 	}
 
 	/**
-	 * The times of the first tasks of a name, {@link #NEVER} for none.
-	 *
-	 * @param dueAt of those that are due
-	 * @param endedAt of the runs whose leases have ended
-	 * @param laterAt of those that are due later
+	 * The times of the first tasks of a name: of those that are due, of the runs whose
+	 * leases have ended, and of those that are due later.
 	 */
 	record Look(long dueAt, long endedAt, long laterAt) {
 

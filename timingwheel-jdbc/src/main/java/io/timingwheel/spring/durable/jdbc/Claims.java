@@ -75,6 +75,7 @@ final class Claims {
 		Collections.shuffle(names);
 		int most = claim.tasks.size() + room;
 		int before = claim.tasks.size();
+		this.limitedWork = false;
 		try {
 			names.forEach((name) -> claim.add(this.limits.take(claim, name, most - claim.tasks.size())));
 		}
@@ -95,9 +96,7 @@ final class Claims {
 		}
 	}
 
-	/**
-	 * Throws an exception, unless the node must learn of tasks that have begun.
-	 */
+	// The node must learn of tasks that have begun.
 	private static void throwUnlessTaken(Claim claim, RuntimeException failure) {
 		if (claim.tasks.isEmpty()) {
 			throw failure;
@@ -119,7 +118,6 @@ final class Claims {
 
 		/**
 		 * Begins the first due tasks of a name, whose row the transaction has locked.
-		 * @param limit how many tasks to begin at most
 		 */
 		List<LeasedTask> begin(Session session, Claim claim, String name, int limit);
 

@@ -34,7 +34,6 @@ import org.springframework.util.Assert;
  *
  * @param application short transactions on the application's data source
  * @param store short transactions on the store's data source
- * @param transaction finds the transaction of a caller
  */
 record Database(Statements statements, Access application, Access store, ApplicationTransaction transaction) {
 
@@ -43,16 +42,14 @@ record Database(Statements statements, Access application, Access store, Applica
 	}
 
 	/**
-	 * How many milliseconds the database's clock has gone on since the node has read it.
-	 * @param read when the reading arrived, by {@link System#nanoTime()}
+	 * The milliseconds since a reading of {@link System#nanoTime()}.
 	 */
 	long millisSince(long read) {
 		return this.statements.isTimeGiven() ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
 	}
 
 	/**
-	 * What applications do: in the transaction of the calling thread, or else in short
-	 * transactions on the application's data source.
+	 * Runs what applications do.
 	 */
 	Access caller() {
 		Access joined = joined();
@@ -60,9 +57,8 @@ record Database(Statements statements, Access application, Access store, Applica
 	}
 
 	/**
-	 * What nodes and operators do: in short transactions on the store's data source. If a
-	 * test has set the clock, a transaction of the calling thread takes their place. The
-	 * tasks of a test that is rolled back at its end then run within this transaction.
+	 * Runs what nodes and operators do. If a test has set the clock, a transaction of the
+	 * calling thread counts, so that a test that is rolled back sees its own tasks run.
 	 */
 	Access node() {
 		Access joined = this.statements.isTimeGiven() ? joined() : null;
@@ -75,9 +71,6 @@ record Database(Statements statements, Access application, Access store, Applica
 		return joined.session();
 	}
 
-	/**
-	 * Whether a caller's session is in a transaction that other code ends.
-	 */
 	boolean isJoined(Session session) {
 		return session != this.application.session();
 	}
@@ -102,7 +95,6 @@ record Database(Statements statements, Access application, Access store, Applica
 
 		private final Session session;
 
-		/** {@code null} in the transaction of the caller. */
 		private final @Nullable TransactionTemplate transactions;
 
 		private final boolean commitsEach;
@@ -233,10 +225,6 @@ record Database(Statements statements, Access application, Access store, Applica
 
 		private static final String FAILED = "Failed to connect to the database of the durable tasks";
 
-		/**
-		 * Reads the settings.
-		 * @param given the dialect, {@code null} to find it out
-		 */
 		static Settings read(DataSource dataSource, @Nullable Dialect given) {
 			DataSource target = target(dataSource);
 			try (Connection connection = connect(target)) {
@@ -281,9 +269,7 @@ record Database(Statements statements, Access application, Access store, Applica
 			return failure;
 		}
 
-		/**
-		 * The settings of another data source of the same kind that cannot be asked.
-		 */
+		// Another data source of the same kind that cannot be asked.
 		Settings unknown(DataSource other) {
 			return new Settings(target(other), this.dialect, false, false);
 		}

@@ -31,10 +31,7 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  */
 public abstract class Dialect {
 
-	/**
-	 * The classes of SQL states by which a database refuses a statement, such as those of
-	 * data, integrity, rights and syntax.
-	 */
+	/** The classes of SQL states for data, integrity, rights, syntax and the like. */
 	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "26", "28", "2F", "3D", "3F",
 			"42");
 
@@ -81,11 +78,7 @@ public abstract class Dialect {
 		};
 	}
 
-	/**
-	 * The first version that can run the statements is the first with
-	 * {@code skip locked}, and of PostgreSQL the first that plans a {@code with} together
-	 * with the statement around it.
-	 */
+	// The first version with "skip locked", and the first PostgreSQL that inlines "with".
 	static void checkVersion(Connection connection, String product, int major, int minor) throws SQLException {
 		DatabaseMetaData database = connection.getMetaData();
 		int actual = database.getDatabaseMajorVersion();
@@ -147,7 +140,6 @@ public abstract class Dialect {
 	/**
 	 * The expression for the time, in milliseconds since the epoch. The time must go on
 	 * within a transaction, and no second may come twice when the time zone changes.
-	 * @return the expression
 	 */
 	protected abstract String clock();
 

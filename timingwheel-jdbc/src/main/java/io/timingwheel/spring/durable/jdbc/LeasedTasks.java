@@ -35,8 +35,7 @@ final class LeasedTasks {
 				select * from unnest((select ?::text[]), (select ?::bigint[])) as given (id, fence)
 			), held as (
 				select t.ctid as place from {task} t join given on t.id = given.id and t.fence = given.fence
-				where owner is not null and status %s
-				order by t.id for update of t skip locked
+				where owner is not null and status %s for update of t skip locked
 			), changed as (
 				%s held where t.ctid = held.place returning t.id, t.fence
 			)

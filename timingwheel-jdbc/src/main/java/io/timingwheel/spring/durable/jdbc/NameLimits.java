@@ -124,9 +124,6 @@ final class NameLimits {
 		return (nextStart != null) ? new LockedName(session, claim, name, nextStart, session.now()) : null;
 	}
 
-	/**
-	 * A name whose row the transaction has locked.
-	 */
 	private final class LockedName {
 
 		private final Session session;
@@ -188,9 +185,7 @@ final class NameLimits {
 			return start(Math.min(1, this.free), this::leaseSuspect);
 		}
 
-		/**
-		 * Leases the first tasks if they are too late to start. They count for no limit.
-		 */
+		// What is too late to start counts for no limit.
 		private List<LeasedTask> takeExpired(int most) {
 			if (this.share.expireAfter() == null) {
 				return List.of();
@@ -281,9 +276,7 @@ final class NameLimits {
 			return busy.values().stream().mapToInt(Integer::intValue).sum();
 		}
 
-		/**
-		 * A task that is chosen counts as running for the tasks after it.
-		 */
+		// A task that is chosen counts for the tasks after it.
 		private List<TaskRow> withoutBusyKeys(List<TaskRow> found, Map<String, Integer> busy, int most) {
 			int perKey = this.limits.perKey();
 			return found.stream()
@@ -295,11 +288,7 @@ final class NameLimits {
 	}
 
 	/**
-	 * What a claim has taken of a name.
-	 *
-	 * @param startAt when the rate allows the next start
-	 * @param more whether there may be further due tasks
-	 * @param newSuspects whether leases of runs had ended
+	 * What a claim has taken of a name; see {@link Claim}.
 	 */
 	record Taken(List<LeasedTask> tasks, long startAt, boolean more, boolean newSuspects) {
 

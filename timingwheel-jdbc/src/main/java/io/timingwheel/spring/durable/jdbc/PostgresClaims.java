@@ -253,9 +253,10 @@ final class PostgresClaims implements Claims.Steps {
 	 */
 	private long since(String name) {
 		Floor floor = this.floors.get(name);
-		boolean sweeps = floor == null || System.nanoTime() - floor.sweepAt() >= 0
-				|| this.database.statements().isTimeGiven();
-		return sweeps ? SWEEP : floor.since();
+		if (floor == null || System.nanoTime() - floor.sweepAt() >= 0 || this.database.statements().isTimeGiven()) {
+			return SWEEP;
+		}
+		return floor.since();
 	}
 
 	/**

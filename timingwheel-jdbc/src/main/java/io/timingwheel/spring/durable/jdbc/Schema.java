@@ -38,10 +38,8 @@ public final class Schema {
 
 	static final int VERSION = 1;
 
-	/** The SQL states for a table that is missing: of PostgreSQL, and of the others. */
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
-	/** The SQL states for a column that is missing: of PostgreSQL, and of the others. */
 	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
 
 	private final Database.Settings settings;
@@ -182,9 +180,7 @@ public final class Schema {
 		});
 	}
 
-	/**
-	 * Tries the statements of a node on no rows.
-	 */
+	// Tries the statements of a node on no rows.
 	private void checkRights(String table, String columns) {
 		String key = columns.substring(0, columns.indexOf(','));
 		String none = table + " where 1 = 0";
@@ -224,16 +220,12 @@ public final class Schema {
 	}
 
 	/**
-	 * The name of the table of tasks. The names of the other tables begin with it.
-	 *
-	 * @param qualified the name as it is in statements, with its schema if it has one
+	 * The name of the table of tasks, with its schema if it has one. The names of the
+	 * other tables begin with it.
 	 */
 	record TableName(String qualified) {
 
-		/**
-		 * PostgreSQL cuts a name after 63 characters, and the longest one has
-		 * {@code _listing}.
-		 */
+		/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
 		static final int MAX_LENGTH = 55;
 
 		private static final Pattern IN_SCRIPT = Pattern
@@ -261,9 +253,7 @@ public final class Schema {
 			return this.qualified + "_version";
 		}
 
-		/**
-		 * Replaces the names of the default tables in a script. An index has no schema.
-		 */
+		// An index has no schema in its name.
 		String appliedTo(String script) {
 			String simple = simple(this.qualified);
 			return IN_SCRIPT.matcher(script)

@@ -27,7 +27,7 @@ import org.springframework.jdbc.core.SqlParameterValue;
  */
 record Session(JdbcOperations jdbc, Statements statements) {
 
-	/** A plain null would let Spring ask the driver for the type of the parameter. */
+	/** A plain null would let Spring ask the driver for its type. */
 	private static final Object NULL = new SqlParameterValue(Types.NULL, null);
 
 	/**

@@ -79,16 +79,12 @@ final class Storing {
 
 	private final Dialect dialect;
 
+	/** Whether calls may share a request, since all callers have the same database. */
 	private final boolean combines;
 
 	private final EnqueueCombiner combiner = new EnqueueCombiner(this::storeTogether,
 			(task) -> store(List.of(task)).get(0));
 
-	/**
-	 * Creates an object for one database.
-	 * @param combines whether calls may share a request, since all callers have the same
-	 * database
-	 */
 	Storing(Database database, boolean combines) {
 		this.database = database;
 		this.dialect = database.dialect();
@@ -184,8 +180,7 @@ final class Storing {
 	}
 
 	/**
-	 * Stores tasks that overwrite others, on PostgreSQL. An insert without a clause for
-	 * conflicts takes less time.
+	 * Stores tasks that overwrite others, on PostgreSQL.
 	 * @param lockTimeout {@code null} for that of the transaction
 	 */
 	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
@@ -268,10 +263,6 @@ final class Storing {
 		return results;
 	}
 
-	/**
-	 * The time of the first call since the task last began, if one of these calls had a
-	 * longest wait.
-	 */
 	private static @Nullable Long firstAt(NewTask task, @Nullable TaskRow earlier, long now) {
 		Long firstAt = (earlier != null && earlier.deliveries == 0) ? earlier.firstAt : null;
 		return (firstAt == null && task.maxWait() != null) ? Long.valueOf(now) : firstAt;

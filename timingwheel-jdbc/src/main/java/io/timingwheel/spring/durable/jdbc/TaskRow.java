@@ -98,7 +98,7 @@ final class TaskRow {
 
 	@Nullable Long diedAt;
 
-	/** The arguments, {@code null} if they are too large or were not read. */
+	/** {@code null} if too large or not read. */
 	@Nullable String payload;
 
 	@Nullable String traceparent;
@@ -233,9 +233,7 @@ final class TaskRow {
 		return this.lost == 0 && this.dueAt <= now;
 	}
 
-	/**
-	 * The task as a node gets it, if the row is as before the claim.
-	 */
+	// The row is as before the claim.
 	LeasedTask leased(long now, boolean begins) {
 		return new LeasedTask(this.id, nextFence(now), this.name, this.key, this.payload, this.traceparent, this.dueAt,
 				begins, this.attempt, this.deliveries + (begins ? 1 : 0), this.lost, storedSchedule());

@@ -67,6 +67,8 @@ class JdbcStoreTests {
 
 	@Test
 	void isThereOnlyIfTheTypeNamesIt() {
+		this.runner.withPropertyValues("timingwheel.store.type=JDBC")
+			.run((context) -> assertThat(context).hasSingleBean(DelayedTaskStore.class));
 		this.runner.withPropertyValues("timingwheel.store.type=none")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayedTaskStore.class));
 		this.runner.withPropertyValues("timingwheel.enabled=false")
