@@ -9,6 +9,7 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.support.StartGate.Permit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -139,33 +140,61 @@ final class PendingTask implements RoutedTask {
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
 		this.definition.tasks().expiryTimers().start(this);
-		StartGate gate = this.definition.tasks().gate();
-		if (gate != null && !gate.admit(this)) {
-			return false;
+		StartGate gate = gate();
+		if (gate == null) {
+			environment().handOvers().handOver(executor, timer, (error) -> fail(error, null));
+			return true;
 		}
-		environment().handOvers().handOver(executor, timer, this::fail);
-		return true;
+		Permit permit = gate.admit(this);
+		if (permit != null) {
+			handOver(executor, permit);
+		}
+		return permit != null;
+	}
+
+	/**
+	 * Hands this task over with a permit to start. The permit begins only once, as the
+	 * timer does.
+	 */
+	void handOver(Executor executor, Permit permit) {
+		try {
+			environment().handOvers().handOver(executor, permit, (error) -> fail(error, permit));
+		}
+		catch (RejectedExecutionException ex) {
+			permit.keep();
+			throw ex;
+		}
 	}
 
 	/**
 	 * Ends the task with an exception that came before its body.
 	 */
-	void fail(Throwable error) {
-		new TaskRun(this).run(error);
+	private void fail(Throwable error, @Nullable Permit permit) {
+		if (permit == null || permit.begin()) {
+			new TaskRun(this, permit).run(error);
+		}
 	}
 
 	@Override
 	public void run() {
+		run(null);
+	}
+
+	void run(@Nullable Permit permit) {
 		HandOverExecutors handOvers = environment().handOvers();
-		if (handOvers.isPaused() && handOvers.holdBack(this.definition.executor(), this, this::fail)) {
+		if (handOvers.isPaused() && handOvers.holdBack(this.definition.executor(), (permit != null) ? permit : this,
+				(error) -> fail(error, permit))) {
 			return;
 		}
-		StartGate gate = this.definition.tasks().gate();
+		if (permit != null && !permit.begin()) {
+			return;
+		}
+		StartGate gate = gate();
 		if (gate != null && gate.isPaused()) {
-			gate.letWait(this);
+			gate.letWait(this, permit);
 		}
 		else {
-			new TaskRun(this).run(null);
+			new TaskRun(this, permit).run(null);
 		}
 	}
 
@@ -223,8 +252,8 @@ final class PendingTask implements RoutedTask {
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
 		this.definition = definition;
-		StartGate gate = definition.tasks().gate();
-		if (timer != null && ((gate != null) ? gate.move(this, () -> move(timer, due)) : move(timer, due))) {
+		StartGate gate = gate();
+		if (timer != null && (gate == null || !gate.isCalledUp(this)) && move(timer, due)) {
 			setDue(due);
 			return true;
 		}
@@ -242,13 +271,12 @@ final class PendingTask implements RoutedTask {
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
-		StartGate gate = this.definition.tasks().gate();
-		if (due.delayNanos() <= 0 && gate != null && gate.holds(this)) {
-			// The task is due and starts as soon as the policy allows. It keeps its
-			// place.
+		if (move(this.definition, due)) {
 			return this;
 		}
-		if (move(this.definition, due)) {
+		if (!isRunning() && due.delayNanos() <= 0 && gate() != null) {
+			// The task is due and starts as soon as the policy allows. It keeps its
+			// place.
 			return this;
 		}
 		if (this.payload instanceof Repetition repetition && repetition.isRunning()) {
@@ -269,10 +297,12 @@ final class PendingTask implements RoutedTask {
 	 * Cancels the timer of a task that leaves the map, and lets the gate forget the task.
 	 */
 	void withdraw() {
-		boolean onWheel = this.timer != null && this.timer.cancel();
-		StartGate gate = this.definition.tasks().gate();
+		if (this.timer != null) {
+			this.timer.cancel();
+		}
+		StartGate gate = gate();
 		if (gate != null) {
-			gate.withdraw(this, onWheel);
+			gate.withdraw(this);
 		}
 		forget();
 	}
@@ -304,6 +334,10 @@ final class PendingTask implements RoutedTask {
 	private void setDue(Deadline due) {
 		this.dueNanos = due.dueNanos();
 		this.dueEpochNanos = due.epochNanos();
+	}
+
+	private @Nullable StartGate gate() {
+		return this.definition.tasks().gate();
 	}
 
 	private TaskEnvironment environment() {

@@ -22,6 +22,7 @@ import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.UserErrors;
+import io.timingwheel.spring.task.support.StartGate.Permit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,7 @@ final class TaskRun implements TaskExecution {
 	private final PendingTask task;
 
 	/** {@code null} if nothing limits the starts of these tasks. */
-	private final @Nullable StartGate gate;
+	private final @Nullable Permit permit;
 
 	// A replacement may change these values until the task begins, so they are read then.
 
@@ -82,10 +83,10 @@ final class TaskRun implements TaskExecution {
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
 
-	TaskRun(PendingTask task) {
+	TaskRun(PendingTask task, @Nullable Permit permit) {
 		this.task = task;
 		this.definition = task.definition();
-		this.gate = this.definition.tasks().gate();
+		this.permit = permit;
 	}
 
 	/**
@@ -96,12 +97,12 @@ final class TaskRun implements TaskExecution {
 		tasks().pending().computeIfPresent(slot(), this::begin);
 		Object payload = this.payload;
 		if (payload == null) {
-			leave();
+			giveBackPermit();
 			return;
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
 			tasks().recorder().ended(TaskOutcome.EXPIRED);
-			leave();
+			giveBackPermit();
 			if (this.future != null) {
 				this.future.cancelled();
 			}
@@ -109,11 +110,11 @@ final class TaskRun implements TaskExecution {
 		}
 		if (this.future != null && !this.future.begin()) {
 			tasks().recorder().ended(TaskOutcome.CANCELLED);
-			leave();
+			giveBackPermit();
 			return;
 		}
-		if (this.gate != null) {
-			this.gate.begun(this.task, this);
+		if (this.permit != null) {
+			this.permit.bodyBegins();
 		}
 		open(payload);
 		if (failure != null) {
@@ -152,12 +153,9 @@ final class TaskRun implements TaskExecution {
 		return null;
 	}
 
-	/**
-	 * Leaves the gate without a run.
-	 */
-	private void leave() {
-		if (this.gate != null) {
-			this.gate.leave(this.task);
+	private void giveBackPermit() {
+		if (this.permit != null) {
+			this.permit.giveBack();
 		}
 	}
 
@@ -299,9 +297,7 @@ final class TaskRun implements TaskExecution {
 		finally {
 			// 3. The permit, before handlers and the dependents of the future, since
 			// these may take long or wait for a task that waits.
-			if (this.gate != null) {
-				this.gate.ended(this);
-			}
+			giveBackPermit();
 		}
 		// 4. The handler, with the context of the body, and then the next run.
 		Throwable thrown = this.error;

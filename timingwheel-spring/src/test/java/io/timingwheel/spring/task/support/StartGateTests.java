@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -212,6 +213,26 @@ class StartGateTests {
 		await().until(() -> all.stream().allMatch((task) -> task.status() == Status.SUCCEEDED));
 		wheel.close();
 		pool.shutdownNow();
+	}
+
+	@Test
+	void aGateWhoseWheelHasEndedLooksAtItsTasksNoMore() {
+		WeakReference<VirtualTasks> tasks = tasksThatWaitForARateWithoutAWheel();
+		await().until(() -> {
+			System.gc();
+			return tasks.get() == null;
+		});
+	}
+
+	private WeakReference<VirtualTasks> tasksThatWaitForARateWithoutAWheel() {
+		VirtualTasks tasks = tasks(paused(limits(null, "1/m")));
+		schedule(tasks, "limited", "first", 1);
+		schedule(tasks, "limited", "second", 2);
+		tasks.advanceSeconds(1);
+		tasks.wheel.close();
+		tasks.registry.setPaused("limited", false);
+		assertThat(tasks.registry.waiting("limited")).isOne();
+		return new WeakReference<>(tasks);
 	}
 
 	@Test
