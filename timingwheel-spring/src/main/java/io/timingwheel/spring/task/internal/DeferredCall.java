@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class DeferredCall {
 
+	private final long sequence = Transactions.nextSequence();
+
 	private final @Nullable Object key;
 
 	private final Effect effect;
@@ -58,11 +60,23 @@ public abstract class DeferredCall {
 		return this.effect;
 	}
 
-	final @Nullable Object key() {
+	/**
+	 * The number of the call. A call acts only on tasks with smaller numbers.
+	 * @return the number
+	 */
+	public final long sequence() {
+		return this.sequence;
+	}
+
+	/**
+	 * Identifies the name and the key of the task.
+	 * @return the key, {@code null} for none
+	 */
+	protected @Nullable Object keyInTransaction() {
 		return this.key;
 	}
 
-	public final @Nullable DeferredCall previous() {
+	final @Nullable DeferredCall previous() {
 		return this.previous;
 	}
 

@@ -66,7 +66,7 @@ public final class Transactions {
 	 * The sequence number of a new call.
 	 * @return a number that is larger than all before it, from 1
 	 */
-	public static long nextSequence() {
+	static long nextSequence() {
 		return sequence.incrementAndGet();
 	}
 
@@ -188,7 +188,7 @@ public final class Transactions {
 
 		void add(DeferredCall call) {
 			this.calls.add(call);
-			Object key = call.key();
+			Object key = call.keyInTransaction();
 			if (key != null) {
 				call.setPrevious(this.latest.put(key, call));
 			}
@@ -228,7 +228,7 @@ public final class Transactions {
 			Map<Object, DeferredCall> later = new HashMap<>();
 			for (int i = this.calls.size() - 1; i >= 0; i--) {
 				DeferredCall call = this.calls.get(i);
-				Object key = call.key();
+				Object key = call.keyInTransaction();
 				if (key != null && !call.isOverridden()) {
 					DeferredCall overriding = call.effect().overrides() ? later.put(key, call) : later.get(key);
 					if (overriding != null) {
@@ -249,7 +249,7 @@ public final class Transactions {
 		private void rollback(int first) {
 			for (int i = this.calls.size() - 1; i >= first; i--) {
 				DeferredCall call = this.calls.remove(i);
-				Object key = call.key();
+				Object key = call.keyInTransaction();
 				if (key != null) {
 					this.latest.compute(key, (same, current) -> call.previous());
 				}

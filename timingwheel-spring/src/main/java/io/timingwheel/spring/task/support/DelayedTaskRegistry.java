@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -196,7 +197,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
-			Transactions.defer(deferredCancel(taskId));
+			Transactions.defer(cancelCall(taskId));
 		}
 		else {
 			cancel(taskId);
@@ -210,12 +211,11 @@ public final class DelayedTaskRegistry {
 	 * @return cancels the task, if the task is still pending
 	 */
 	public Runnable cancellation(TaskId taskId) {
-		return deferredCancel(taskId)::commit;
+		return cancelCall(taskId)::commit;
 	}
 
-	private DeferredCancel deferredCancel(TaskId taskId) {
-		NamedTasks tasks = this.directory.get(taskId.name());
-		return new DeferredCancel(tasks, TaskKeys.of(taskId.key()));
+	private CancelCall cancelCall(TaskId taskId) {
+		return new CancelCall(this.directory.get(taskId.name()), TaskKeys.of(taskId.key()));
 	}
 
 	/**
@@ -451,6 +451,28 @@ public final class DelayedTaskRegistry {
 	 */
 	public RunningBodies runningBodies() {
 		return this.environment.bodies();
+	}
+
+	/**
+	 * Cancels a task that was submitted before this call.
+	 */
+	private static final class CancelCall extends DeferredCall {
+
+		private final NamedTasks tasks;
+
+		private final Object slot;
+
+		CancelCall(NamedTasks tasks, Object slot) {
+			super(tasks.keyInTransaction(slot), Effect.CANCEL);
+			this.tasks = tasks;
+			this.slot = slot;
+		}
+
+		@Override
+		protected void commit() {
+			this.tasks.cancel(this.slot, (task) -> task.sequence() < sequence());
+		}
+
 	}
 
 }

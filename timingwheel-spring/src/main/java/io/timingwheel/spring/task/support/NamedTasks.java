@@ -163,8 +163,12 @@ final class NamedTasks {
 	 */
 	@Nullable TaskFuture<?> schedule(TaskSubmission submission, Deadline due) {
 		boolean afterOthers = submission.isKeyed() && Transactions.hasDeferred();
-		if (afterOthers) {
-			heedEarlierCalls(submission);
+		DeferredCall earlier = afterOthers ? Transactions.latest(submission.keyInTransaction()) : null;
+		if (earlier instanceof TaskSubmission waiting && !submission.replaces()) {
+			return keep(waiting, submission);
+		}
+		if (earlier != null && earlier.effect() == Effect.CANCEL) {
+			submission.setAbsentBefore(earlier.sequence());
 		}
 		ShutdownState shutdown = this.environment.shutdown();
 		shutdown.checkAccepting(submission.definition().name());
@@ -176,7 +180,7 @@ final class NamedTasks {
 			Transactions.override(submission.keyInTransaction(), Effect.REPLACE);
 		}
 		if (submission.hasGivenUp()) {
-			submission.replaced();
+			submission.override(Effect.REPLACE);
 		}
 		if (submission.hasReplaced()) {
 			this.recorder.count(TaskOutcome.REPLACED);
@@ -190,23 +194,13 @@ final class NamedTasks {
 	}
 
 	/**
-	 * Takes into account what earlier calls of the transaction will do at the commit. A
-	 * task that one of them cancels is not kept. If one of them schedules a task, this
-	 * task stays only if the transaction is rolled back.
+	 * Leaves the task of an earlier call as it is, which waits for the commit.
 	 */
-	private static void heedEarlierCalls(TaskSubmission submission) {
-		DeferredCall earlier = Transactions.latest(submission.keyInTransaction());
-		if (earlier instanceof DeferredCancel cancel) {
-			submission.overlook(cancel::covers);
+	private static @Nullable TaskFuture<?> keep(TaskSubmission waiting, TaskSubmission later) {
+		if (later.ifPending() == IfPending.REJECT) {
+			throw duplicate(later);
 		}
-		else if (earlier != null && submission.ifPending() == IfPending.REJECT) {
-			throw duplicate(submission);
-		}
-		else {
-			for (DeferredCall call = earlier; call instanceof DeferredSchedule schedule; call = call.previous()) {
-				schedule.precede(submission);
-			}
-		}
+		return later.givesResult() ? waiting.futureOrNew() : null;
 	}
 
 	/**

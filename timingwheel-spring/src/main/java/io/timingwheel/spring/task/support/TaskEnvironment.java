@@ -9,7 +9,6 @@ import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
-import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;
@@ -95,10 +94,6 @@ final class TaskEnvironment {
 	 */
 	@Nullable ManualTime manualTime() {
 		return this.manualTime;
-	}
-
-	long nextSequence() {
-		return Transactions.nextSequence();
 	}
 
 	String idOf(long sequence) {

@@ -1,15 +1,16 @@
 package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.support.Repetition.Rhythm;
@@ -18,17 +19,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A task that is to be scheduled once, now or later: its payload with the context of the
- * thread that submits it, its key, and its result. Not thread-safe, but one thread may
- * submit the task and another thread may schedule it.
+ * A task that is to be scheduled once, now or at the commit: its payload with the context
+ * of the thread that submits it, its key, and its result. Not thread-safe, but one thread
+ * may submit the task and another thread may schedule it.
  *
  * @since 0.1
  */
-public final class TaskSubmission {
+public final class TaskSubmission extends DeferredCall {
 
 	private static final long UNLIMITED = -1;
-
-	private static final LongPredicate NONE = (sequence) -> false;
 
 	private final TaskDefinition<?> definition;
 
@@ -42,18 +41,19 @@ public final class TaskSubmission {
 
 	private final boolean keyed;
 
-	private final long sequence;
-
 	private final Object slot;
 
-	/** Tells, by the sequence of a pending task, whether the task counts as absent. */
-	private LongPredicate overlooked = NONE;
+	/** A pending task with a smaller number counts as absent. */
+	private long absentBefore;
 
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
 
-	/** Whether the task waits for the commit of its caller's transaction. */
-	private boolean deferred;
+	/** When the task is due, by the call that waits for the commit. */
+	private @Nullable Deadline deferredDue;
+
+	private Consumer<? super RuntimeException> errorHandler = (ex) -> {
+	};
 
 	private boolean givenUp;
 
@@ -93,15 +93,14 @@ public final class TaskSubmission {
 
 	private TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending,
 			@Nullable Duration maxWait, boolean givesResult, Object captured) {
+		super(null, (ifPending == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
 		this.definition = definition;
 		this.ifPending = ifPending;
 		this.maxWaitNanos = (maxWait != null) ? TaskClock.nanos(maxWait) : UNLIMITED;
 		this.payload = captured;
 		this.givesResult = givesResult;
-		NamedTasks tasks = definition.tasks();
 		this.keyed = key != null;
-		this.sequence = tasks.environment().nextSequence();
-		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence);
+		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(sequence());
 	}
 
 	/**
@@ -143,17 +142,7 @@ public final class TaskSubmission {
 	 * earlier task with the key then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
-		TaskFuture<?> deferred = this.future;
-		if (deferred == null) {
-			return this.definition.tasks().schedule(this, due);
-		}
-		if (!deferred.isDone()) {
-			follow(deferred, this.definition.tasks().schedule(this, due));
-		}
-		else if (deferred.isCancelled()) {
-			count(TaskOutcome.CANCELLED);
-		}
-		return deferred;
+		return this.definition.tasks().schedule(this, due);
 	}
 
 	/**
@@ -166,57 +155,84 @@ public final class TaskSubmission {
 	 */
 	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
 		this.future = this.givesResult ? newFuture(due) : null;
-		this.deferred = true;
-		Transactions.defer(new DeferredSchedule(this, due, errorHandler));
+		this.deferredDue = due;
+		this.errorHandler = errorHandler;
+		Transactions.defer(this);
 		return this.future;
 	}
 
+	@Override
+	protected Object keyInTransaction() {
+		return this.definition.tasks().keyInTransaction(this.slot);
+	}
+
 	/**
-	 * Gives up the task after a rollback, and cancels the result if there is one.
+	 * Schedules the task. The caller's transaction has committed, so the caller must not
+	 * get an exception.
 	 */
-	void abandon() {
+	@Override
+	protected void commit() {
+		TaskFuture<?> given = this.future;
+		try {
+			if (given == null || !given.isDone()) {
+				Deadline due = Objects.requireNonNull(this.deferredDue);
+				TaskFuture<?> actual = this.definition.tasks().schedule(this, clock().restart(due));
+				if (given != null) {
+					follow(given, actual);
+				}
+			}
+			else if (given.isCancelled()) {
+				count(TaskOutcome.CANCELLED);
+			}
+		}
+		catch (RuntimeException ex) {
+			if (given != null) {
+				given.failed(ex);
+			}
+			else {
+				this.errorHandler.accept(ex);
+			}
+		}
+	}
+
+	@Override
+	protected void rollback() {
 		if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
 			count(TaskOutcome.CANCELLED);
 		}
 	}
 
 	/**
-	 * Gives up the task, since a later call has cancelled it before it was scheduled.
+	 * Gives up the task, since a later call has cancelled or replaced it.
 	 */
-	void cancelled() {
-		if (this.future == null || this.future.cancelled()) {
-			count(TaskOutcome.CANCELLED);
+	@Override
+	protected void override(Effect later) {
+		if (later == Effect.CANCEL) {
+			if (this.future == null || this.future.cancelled()) {
+				count(TaskOutcome.CANCELLED);
+			}
+		}
+		else if (this.future == null || !this.future.isDone()) {
+			count(TaskOutcome.REPLACED);
+			if (this.future != null) {
+				this.future.replaced();
+			}
 		}
 	}
 
 	/**
-	 * Gives up the task, since a later call has replaced it before it was scheduled.
+	 * The result of this task that waits for the commit, for a later call that leaves
+	 * this task as it is.
 	 */
-	void replaced() {
+	TaskFuture<?> futureOrNew() {
 		if (this.future == null) {
-			count(TaskOutcome.REPLACED);
+			this.future = newFuture(Objects.requireNonNull(this.deferredDue));
 		}
-		else if (!this.future.isDone()) {
-			count(TaskOutcome.REPLACED);
-			this.future.replaced();
-		}
+		return this.future;
 	}
 
 	private void count(TaskOutcome outcome) {
 		this.definition.tasks().recorder().count(outcome);
-	}
-
-	/**
-	 * Gives up the task, and completes the result, if there is one, with an exception.
-	 * @param error the exception
-	 * @return whether there is a result
-	 */
-	boolean fail(Throwable error) {
-		if (this.future == null) {
-			return false;
-		}
-		this.future.failed(error);
-		return true;
 	}
 
 	TaskDefinition<?> definition() {
@@ -231,23 +247,20 @@ public final class TaskSubmission {
 		return this.keyed;
 	}
 
-	long sequence() {
-		return this.sequence;
+	boolean givesResult() {
+		return this.givesResult;
 	}
 
 	/**
-	 * Identifies the calls with this key among those that wait for a commit.
+	 * Lets pending tasks with a smaller number count as absent, since a call cancels
+	 * them.
 	 */
-	Object keyInTransaction() {
-		return this.definition.tasks().keyInTransaction(this.slot);
+	void setAbsentBefore(long sequence) {
+		this.absentBefore = sequence;
 	}
 
-	/**
-	 * Lets some pending tasks count as absent, so that this one replaces them.
-	 * @param sequences tells by the sequence of a task whether it counts as absent
-	 */
-	void overlook(LongPredicate sequences) {
-		this.overlooked = this.overlooked.or(sequences);
+	private boolean isAbsent(PendingTask current) {
+		return current.sequence() < this.absentBefore;
 	}
 
 	/**
@@ -256,8 +269,7 @@ public final class TaskSubmission {
 	 * @return whether the pending task stays
 	 */
 	boolean givesUpFor(PendingTask current) {
-		this.givenUp = this.deferred && replaces() && current.sequence() > this.sequence
-				&& !this.overlooked.test(current.sequence());
+		this.givenUp = this.deferredDue != null && replaces() && current.sequence() > sequence();
 		return this.givenUp;
 	}
 
@@ -266,7 +278,7 @@ public final class TaskSubmission {
 	}
 
 	boolean mayReplace(PendingTask current) {
-		return replaces() || this.overlooked.test(current.sequence());
+		return replaces() || isAbsent(current);
 	}
 
 	/**
@@ -282,7 +294,7 @@ public final class TaskSubmission {
 	 * @param current the pending task that it replaces, {@code null} for none
 	 */
 	Deadline deadline(Deadline due, @Nullable PendingTask current) {
-		if (current != null && this.overlooked.test(current.sequence())) {
+		if (current != null && isAbsent(current)) {
 			return deadline(due, null);
 		}
 		if (current != null && this.ifPending == IfPending.UPDATE && !current.isRunning()) {
@@ -292,7 +304,7 @@ public final class TaskSubmission {
 	}
 
 	private Deadline limited(Deadline due, @Nullable PendingTask current) {
-		TaskClock clock = this.definition.tasks().environment().clock();
+		TaskClock clock = clock();
 		long now = clock.nanoTime();
 		long first = (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
 		long delay = TaskClock.add(this.maxWaitNanos, first - now);
@@ -304,12 +316,10 @@ public final class TaskSubmission {
 	 * @param current the pending task that this one replaces, {@code null} for none
 	 */
 	private Object kept(@Nullable PendingTask current) {
-		if (current != null && current.payload() instanceof Debounce debounce
-				&& !this.overlooked.test(current.sequence())) {
+		if (current != null && current.payload() instanceof Debounce debounce && !isAbsent(current)) {
 			return new Debounce(this.payload, debounce.firstNanos());
 		}
-		return (this.maxWaitNanos != UNLIMITED)
-				? new Debounce(this.payload, this.definition.tasks().environment().clock().nanoTime()) : this.payload;
+		return (this.maxWaitNanos != UNLIMITED) ? new Debounce(this.payload, clock().nanoTime()) : this.payload;
 	}
 
 	Object slot() {
@@ -332,7 +342,7 @@ public final class TaskSubmission {
 		else if (this.givesResult) {
 			this.future = newFuture(due);
 		}
-		task.assign(kept(replaced), this.future, this.sequence);
+		task.assign(kept(replaced), this.future, sequence());
 	}
 
 	/**
@@ -367,8 +377,12 @@ public final class TaskSubmission {
 		}
 	}
 
+	private TaskClock clock() {
+		return this.definition.tasks().environment().clock();
+	}
+
 	private TaskFuture<?> newFuture(Deadline due) {
-		return new TaskFuture<>(this.definition.tasks(), this.definition.name(), this.slot, this.sequence,
+		return new TaskFuture<>(this.definition.tasks(), this.definition.name(), this.slot, sequence(),
 				due.epochNanos());
 	}
 
