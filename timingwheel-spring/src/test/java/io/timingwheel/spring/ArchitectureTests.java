@@ -66,9 +66,18 @@ class ArchitectureTests {
 		.resideInAPackage("io.timingwheel.spring.durable..");
 
 	@ArchTest
-	static final ArchRule theTwoKindsOfAdviceDoNotKnowEachOther = slices().matching("io.timingwheel.spring.aop.(*)..")
+	static final ArchRule tasksDoNotKnowLimits = noClasses().that()
+		.resideInAPackage("io.timingwheel.spring.aop.delayed")
 		.should()
-		.notDependOnEachOther();
+		.dependOnClassesThat()
+		.resideInAPackage("io.timingwheel.spring.aop.timeout");
+
+	@ArchTest
+	static final ArchRule limitsDoNotKnowTasks = noClasses().that()
+		.resideInAPackage("io.timingwheel.spring.aop.timeout")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.timingwheel.spring.aop.delayed");
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();

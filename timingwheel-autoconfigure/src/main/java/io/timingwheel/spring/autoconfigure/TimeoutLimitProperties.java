@@ -5,20 +5,20 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.internal.AttributeResolver;
 import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 import org.springframework.util.Assert;
 
 /**
- * The properties {@code timingwheel.timeout.limits.<bean>.<method>}. They are bound as
- * texts, since a name with dots is then one key.
+ * The properties {@code timingwheel.timeout.order} and
+ * {@code timingwheel.timeout.limits.<bean>.<method>}. Limits are bound as texts, since a
+ * name with dots is then one key.
  */
 final class TimeoutLimitProperties implements TimeoutOverrides {
 
@@ -26,15 +26,13 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 
 	private final NamedSettings<Duration> limits;
 
-	/**
-	 * Reads and checks the properties.
-	 * @param environment the source of the properties
-	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
-	 */
+	private final int adviceOrder;
+
 	TimeoutLimitProperties(Environment environment) {
 		Map<String, Duration> limits = new LinkedHashMap<>();
-		Binder.get(environment)
-			.bind(PREFIX, Bindable.mapOf(String.class, String.class))
+		Binder binder = Binder.get(environment);
+		this.adviceOrder = binder.bind("timingwheel.timeout.order", Integer.class).orElse(DEFAULT_ORDER);
+		binder.bind(PREFIX, Bindable.mapOf(String.class, String.class))
 			.orElse(Map.of())
 			.forEach((name, text) -> PropertyChecks.pass(PREFIX + "." + name, text,
 					(value) -> limits.put(name, positive(AttributeResolver.toDuration(value)))));
@@ -44,6 +42,11 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 	private static Duration positive(Duration limit) {
 		Assert.isTrue(!limit.isNegative() && !limit.isZero(), "it must be positive, such as 800ms");
 		return limit;
+	}
+
+	@Override
+	public int adviceOrder() {
+		return this.adviceOrder;
 	}
 
 	@Override

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
-import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
+import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.ClassUtils;
@@ -45,7 +45,7 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.max-pending", null), entry("timingwheel.shutdown.pending", "cancel"),
 				entry("timingwheel.shutdown.await-termination-period", "30s"),
 				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.tasks", null),
-				entry("timingwheel.timeout.order", TimeoutBeanPostProcessor.DEFAULT_ORDER),
+				entry("timingwheel.timeout.order", TimeoutOverrides.DEFAULT_ORDER),
 				entry("timingwheel.timeout.limits", null), entry("timingwheel.timeout.problem-details", true),
 				entry("timingwheel.health.max-lag", "1s"), entry("management.health.timingwheel.enabled", true),
 				entry("management.endpoint.timingwheel.access", "unrestricted"),

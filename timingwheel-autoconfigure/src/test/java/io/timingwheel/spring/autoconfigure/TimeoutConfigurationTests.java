@@ -441,6 +441,7 @@ class TimeoutConfigurationTests {
 	void anInvalidLimitStopsTheStartAndNamesTheProperty(String limit) {
 		this.runner.withPropertyValues("timingwheel.timeout.limits.quotes.limited=" + limit)
 			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
 				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
 				.hasMessageContaining("timingwheel.timeout.limits.quotes.limited"));
 	}

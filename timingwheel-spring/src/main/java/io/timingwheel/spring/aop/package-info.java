@@ -1,21 +1,6 @@
 /**
- * The code that all annotations of timingwheel share. A method becomes advice in two
- * phases:
- *
- * <pre>
- * before the beans   AnnotatedMethodScanner passes the type of each bean to the readers,
- *                    which check what the code says, and values without ${..} and #{..}
- * as beans are made  CreatedBeans refuses a bean that is made before the advice, and sees
- *                    the classes that the types do not show
- *                    AdvicePostProcessor: its implementations add the advice, in the order
- *                    that it gives
- * with the beans     the scanner asks the readers for the rest: values, names, executors,
- *                    schedules
- * </pre>
- *
- * <p>
- * Applications do not use the types of this package and of its subpackages. These types
- * are public for other modules of timingwheel only, and may change in any release.
+ * What the annotations of timingwheel have in common for users: the exception that stops
+ * the start.
  */
 @NullMarked
 package io.timingwheel.spring.aop;

@@ -8,13 +8,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
-import io.timingwheel.spring.aop.AdvicePostProcessor;
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.MethodAttributes;
-import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
+import io.timingwheel.spring.aop.internal.CreatedBeans;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -52,7 +52,6 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
 	/**
 	 * Creates a post-processor.
-	 * @param delayed knows the names that can be cancelled
 	 */
 	CancelDelayedBeanPostProcessor(CreatedBeans beans, TaskMethodRegistry delayed, TaskRuntime runtime) {
 		this.beans = beans;

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.AdvicePostProcessor;
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;

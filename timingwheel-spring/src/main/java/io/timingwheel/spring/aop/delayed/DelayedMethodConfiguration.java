@@ -3,9 +3,9 @@ package io.timingwheel.spring.aop.delayed;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.AnnotatedMethodConfiguration;
-import io.timingwheel.spring.aop.CreatedBeans;
-import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
+import io.timingwheel.spring.aop.internal.CreatedBeans;
+import io.timingwheel.spring.aop.internal.ProxyRules;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -18,8 +18,6 @@ import org.springframework.context.annotation.Role;
  * needs the advice before the beans that the advice uses may be created. Parameters of
  * these early beans have the names of beans: Spring finds a bean of a given name without
  * instantiating any {@code FactoryBean}.
- *
- * @since 0.1
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)

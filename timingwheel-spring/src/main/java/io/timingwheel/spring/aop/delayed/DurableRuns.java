@@ -21,7 +21,6 @@ final class DurableRuns {
 
 	/**
 	 * Makes a method known, so that this node can run it, and declares its schedule.
-	 * @param end what to do if the bean is gone
 	 */
 	DurableRuns(TaskMethod method, TaskRuntime runtime, Runnable end) {
 		this.method = method;

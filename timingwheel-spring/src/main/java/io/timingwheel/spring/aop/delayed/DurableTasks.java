@@ -28,8 +28,6 @@ final class DurableTasks implements MethodInterceptor {
 
 	/**
 	 * Makes the tasks of a method known, so that stored calls can run.
-	 * @throws InvalidAnnotatedMethodException if the method takes arguments that cannot
-	 * be stored, or its executor needs a caller
 	 */
 	DurableTasks(TaskMethod method, TaskRuntime runtime) {
 		this.method = method;

@@ -2,7 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
-import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInvocation;
 
 import org.springframework.aop.support.AopUtils;

@@ -2,8 +2,8 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
-import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 

@@ -83,7 +83,6 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	/**
 	 * Schedules the first run of a recurring method.
-	 * @throws InvalidAnnotatedMethodException if too many tasks are pending
 	 */
 	void recur() {
 		try {

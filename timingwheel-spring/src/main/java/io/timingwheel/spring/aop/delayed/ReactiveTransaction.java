@@ -17,8 +17,6 @@ final class ReactiveTransaction {
 
 	/**
 	 * Registers what to do after the commit, if there is a transaction.
-	 * @param preparation gives, within the transaction, what to do after the commit
-	 * @return whether there is a transaction
 	 */
 	static Mono<Boolean> afterCommit(Mono<Mono<Void>> preparation) {
 		return TransactionSynchronizationManager.forCurrentTransaction()

@@ -2,7 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.util.concurrent.Callable;
 
-import io.timingwheel.spring.aop.ReactiveTypes;
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;

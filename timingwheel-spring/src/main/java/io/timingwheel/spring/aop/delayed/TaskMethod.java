@@ -12,10 +12,10 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
+import io.timingwheel.spring.aop.internal.AttributeResolver;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +84,6 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 
 	/**
 	 * The due time of a call.
-	 * @throws IllegalArgumentException if the arguments give no time
 	 */
 	CallTime due(@Nullable Object[] arguments) {
 		if (this.delayExpression == null) {

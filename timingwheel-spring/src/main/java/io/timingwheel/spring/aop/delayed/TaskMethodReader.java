@@ -14,13 +14,13 @@ import java.util.TreeMap;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.MethodAttributes;
-import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
+import io.timingwheel.spring.aop.internal.AttributeResolver;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
@@ -60,8 +60,6 @@ final class TaskMethodReader {
 
 	/**
 	 * Reads an annotation.
-	 * @param method the most specific method
-	 * @param beanName the name of the bean, as the bean factory knows it
 	 */
 	TaskMethod read(Method method, Annotation annotation, Class<?> beanClass, String beanName) {
 		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);

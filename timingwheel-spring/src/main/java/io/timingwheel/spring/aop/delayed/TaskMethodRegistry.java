@@ -4,6 +4,7 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,11 +12,11 @@ import java.util.function.Predicate;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.MethodAttributes;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
+import io.timingwheel.spring.aop.internal.CreatedBeans;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +31,6 @@ import org.springframework.util.ClassUtils;
  * The {@link Delayed} and {@link Recurring} methods of all beans, and their names. They
  * are read at the start from the types of the beans, and from the classes of the beans
  * once these exist. Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 
@@ -105,7 +104,7 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	public void resolveWithBeans() {
 		readCreated();
 		this.byPlace.values().removeIf((method) -> method.recurring() && this.beans.isReplaced(method.beanName()));
-		List<TaskMethod> all = List.copyOf(this.byPlace.values());
+		List<TaskMethod> all = this.byPlace.values().stream().sorted(Comparator.comparing(TaskMethod::place)).toList();
 		this.beansExist = true;
 		this.beans.onCreated(this::read);
 		// A recurring method must not take the name of a method that is called.
@@ -270,7 +269,6 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	/**
 	 * The names of the methods that have a schedule. Each of them has a task with the key
 	 * {@link #RECURRING_KEY}.
-	 * @return the names, sorted; call this after the start
 	 */
 	public List<String> recurringNames() {
 		return this.byPlace.values()

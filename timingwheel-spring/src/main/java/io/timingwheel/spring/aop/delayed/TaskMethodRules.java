@@ -11,7 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.ReactiveTypes;
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.task.DelayedTask;
 
 import org.springframework.beans.factory.BeanFactoryUtils;

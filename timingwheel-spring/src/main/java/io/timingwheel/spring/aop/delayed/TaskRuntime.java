@@ -66,7 +66,6 @@ final class TaskRuntime {
 
 	/**
 	 * Makes the name and the policy of a method known.
-	 * @return the tasks in memory
 	 */
 	DelayedTaskRegistry declare(TaskMethod method) {
 		DelayedTaskRegistry tasks = tasks();
@@ -150,7 +149,6 @@ final class TaskRuntime {
 
 	/**
 	 * The definition of the objects of a bean, which may be behind a scoped proxy.
-	 * @param beanName the bean's public name
 	 */
 	static @Nullable BeanDefinition definition(ConfigurableListableBeanFactory beanFactory, String beanName) {
 		String target = ScopedProxyUtils.getTargetBeanName(beanName);
@@ -186,7 +184,6 @@ final class TaskRuntime {
 
 	/**
 	 * Checks that the executor does not give its tasks the security context of a caller.
-	 * @param problem what is wrong if it does
 	 */
 	void checkNeedsNoCaller(TaskMethod method, String problem) {
 		Supplier<Executor> executor = executor(method);

@@ -45,7 +45,6 @@ final class DeadlineStacks {
 	/**
 	 * Interrupts the thread of an expired call, in this method or soon after it. Only the
 	 * wheel's thread calls this.
-	 * @param guard the guard of the call
 	 */
 	void interrupt(InterruptGuard guard) {
 		if (!mayRead() || !submit(guard)) {

@@ -45,12 +45,8 @@ final class Fallback {
 	/**
 	 * Finds and checks the fallback of a method. A method that takes the timeout precedes
 	 * one that does not.
-	 * @param method the method with the time limit
-	 * @param name the name of the fallback
-	 * @param beanClass the class of the bean; may be an interface if the class is unknown
 	 * @return the fallback; {@code null} if an interface does not have it, so that only
 	 * the class of the bean may have it
-	 * @throws InvalidAnnotatedMethodException if there is no method that fits
 	 */
 	static @Nullable Fallback find(Method method, String name, Class<?> beanClass) {
 		List<Method> candidates = candidates(name, beanClass);
@@ -116,12 +112,6 @@ final class Fallback {
 
 	/**
 	 * Calls the fallback.
-	 * @param target the object of the call
-	 * @param arguments the arguments of the call
-	 * @param timeout the exception of the call
-	 * @return the result of the fallback
-	 * @throws Throwable the exception of the fallback, with the timeout as a suppressed
-	 * exception
 	 */
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
 			throws Throwable {

@@ -45,12 +45,8 @@ abstract class FutureTimeout {
 
 	/**
 	 * Chooses how to limit what a method returned.
-	 * @param returned the returned object
-	 * @param guard the guard of the call
 	 * @return the limit; {@code null} if the object is no future, is done, or is the
 	 * handle of a durable task, which does not show when it is done
-	 * @throws IllegalStateException if the object is a stage that the caller must get and
-	 * that nobody can end
 	 */
 	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
 		LimitedCall call = guard.call();
@@ -96,7 +92,6 @@ abstract class FutureTimeout {
 
 	/**
 	 * Cancels the source, because nobody will get its result.
-	 * @param returned what the method returned; need not be a future
 	 */
 	static void cancelSource(@Nullable Object returned) {
 		try {
@@ -119,7 +114,6 @@ abstract class FutureTimeout {
 
 	/**
 	 * Lets the deadline end the future instead of interrupting the thread of the call.
-	 * @return whether the call returned in time
 	 */
 	final boolean handOver() {
 		Executor executor = this.call.runtime().executor();
@@ -128,7 +122,6 @@ abstract class FutureTimeout {
 
 	/**
 	 * Starts to watch the source, after the {@linkplain #handOver handing over}.
-	 * @return the result
 	 */
 	abstract Object start();
 
@@ -163,7 +156,6 @@ abstract class FutureTimeout {
 	/**
 	 * Completes a future with what the caller gets after the deadline. The future of a
 	 * fallback is followed, and is cancelled if the caller cancels.
-	 * @param result the future to complete
 	 */
 	@SuppressWarnings("unchecked")
 	final <T> void completeAfterDeadline(CompletableFuture<T> result) {

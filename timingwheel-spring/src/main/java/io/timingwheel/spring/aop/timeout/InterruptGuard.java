@@ -148,7 +148,6 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Returns the guard of the current thread if it guards this call.
-	 * @param invocation the call
 	 * @return the guard, {@code null} if the call has none
 	 */
 	static @Nullable InterruptGuard current(MethodInvocation invocation) {
@@ -216,7 +215,6 @@ final class InterruptGuard implements DirectTask {
 	/**
 	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
 	 * still come. Only the thread of the call calls this.
-	 * @return whether the deadline has passed
 	 */
 	boolean clearIfExpired() {
 		if (this.state == RUNNING && isPastDeadline() && STATE.compareAndSet(this, RUNNING, CLEARED)) {
@@ -237,7 +235,6 @@ final class InterruptGuard implements DirectTask {
 	/**
 	 * Ends the guard if the deadline has not passed, and otherwise clears the interrupt.
 	 * Only the thread of the call calls this.
-	 * @return whether the call returned in time
 	 */
 	boolean finish() {
 		if (clearIfExpired()) {
@@ -253,8 +250,6 @@ final class InterruptGuard implements DirectTask {
 	/**
 	 * Makes the deadline run an action instead of interrupting, unless the deadline has
 	 * passed. Only the thread of the call calls this.
-	 * @param action runs on the wheel's thread
-	 * @return whether the call returned in time; if not, the guard is unchanged
 	 */
 	boolean handOver(Runnable action) {
 		this.action = action;
@@ -263,7 +258,6 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Cancels the action of a guard that is handed over. Any thread may call this.
-	 * @return whether the action was cancelled before the deadline
 	 */
 	boolean cancelAction() {
 		if (STATE.compareAndSet(this, HANDED_OVER, RETURNED)) {
@@ -279,7 +273,6 @@ final class InterruptGuard implements DirectTask {
 	 * failure is the timeout of an inner call, this is the failure, with the new timeout
 	 * as a suppressed exception. If this method has returned the failure before, it
 	 * returns the failure again.
-	 * @param failure the exception of the body or of the advice around it, if any
 	 */
 	MethodTimeoutException timeout(@Nullable Throwable failure) {
 		MethodTimeoutException thrown = this.thrown;

@@ -19,7 +19,7 @@ import java.util.stream.BaseStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.ReactiveTypes;
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectFactory;
@@ -101,9 +101,6 @@ final class LaterResult {
 
 	/**
 	 * Checks that what a method returns has no work left that nobody limits.
-	 * @param method the method with the limit
-	 * @param returnType its return type, as the class of the bean resolves it
-	 * @throws InvalidAnnotatedMethodException if it has
 	 */
 	static void check(Method method, ResolvableType returnType) {
 		ResolvableType type = returnType;
@@ -199,7 +196,6 @@ final class LaterResult {
 
 	/**
 	 * Whether what a method returns in time may have work left.
-	 * @param type its return type, as far as it is known
 	 */
 	static boolean isPossible(Class<?> type) {
 		return type == Object.class || type == Optional.class || type.isInterface() || isLater(type)
@@ -216,11 +212,6 @@ final class LaterResult {
 
 	/**
 	 * Limits a result whose work begins when somebody uses the result.
-	 * @param returned what the method returned
-	 * @param call the call
-	 * @return what the caller gets
-	 * @throws IllegalStateException if the result cannot be limited, which the declared
-	 * type did not show
 	 */
 	static @Nullable Object limit(@Nullable Object returned, LimitedCall call) {
 		if (returned == null || returned instanceof Future<?> || returned instanceof CompletionStage<?>) {

@@ -74,10 +74,6 @@ final class LimitedCall {
 
 	/**
 	 * Runs the method on the current thread within the limit.
-	 * @param invocation the method
-	 * @return the result of the method, or of the fallback. A result that comes later has
-	 * a limit, too
-	 * @throws Throwable the exception of the method, or the timeout
 	 */
 	@Nullable Object run(MethodInvocation invocation) throws Throwable {
 		Step later = this.limit.resultMayComeLater() ? (returned) -> LaterResult.limit(returned, this) : UNCHANGED;
@@ -87,10 +83,6 @@ final class LimitedCall {
 	/**
 	 * Runs on the current thread, within the limit, the work that the method has
 	 * returned.
-	 * @param work the work
-	 * @param fallback does the work that the fallback has returned
-	 * @return the result of one of them
-	 * @throws Exception the exception of the work, or the timeout
 	 */
 	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
 	<V extends @Nullable Object> V runLater(Callable<V> work, Step fallback) throws Exception {
@@ -148,10 +140,6 @@ final class LimitedCall {
 
 	/**
 	 * Returns what the caller gets after the deadline.
-	 * @param timeout the exception of this call
-	 * @return the result of the fallback
-	 * @throws Throwable the timeout if there is no fallback, or the exception of the
-	 * fallback
 	 */
 	@Nullable Object afterDeadline(MethodTimeoutException timeout) throws Throwable {
 		Fallback fallback = this.limit.fallback();
@@ -164,7 +152,6 @@ final class LimitedCall {
 	/**
 	 * Returns what the caller gets after the deadline, for another thread. The fallback
 	 * runs in the context of the current thread.
-	 * @return calls the fallback and gives its result
 	 */
 	Callable<@Nullable Object> afterDeadline() {
 		Fallback fallback = this.limit.fallback();

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
-import io.timingwheel.spring.aop.ReactiveTypes;
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -37,7 +37,6 @@ final class ReactorTimeout {
 
 	/**
 	 * Limits what a method returned, if it is a publisher.
-	 * @param returned the returned object
 	 * @return what the caller gets, {@code null} if the object is no publisher
 	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {

@@ -22,7 +22,6 @@ final class SuspendingFallback {
 
 	/**
 	 * Calls a fallback that suspends or not.
-	 * @param arguments the arguments without the continuation
 	 */
 	@SuppressWarnings("NullAway") // Arguments may be null in CoroutinesUtils, too.
 	static Object call(Method fallback, @Nullable Object target, @Nullable Object[] arguments)

@@ -8,10 +8,10 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.MethodAttributes;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
+import io.timingwheel.spring.aop.internal.AttributeResolver;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -44,7 +44,6 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	/**
 	 * Reads and checks an annotation.
-	 * @throws InvalidAnnotatedMethodException if it cannot take effect
 	 */
 	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
@@ -98,7 +97,6 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	/**
 	 * Returns this limit with another duration, for one bean.
-	 * @param duration the positive duration
 	 */
 	TimeLimit replacedBy(Duration duration) {
 		long nanos = TimeUnit.NANOSECONDS.convert(duration);
@@ -115,10 +113,8 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	/**
 	 * Returns the limit of a call.
-	 * @param arguments the arguments of the call
 	 * @return the limit in nanoseconds; zero or negative only if the expression gives
 	 * such a value; the call then has no time left
-	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {
 		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.get();

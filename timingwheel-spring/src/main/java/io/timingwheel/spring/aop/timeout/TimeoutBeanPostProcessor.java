@@ -1,17 +1,12 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.AdvicePostProcessor;
-import io.timingwheel.spring.task.support.CallerContext;
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -20,52 +15,26 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
  * Adds the advice for {@link Timeout}: the innermost advice of a bean, and an outer one
  * at its place in the order of the advice. The bean may have limits of its own, in place
  * of those of its class.
- *
- * @since 0.1
  */
-public final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements AdvicePostProcessor, DisposableBean {
-
-	/**
-	 * The default order of the outer advice, which is outside {@code @Transactional}.
-	 */
-	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 
 	private final transient TimeoutMethodRegistry methods;
 
 	private final transient TimeoutRuntime runtime;
 
-	private final int adviceOrder;
-
 	/** The beans that got their proxy before they were initialized. */
 	private final Set<String> earlyReferences = ConcurrentHashMap.newKeySet();
 
-	/**
-	 * Creates a post-processor. The advice calls the suppliers at each call that needs
-	 * them, and not before. The suppliers should cache their results.
-	 * @param methods the annotated methods
-	 * @param wheel the wheel that runs the timers
-	 * @param executor the executor that completes futures at their deadline. The wheel's
-	 * thread calls {@code execute}, which must neither block nor refuse the task nor run
-	 * it itself. What depends on a future may block
-	 * @param context the context of the caller, which the fallbacks of futures and
-	 * publishers get
-	 * @param listeners the listeners that are notified of timeouts
-	 * @param adviceOrder the order among the advice of a bean, by {@link Ordered}
-	 */
-	public TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
-			Supplier<? extends Executor> executor, Supplier<CallerContext> context,
-			Supplier<List<TimeoutListener>> listeners, int adviceOrder) {
+	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, TimeoutRuntime runtime) {
 		this.methods = methods;
-		this.runtime = new TimeoutRuntime(wheel, executor, context, listeners);
-		this.adviceOrder = adviceOrder;
+		this.runtime = runtime;
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
 		setOrder(TIMEOUT);
 	}
@@ -101,7 +70,7 @@ public final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	private void addOuter(Advised advised, Map<Method, TimeLimit> overridden) {
 		DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.pointcut(),
 				new TimeoutInterceptor(this.methods, overridden, this.runtime));
-		outer.setOrder(this.adviceOrder);
+		outer.setOrder(this.methods.adviceOrder());
 		int position = 0;
 		while (AnnotationAwareOrderComparator.INSTANCE.compare(advised.getAdvisors()[position], outer) <= 0
 				&& advised.getAdvisors()[position] != this.advisor) {

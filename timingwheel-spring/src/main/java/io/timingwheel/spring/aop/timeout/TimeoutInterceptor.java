@@ -22,9 +22,6 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	/**
 	 * Creates an interceptor.
-	 * @param methods the methods with a time limit
-	 * @param overridden the limits that apply to one bean in place of those of its class
-	 * @param runtime the beans that calls need
 	 */
 	TimeoutInterceptor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime) {
 		this.methods = methods;

@@ -10,14 +10,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.AnnotatedMethodScanner;
-import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
+import io.timingwheel.spring.aop.internal.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +30,6 @@ import org.springframework.util.StringUtils;
 /**
  * The methods with {@link Timeout} and their time limits. Each class is read and checked
  * once. Thread-safe.
- *
- * @since 0.1
  */
 public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
 
@@ -44,7 +41,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final ProxyRules rules;
 
-	private final Supplier<? extends TimeoutOverrides> overrides;
+	private final TimeoutOverrides overrides;
 
 	/** The names of the methods of the beans, as {@code bean.method}. */
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
@@ -58,14 +55,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
-	/**
-	 * Creates an instance that has read no class.
-	 * @param beanFactory resolves the attributes
-	 * @param overrides gives the limits of single beans, and is not called before
-	 * {@link #read}; should cache its result
-	 */
-	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory,
-			Supplier<? extends TimeoutOverrides> overrides) {
+	TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory, TimeoutOverrides overrides) {
 		this.beanFactory = beanFactory;
 		this.overrides = overrides;
 		this.rules = new ProxyRules(beanFactory);
@@ -78,6 +68,10 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return this.annotated.pointcut();
 	}
 
+	int adviceOrder() {
+		return this.overrides.adviceOrder();
+	}
+
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		check(beanClass, beanName);
@@ -87,22 +81,18 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	@Override
 	public void resolveWithBeans() {
 		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
-		this.overrides.get().checkNames(this.names);
+		this.overrides.checkNames(this.names);
 	}
 
 	/**
 	 * Returns the limits that apply to one bean in place of those of its class.
-	 * @param beanClass the class of the bean
-	 * @param beanName the name of the bean
-	 * @return the limits by most specific method, often empty
 	 */
 	Map<Method, TimeLimit> overridden(Class<?> beanClass, String beanName) {
 		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		TimeoutOverrides overrides = this.overrides.get();
 		Map<Method, TimeLimit> result = new HashMap<>();
 		of(ClassUtils.getUserClass(beanClass)).forEach((method, limit) -> {
 			this.names.add(publicName + "." + method.getName());
-			Duration override = overrides.find(publicName, method.getName());
+			Duration override = this.overrides.find(publicName, method.getName());
 			if (override != null) {
 				result.put(method, limit.replacedBy(override));
 			}
@@ -155,8 +145,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	/**
 	 * Returns the time limit of a method.
-	 * @param method the called method, may be an interface method
-	 * @param targetClass the class of the object that the method is called on
 	 * @return the time limit, {@code null} if there is none
 	 */
 	@Nullable TimeLimit find(Method method, Class<?> targetClass) {
@@ -174,7 +162,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	/**
 	 * Calls a listener for each method with a time limit: at once for the known methods,
 	 * later for each new one. May call the listener more than once for a method.
-	 * @param listener takes the most specific method
 	 */
 	public void onMethod(Consumer<? super Method> listener) {
 		this.listeners.add(listener);

@@ -5,21 +5,32 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.Ordered;
+
 /**
- * The limits that the configuration of an application sets for single beans, in place of
- * the limits of the annotations. Implementations are thread-safe.
+ * What the configuration of an application says about limits. Implementations are
+ * thread-safe.
  *
  * @since 0.1
  */
 public interface TimeoutOverrides {
 
+	/** The default order of the outer advice, which is outside {@code @Transactional}. */
+	int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
 	/**
-	 * Returns the limit of a method with
-	 * {@link io.timingwheel.spring.annotation.Timeout}.
+	 * Returns the order of the limits among the advice of a bean.
+	 * @return the order, by {@link Ordered}
+	 */
+	default int adviceOrder() {
+		return DEFAULT_ORDER;
+	}
+
+	/**
+	 * Returns the limit of the methods of a bean that have a name.
 	 * @param beanName the name of the bean
-	 * @param methodName the name of the method; its overloads have the same limit
-	 * @return the positive limit, {@code null} if the limit of the annotation stays
-	 * @throws RuntimeException if the configuration is invalid
+	 * @param methodName the name of the methods
+	 * @return the positive limit, {@code null} if that of the annotation stays
 	 */
 	@Nullable Duration find(String beanName, String methodName);
 

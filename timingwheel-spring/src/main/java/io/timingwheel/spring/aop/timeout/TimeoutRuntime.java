@@ -55,12 +55,8 @@ final class TimeoutRuntime {
 
 	/**
 	 * Starts a timer.
-	 * @param task the task that the wheel runs at the deadline
-	 * @param startNanos when the time began, by the wheel's clock
-	 * @param nanos how long the time lasts
 	 * @return the timer; {@code null} if the wheel has stopped, because work that ends
 	 * during shutdown has no time limit
-	 * @throws TaskRejectedException if the wheel has no room for another timer
 	 */
 	@Nullable TimerHandle schedule(DirectTask task, long startNanos, long nanos) {
 		TimingWheel wheel = this.wheel.get();
@@ -99,7 +95,6 @@ final class TimeoutRuntime {
 	/**
 	 * Interrupts the thread of an expired call, in this method or soon after it. If a
 	 * test moves the time, the thread has its interrupt when the time has been moved.
-	 * @param guard the guard of the call
 	 */
 	void interrupt(InterruptGuard guard) {
 		if (this.wheel.get().timeSource() instanceof ManualTimeSource) {

@@ -36,7 +36,7 @@ final class Proxies {
 	Proxies(TimingWheel wheel, Executor executor) {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
-		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, NoOverrides::new);
+		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, new NoOverrides());
 		TimeoutRuntime runtime = new TimeoutRuntime(() -> wheel, () -> executor,
 				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener));
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),

@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -33,8 +34,6 @@ import org.springframework.util.ClassUtils;
  * and <code>#a0</code> are arguments, <code>@name</code> is a bean. The name of a
  * parameter may be the one in the class, in a superclass or in an interface. The
  * expression is parsed and checked once. Thread-safe.
- *
- * @since 0.1
  */
 public final class ArgumentExpression {
 
@@ -66,14 +65,6 @@ public final class ArgumentExpression {
 
 	/**
 	 * Parses an expression and checks that nothing in it fails at each call.
-	 * @param attribute the attribute that holds the expression, for messages, such as
-	 * {@code @Delayed(key)}
-	 * @param text the expression
-	 * @param method the most specific method
-	 * @param beanFactory resolves references to beans and to types
-	 * @return the expression
-	 * @throws InvalidAnnotatedMethodException if the text cannot be parsed, or if a part
-	 * of it can never be evaluated, such as an unknown parameter
 	 */
 	public static ArgumentExpression parse(String attribute, String text, Method method,
 			ConfigurableBeanFactory beanFactory) {
@@ -102,9 +93,7 @@ public final class ArgumentExpression {
 
 	/**
 	 * Evaluates the expression for a call.
-	 * @param arguments the arguments of the call
 	 * @return the value, may be {@code null}
-	 * @throws IllegalArgumentException if the evaluation fails
 	 */
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {
 		if (this.argument >= 0) {
@@ -207,10 +196,6 @@ public final class ArgumentExpression {
 	/**
 	 * Checks the type of the values of an expression, as far as it is known before a
 	 * call.
-	 * @param attribute the attribute that holds the expression, for messages
-	 * @param expected what the values should be, for messages
-	 * @param types the types of usable values
-	 * @throws InvalidAnnotatedMethodException if no value can have one of the types
 	 */
 	public void requireResult(String attribute, String expected, Class<?>... types) {
 		Class<?> found = this.resultType;
@@ -236,7 +221,6 @@ public final class ArgumentExpression {
 
 	/**
 	 * Returns the value of an expression that is the same for all calls.
-	 * @return the value, empty if the expression is no constant
 	 */
 	public Optional<Object> constant() {
 		return (this.expression.getAST() instanceof Literal literal)

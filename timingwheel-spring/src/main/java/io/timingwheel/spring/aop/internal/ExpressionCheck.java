@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -69,9 +69,6 @@ final class ExpressionCheck {
 
 	/**
 	 * Creates a check.
-	 * @param method the method whose arguments the expression is on
-	 * @param positions the positions of its parameters by name
-	 * @param names the names that users give to the parameters
 	 */
 	ExpressionCheck(Method method, Map<String, Integer> positions, Collection<String> names,
 			@Nullable ClassLoader classLoader) {
@@ -83,12 +80,8 @@ final class ExpressionCheck {
 
 	/**
 	 * Checks a node and those below it.
-	 * @param node the node
-	 * @param inElement whether the node is evaluated for each element of a collection, to
-	 * which names without a {@code #} then belong
 	 * @return the type of its value, {@code Void} for {@code null}; {@code null} if it is
 	 * unknown
-	 * @throws Failure if the evaluation can never succeed
 	 */
 	@Nullable Class<?> check(SpelNode node, boolean inElement) {
 		if (node instanceof CompoundExpression) {

@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -47,8 +48,6 @@ import org.springframework.util.ReflectionUtils;
  * The beans that exist before the post-processors take the bean factory from here. If
  * Spring had to find it by type, it would instantiate {@link FactoryBean}s to learn what
  * they create, with all beans that these need.
- *
- * @since 0.1
  */
 public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, PriorityOrdered {
 
@@ -105,7 +104,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 
 	/**
 	 * Returns the bean factory.
-	 * @return the bean factory of the application context
 	 */
 	public ConfigurableListableBeanFactory beanFactory() {
 		ConfigurableListableBeanFactory beanFactory = this.beanFactory;
@@ -115,7 +113,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 
 	/**
 	 * Returns the class of a bean or of the product of a factory bean.
-	 * @param beanName the name of the bean
 	 * @return the class, {@code null} if the bean does not exist yet
 	 */
 	public @Nullable Class<?> classOf(String beanName) {
@@ -126,8 +123,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	/**
 	 * Returns whether an object is one that Spring did not create, but that somebody
 	 * registered in place of a bean.
-	 * @param beanName the name of the bean
-	 * @return whether the bean exists, and is a mock or another object from outside
 	 */
 	public boolean isReplaced(String beanName) {
 		return beanFactory().containsSingleton(beanName) && !this.classes.containsKey(beanName)
@@ -147,7 +142,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	/**
 	 * Calls a listener with the class and the name of each bean that is created from now
 	 * on.
-	 * @param listener takes the class of the bean, not of its proxy
 	 */
 	public void onCreated(BiConsumer<Class<?>, String> listener) {
 		this.listener = listener;
@@ -156,7 +150,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	/**
 	 * Returns whether an object from outside hides the annotations of the bean whose
 	 * place it took, because its class shows less, such as a mock of an interface.
-	 * @return whether there is such an object
 	 */
 	public boolean hidesAnnotations() {
 		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).anyMatch((name) -> {
@@ -183,7 +176,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	 * Returns the names of the singletons that do not exist, and of which only an
 	 * interface or an abstract class is known, and of prototypes whose code shows that
 	 * they have annotations.
-	 * @return the names, first those whose code shows that they have annotations
 	 */
 	public List<String> hidden() {
 		ConfigurableListableBeanFactory factory = beanFactory();
@@ -196,7 +188,6 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	/**
 	 * Returns those of the {@link #hidden()} beans whose code shows that they have
 	 * annotations.
-	 * @return the names
 	 */
 	public List<String> hiddenWithAnnotations() {
 		return hidden().stream().filter((name) -> showsAnnotations(beanFactory(), name)).toList();

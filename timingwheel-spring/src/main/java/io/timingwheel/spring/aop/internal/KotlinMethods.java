@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -18,8 +18,6 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * {@code PT30M} and {@code 500} (milliseconds). Both may hold
  * <code>${placeholders}</code> and <code>#{bean expressions}</code>, which are resolved
  * once the beans exist. Thread-safe.
- *
- * @since 0.1
  */
 public final class AttributeResolver {
 
@@ -31,7 +29,6 @@ public final class AttributeResolver {
 
 	/**
 	 * Creates a resolver.
-	 * @param beanFactory resolves placeholders and bean expressions
 	 */
 	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -39,9 +36,7 @@ public final class AttributeResolver {
 
 	/**
 	 * Resolves a duration. May instantiate beans.
-	 * @param text the text of the attribute
 	 * @return the duration, may be zero or negative
-	 * @throws IllegalArgumentException if the text gives no duration
 	 */
 	Duration duration(String text) {
 		Object value = resolve(text);
@@ -95,8 +90,6 @@ public final class AttributeResolver {
 
 	/**
 	 * Converts the value of an expression.
-	 * @param value a {@code Duration}, a number of milliseconds or a text such as
-	 * {@code 30s}
 	 * @return the duration, may be zero or negative
 	 * @throws IllegalArgumentException if the value is {@code null} or of another type
 	 */

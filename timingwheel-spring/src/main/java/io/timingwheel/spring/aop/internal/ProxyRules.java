@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -24,8 +25,6 @@ import org.springframework.util.ClassUtils;
  * Checks that the proxy of a bean can intercept an annotated method. If the proxy cannot,
  * Spring would silently ignore the annotation. Follows {@code @Proxyable}, as Spring
  * does. Thread-safe.
- *
- * @since 0.1
  */
 public final class ProxyRules {
 
@@ -33,7 +32,6 @@ public final class ProxyRules {
 
 	/**
 	 * Creates the rules of an application context.
-	 * @param beanFactory holds the settings of the proxies
 	 */
 	public ProxyRules(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -41,10 +39,6 @@ public final class ProxyRules {
 
 	/**
 	 * Checks a method that is called on the bean, whether the bean has a proxy or not.
-	 * @param annotation the annotation, for messages, such as {@code @Recurring}
-	 * @param method the most specific method
-	 * @throws InvalidAnnotatedMethodException if the method cannot be called, or would
-	 * run on a proxy in place of the bean
 	 */
 	public static void checkCallable(String annotation, Method method) {
 		if (Modifier.isStatic(method.getModifiers())) {
@@ -65,11 +59,6 @@ public final class ProxyRules {
 
 	/**
 	 * Checks a method.
-	 * @param annotation the annotation, for messages, such as {@code @Timeout}
-	 * @param method the most specific method
-	 * @param beanClass the class of the bean; may be an interface if the class is unknown
-	 * @param beanName the name of the bean
-	 * @throws InvalidAnnotatedMethodException if the proxy cannot intercept the method
 	 */
 	public void check(String annotation, Method method, Class<?> beanClass, String beanName) {
 		if (Modifier.isStatic(method.getModifiers())) {
@@ -114,7 +103,6 @@ public final class ProxyRules {
 
 	/**
 	 * The interfaces of an interface-based proxy, in the order in which Spring decides.
-	 * @return the interfaces, empty for a class-based proxy
 	 */
 	private Set<Class<?>> proxyInterfaces(Class<?> beanClass, String beanName) {
 		if (AutoProxyUtils.shouldProxyTargetClass(this.beanFactory, beanName)) {
@@ -150,8 +138,6 @@ public final class ProxyRules {
 	 * Returns whether the proxies of an application context are class-based, if nothing
 	 * else is said of a bean: by the property of Spring Boot, or by the definitions of
 	 * the beans, which must not be instantiated yet.
-	 * @param beanFactory holds the settings
-	 * @return whether a proxy is a subclass of the bean's class
 	 */
 	public static boolean isClassBased(ConfigurableListableBeanFactory beanFactory) {
 		Environment environment = beanFactory.getBean("environment", Environment.class);

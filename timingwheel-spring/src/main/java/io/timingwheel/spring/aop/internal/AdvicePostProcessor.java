@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.Ordered;
@@ -8,8 +8,6 @@ import org.springframework.core.Ordered;
  * together, with its auto-proxy creator, since they are ordered. Those that come early
  * run right after the auto-proxy creator, so that the post-processors of listeners get
  * the proxy.
- *
- * @since 0.1
  */
 public interface AdvicePostProcessor extends BeanPostProcessor {
 

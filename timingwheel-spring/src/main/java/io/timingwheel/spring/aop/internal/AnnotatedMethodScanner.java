@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.util.Arrays;
 import java.util.List;
 
@@ -21,8 +22,6 @@ import org.springframework.util.ClassUtils;
  * <p>
  * Ahead-of-time processing skips the scan, because the properties of the running
  * application are unknown then. The processed application scans when it starts.
- *
- * @since 0.1
  */
 public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
@@ -35,7 +34,6 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	/**
 	 * Creates a scanner. It also creates the beans that it cannot read, and that run by
 	 * themselves.
-	 * @param beans knows these beans
 	 */
 	public AnnotatedMethodScanner(CreatedBeans beans) {
 		this.beans = beans;
@@ -85,8 +83,6 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	/**
 	 * Returns the name by which users know a bean. For the target of a scoped proxy, this
 	 * is the name of the proxy.
-	 * @param beanName the name in the bean factory
-	 * @return the name for users
 	 */
 	public static String publicName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
@@ -106,8 +102,6 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 	/**
 	 * Reads and checks the methods with one or more annotations.
-	 *
-	 * @since 0.1
 	 */
 	public interface Reader {
 
@@ -123,7 +117,6 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 		/**
 		 * Resolves and checks the attributes that depend on other beans. Called once,
 		 * when all singletons exist.
-		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
 		 */
 		void resolveWithBeans();
 

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -7,8 +7,6 @@ import org.springframework.context.annotation.Role;
 
 /**
  * The scan for annotated methods, and the check that their beans get the advice.
- *
- * @since 0.1
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)

@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Target;
@@ -48,7 +49,6 @@ import org.springframework.util.ReflectionUtils;
  * {@code equals}, {@code hashCode} and {@code toString}.
  *
  * @param <A> the type of the annotation
- * @since 0.1
  */
 public final class AnnotatedMethods<A extends Annotation> {
 
@@ -62,7 +62,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	/**
 	 * Creates an instance that has read no class.
-	 * @param annotationType the type of the annotation
 	 */
 	public AnnotatedMethods(Class<A> annotationType) {
 		this.annotationType = annotationType;
@@ -72,7 +71,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	/**
 	 * Returns the annotation that this instance looks for.
-	 * @return the type of the annotation
 	 */
 	Class<A> annotationType() {
 		return this.annotationType;
@@ -80,10 +78,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	/**
 	 * Returns the annotated methods of a class.
-	 * @param type the class; may be the class of a proxy
-	 * @return the most specific methods with their annotations, empty if there are none
-	 * @throws InvalidAnnotatedMethodException if the attributes of an annotation
-	 * contradict each other
 	 */
 	public Map<Method, A> of(Class<?> type) {
 		return find(type).methods();
@@ -92,8 +86,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 	/**
 	 * Returns the methods of a class that have no annotation of their own, and therefore
 	 * get the annotation of a type.
-	 * @param type the class; may be the class of a proxy
-	 * @return those of the methods of {@link #of}
 	 */
 	public Set<Method> defaults(Class<?> type) {
 		return find(type).defaults();
@@ -112,7 +104,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 	/**
 	 * Returns a pointcut that matches the annotated methods, also when they are called
 	 * through an interface.
-	 * @return the pointcut
 	 */
 	public Pointcut pointcut() {
 		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
@@ -129,9 +120,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	/**
 	 * Returns the method that a call invokes in the end.
-	 * @param method the called method; may be an interface method or a bridge method
-	 * @param targetClass the class of the object that the method is called on
-	 * @return the most specific method
 	 */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
@@ -140,9 +128,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 	/**
 	 * Returns the types of a method's parameters. Type variables that the class of the
 	 * bean binds are resolved.
-	 * @param method the method
-	 * @param beanClass the class of the bean
-	 * @return the types in the order of the parameters
 	 */
 	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
 		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
@@ -185,7 +170,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	/**
 	 * Adds the methods for which a function gives an annotation.
-	 * @return the added methods
 	 */
 	private List<Method> collect(Class<?> type, Set<Class<?>> declaring, Map<Method, A> methods, Finder<A> finder) {
 		List<Method> added = new ArrayList<>();

@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,10 +27,6 @@ final class FactoryCode {
 
 	/**
 	 * Returns the classes of which a method calls the constructor.
-	 * @param method the method
-	 * @param classLoader loads the classes
-	 * @return the classes, empty if the code is not there to be read, as in a native
-	 * image
 	 */
 	static Set<Class<?>> createdBy(Method method, @Nullable ClassLoader classLoader) {
 		Class<?> declaring = ClassUtils.getUserClass(method.getDeclaringClass());

@@ -1,5 +1,6 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -21,8 +22,6 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Reads the values of an annotation on a method. Reading may instantiate beans, and
  * throws an {@link InvalidAnnotatedMethodException} for a value that is of no use.
- *
- * @since 0.1
  */
 public final class MethodAttributes {
 
@@ -39,9 +38,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Creates a reader.
-	 * @param method the annotated method
-	 * @param annotation its annotation
-	 * @param beanFactory resolves placeholders and bean expressions
 	 */
 	public MethodAttributes(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
@@ -53,9 +49,6 @@ public final class MethodAttributes {
 	/**
 	 * Reads values once, when they are needed first. If the annotation holds no
 	 * placeholder and no bean expression, this is now.
-	 * @param values reads the values
-	 * @return the values
-	 * @param <T> the type of the values
 	 */
 	public <T> Supplier<T> once(Supplier<T> values) {
 		return isLiteral(this.annotation) ? SingletonSupplier.of(values.get()) : SingletonSupplier.of(values);
@@ -63,8 +56,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Returns whether the values of an annotation are known without properties and beans.
-	 * @param annotation the annotation
-	 * @return whether it holds no placeholder and no bean expression
 	 */
 	public static boolean isLiteral(Annotation annotation) {
 		String attributes = annotation.toString();
@@ -73,8 +64,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Returns whether a text is set.
-	 * @param attribute the attribute
-	 * @return whether the text has characters
 	 */
 	public boolean has(String attribute) {
 		return StringUtils.hasText(raw(attribute));
@@ -86,8 +75,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads a text.
-	 * @param attribute the attribute
-	 * @return the text without placeholders and expressions, may be empty
 	 */
 	public String text(String attribute) {
 		return text("the " + attribute, raw(attribute));
@@ -100,8 +87,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads the name of tasks.
-	 * @param defaultName the name if there is none
-	 * @return the name
 	 */
 	public String name(String defaultName) {
 		return name("the name", raw("name"), defaultName);
@@ -109,10 +94,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads a name of tasks.
-	 * @param what the attribute, for messages, such as {@code an alias}
-	 * @param text the text of the attribute
-	 * @param defaultName the name if the text is empty
-	 * @return the name
 	 */
 	public String name(String what, String text, String defaultName) {
 		String resolved = text(what, text);
@@ -128,10 +109,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads a duration that may be zero or negative.
-	 * @param what the attribute, for messages, such as {@code the delay}
-	 * @param text the text of the attribute
-	 * @param remedy what to do if this is no duration
-	 * @return the duration
 	 */
 	public Duration duration(String what, String text, String remedy) {
 		return value("%s of %s".formatted(what, this.type), remedy, () -> this.resolver.duration(text));
@@ -139,7 +116,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads a duration that must not be negative.
-	 * @param attribute the attribute
 	 * @return the duration, {@code null} if the attribute is not set
 	 */
 	public @Nullable Duration duration(String attribute) {
@@ -156,8 +132,6 @@ public final class MethodAttributes {
 
 	/**
 	 * Reads a policy.
-	 * @param policy the policy of the annotation
-	 * @return the policy, without what the configuration overrides
 	 */
 	public PolicySettings policy(TaskPolicy policy) {
 		Backoff backoff = policy.backoff();

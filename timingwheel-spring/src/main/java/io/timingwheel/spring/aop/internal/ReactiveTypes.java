@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.util.Optional;
 
@@ -9,8 +9,6 @@ import org.springframework.core.ReactiveAdapterRegistry;
 
 /**
  * Finds how Spring adapts a type to a publisher.
- *
- * @since 0.1
  */
 public final class ReactiveTypes {
 
@@ -31,7 +29,6 @@ public final class ReactiveTypes {
 	 * Returns the adapter of the nearest superclass. Spring's own search gives a class
 	 * that is also a {@code Publisher}, such as RxJava's {@code Flowable}, the adapter of
 	 * {@code Publisher}, from which there is no way back to the class.
-	 * @param type the type
 	 * @return the adapter, {@code null} if the type is not reactive
 	 */
 	public static @Nullable ReactiveAdapter adapterOf(Class<?> type) {

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.internal;
 
 import java.math.BigDecimal;
 import java.time.Duration;
