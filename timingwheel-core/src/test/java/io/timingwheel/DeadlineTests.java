@@ -23,6 +23,9 @@ class DeadlineTests {
 
 	private final List<String> fired = new ArrayList<>();
 
+	/**
+	 * RussellLuo/timingwheel uses the wall clock, which may be set.
+	 */
 	@Test
 	void nanoTimeIsTheClockOfTheWheel() {
 		ManualTimeSource clock = new ManualTimeSource();

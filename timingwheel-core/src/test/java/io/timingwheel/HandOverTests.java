@@ -93,6 +93,9 @@ class HandOverTests {
 		assertThat(this.task.count()).isOne();
 	}
 
+	/**
+	 * RussellLuo/timingwheel #53: deadlock between flushing a bucket and adding.
+	 */
 	@Test
 	void executorMayUseTheWheel() {
 		AtomicReference<TimingWheel> wheel = new AtomicReference<>();

@@ -162,6 +162,7 @@ class ParkRaceTests {
 
 	}
 
+	/** tokio #6682: wake-ups got lost in a sharded wheel. */
 	private static final class AddToAnotherShardAndPark extends WithADriverThread {
 
 		AddToAnotherShardAndPark() {

@@ -52,6 +52,9 @@ class RefusalTests {
 
 	private final TimingWheel wheel = wheel(this::refuseOrRun);
 
+	/**
+	 * Netty: a timer whose executor rejects it is logged and lost.
+	 */
 	@Test
 	void refusedTimerIsPendingAgainAndFiresOnceTheExecutorAcceptsIt() {
 		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);

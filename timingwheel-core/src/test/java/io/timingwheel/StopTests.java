@@ -114,6 +114,9 @@ class StopTests {
 		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
 	}
 
+	/**
+	 * xiaoxuxiansheng/timewheel, godis: a task added after Stop blocks for ever.
+	 */
 	@Test
 	void noTimerIsAcceptedAfterwards() {
 		this.wheel.stop();
@@ -373,6 +376,9 @@ class StopTests {
 		}
 	}
 
+	/**
+	 * Netty: stop does not return a timeout that is added at the same time.
+	 */
 	@RepeatedTest(20)
 	void eachTimerAcceptedDuringStopEndsInExactlyOneWay() throws Exception {
 		TimingWheel wheel = wheelThatWaits(Runnable::run, 4);

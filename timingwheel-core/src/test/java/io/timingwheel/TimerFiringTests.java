@@ -44,6 +44,9 @@ class TimerFiringTests {
 		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
 	}
 
+	/**
+	 * Kafka rounds deadlines down, so a third of all timers fire early.
+	 */
 	@Test
 	void timerScheduledInTheMiddleOfATickIsNotEarly() {
 		TimingWheel wheel = wheel(Duration.ofMillis(10));
@@ -147,6 +150,33 @@ class TimerFiringTests {
 		assertThat(wheel.pending()).isZero();
 	}
 
+	/** Akka #20424: the scheduler died after 2^31 ticks. */
+	@ParameterizedTest
+	@ValueSource(ints = { 31, 32, 33, 47, 62 })
+	void wheelGoesOnAfterAnyNumberOfTicks(int exponent) {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.tick(Duration.ofNanos(1))
+			.wheelSize(64)
+			.timeSource(this.clock)
+			.build();
+		long ticks = 1L << exponent;
+		wheel.schedule(this.task, ticks + 5, TimeUnit.NANOSECONDS);
+		this.clock.advance(Duration.ofNanos(ticks - 5));
+		for (int i = 1; i <= 20; i++) {
+			wheel.schedule(this.task, i, TimeUnit.NANOSECONDS);
+		}
+		this.clock.advance(Duration.ofNanos(20));
+		List<Long> expected = new ArrayList<>();
+		for (int i = 1; i <= 20; i++) {
+			expected.add(ticks - 5 + i);
+		}
+		expected.add(10, ticks + 5);
+		assertThat(this.task.times()).isEqualTo(expected);
+	}
+
+	/**
+	 * Caffeine 7cc9f1f41: a timer could fire one rotation late.
+	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 4, 64, 256, 1024, 4096 })
 	void timerFiresOnceAndOnTimeAtEveryDistance(int wheelSize) {

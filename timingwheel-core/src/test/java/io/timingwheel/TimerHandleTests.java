@@ -96,6 +96,9 @@ class TimerHandleTests {
 		assertThat(this.wheel.snapshot().rescheduled()).isZero();
 	}
 
+	/**
+	 * go-zero #5510: a task that was moved fired one rotation late.
+	 */
 	@ParameterizedTest
 	@CsvSource({ "1000, 1001", "1000, 1000", "1000, 999", "1000, 1", "1000, 100000000", "100000000, 7", "1, 70000",
 			"255, 256", "256, 255", "65536, 65535", "65535, 65536" })
@@ -120,6 +123,9 @@ class TimerHandleTests {
 		assertThat(this.task.times()).containsExactly(TimeUnit.SECONDS.toNanos(19));
 	}
 
+	/**
+	 * go-zero: MoveTimer to less than a tick runs the task twice, now and later.
+	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 0, -1, Long.MIN_VALUE })
 	void timerMovedToNowFiresAtTheNextAdvanceAndNotOnTheCallersThread(long delay) {
@@ -265,6 +271,31 @@ class TimerHandleTests {
 		assertThat(returned).containsExactly(this.task);
 		assertThat(this.task.count()).isZero();
 		assertThat(handles.get(0).isPending()).isFalse();
+	}
+
+	/** Agrona: ids are reused, so a cancel with an old id cancels another timer. */
+	@Test
+	void staleHandleDoesNotAffectALaterTimer() {
+		List<TimerHandle> stale = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			TimerHandle handle = this.wheel.schedule(() -> {
+			}, 5, TimeUnit.MILLISECONDS);
+			if (i % 2 == 0) {
+				handle.cancel();
+			}
+			stale.add(handle);
+		}
+		this.clock.advance(Duration.ofMillis(5));
+		List<TimerHandle> current = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			current.add(this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS));
+		}
+		assertThat(stale).noneMatch(TimerHandle::cancel)
+			.noneMatch((handle) -> handle.reschedule(1, TimeUnit.DAYS))
+			.noneMatch(TimerHandle::isPending);
+		assertThat(current).allMatch(TimerHandle::isPending);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.task.count()).isEqualTo(1_000);
 	}
 
 	@Test

@@ -1,9 +1,7 @@
 package io.timingwheel;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -43,26 +41,6 @@ class TimerListTests {
 	}
 
 	@Test
-	void timersCancelledInTheirOrderLeaveNoHoles() {
-		Deque<Timer> pending = new ArrayDeque<>(append(1_000));
-		for (int i = 0; i < 100_000; i++) {
-			pending.addAll(append(1));
-			remove(pending.remove());
-		}
-		assertThat(contents()).containsExactlyElementsOf(pending);
-		assertThat(places()).isLessThanOrEqualTo(1_000 + 2 * Chunk.CAPACITY);
-	}
-
-	@Test
-	void placeOfATimerThatIsCancelledAtOnceIsUsedAgain() {
-		append(Chunk.CAPACITY - 1);
-		for (int i = 0; i < 1_000; i++) {
-			remove(append(1).get(0));
-		}
-		assertThat(places()).isEqualTo(Chunk.CAPACITY - 1);
-	}
-
-	@Test
 	void eachTimerStandsAtItsPositionAfterAnySequenceOfCancels() {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
 		Random random = new Random(seed);
@@ -91,22 +69,6 @@ class TimerListTests {
 				assertThat(chunk.list).isSameAs(this.list);
 			}
 		}
-	}
-
-	/**
-	 * A timer that is alone in its list needs no chunk, until a second one comes.
-	 */
-	@Test
-	void secondTimerOfAListFollowsTheFirst() {
-		Timer first = append(1).get(0);
-		assertThat(first.place).isSameAs(this.list);
-		Timer second = append(1).get(0);
-		assertThat(first.place).isInstanceOf(Chunk.class);
-		assertThat(contents()).containsExactly(first, second);
-		remove(first);
-		assertThat(contents()).containsExactly(second);
-		remove(second);
-		assertThat(this.list.isEmpty()).isTrue();
 	}
 
 	private List<Timer> append(int count) {

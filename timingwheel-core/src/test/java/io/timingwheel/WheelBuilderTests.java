@@ -98,6 +98,9 @@ class WheelBuilderTests {
 		assertThatNullPointerException().isThrownBy(() -> this.builder.onError(null));
 	}
 
+	/**
+	 * xiaoxuxiansheng/timewheel, godis: intervals below a second divide by zero.
+	 */
 	@ParameterizedTest
 	@MethodSource
 	void extremeSettingsWork(Duration tick, int wheelSize, int shards) {

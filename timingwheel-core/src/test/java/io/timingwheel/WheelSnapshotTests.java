@@ -49,6 +49,9 @@ class WheelSnapshotTests {
 		assertThat(snapshot.levels()).allMatch((level) -> level.pending() == 0 && level.occupiedSlots() == 0);
 	}
 
+	/**
+	 * Netty #14959: cancelled and rejected timeouts still counted as pending.
+	 */
 	@Test
 	void countsWhatHappened() {
 		List<TimerHandle> handles = new ArrayList<>();
