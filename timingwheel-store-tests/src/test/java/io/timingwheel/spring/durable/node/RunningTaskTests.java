@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -144,6 +145,51 @@ class RunningTaskTests extends NodeTestSupport {
 			advanceMillis(1);
 			return counts().completed() == 200;
 		});
+	}
+
+	/**
+	 * The store does not begin the task of another name, so the node asks late for the
+	 * task that finds the window full.
+	 */
+	@Test
+	void aTaskThatFindsItsWindowFullIsGivenBackAfterItHasWaitedAndNotBecauseItIsLate() {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		AtomicInteger begins = new AtomicInteger();
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+				begins.incrementAndGet();
+				if (fails.get()) {
+					throw new IllegalStateException("down");
+				}
+				return super.begin(tasks, lease);
+			}
+
+		});
+		List<Runnable> withoutThread = new ArrayList<>();
+		handle(new NumberHandler(NAME, (number) -> {
+		}, withoutThread::add, null, Missed.ONCE));
+		handle("other", (number) -> this.started.incrementAndGet());
+		IntStream.range(0, NameWindow.MIN_SIZE).forEach((number) -> enqueue(number, Duration.ZERO));
+		enqueue("other", "1", Duration.ofMillis(100));
+		String late = enqueue(-1, Duration.ofMillis(1_100));
+		DurableNode node = node();
+		advanceMillis(1_100);
+		assertThat(withoutThread).hasSize(NameWindow.MIN_SIZE);
+		assertThat(begins).hasValue(5);
+		fails.set(false);
+		advanceMillis(100);
+		assertThat(begins).hasValue(5);
+		while (this.started.get() == 0) {
+			advanceMillis(1);
+		}
+		advanceMillis(95);
+		assertThat(find(late).state()).isEqualTo(State.LEASED);
+		assertThat(node.figure(Figure.RELEASED)).isZero();
+		advanceMillis(20);
+		assertThat(find(late).state()).isEqualTo(State.SCHEDULED);
+		assertThat(node.figure(Figure.RELEASED)).isEqualTo(1);
 	}
 
 	@Test
