@@ -35,6 +35,8 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = DURABLE + ".autoconfigure";
 
+	private static final String OPERATORS = "io.timingwheel.spring.actuate.internal";
+
 	private static final String OURS = "io.timingwheel..";
 
 	@ArchTest
@@ -47,7 +49,8 @@ class ArchitectureTests {
 	static final ArchRule theNodeKnowsNeitherCallsNorPayloads = noClasses().that()
 		.resideInAPackage(DURABLE + ".node")
 		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, DURABLE + ".store", DURABLE + ".node"));
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, DURABLE, DURABLE + ".store",
+				DURABLE + ".node", OPERATORS));
 
 	@ArchTest
 	static final ArchRule onlyTheAutoConfigurationUsesSpringBoot = noClasses().that()
@@ -59,6 +62,8 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule onlyWhatOperatorsSeeUsesTheEndpoints = noClasses().that()
 		.resideOutsideOfPackages(DURABLE + ".admin", AUTOCONFIGURE)
+		.and()
+		.haveNameNotMatching(".*\\.node\\.(DurableNode|StoreAvailability)")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("io.timingwheel.spring.actuate..");

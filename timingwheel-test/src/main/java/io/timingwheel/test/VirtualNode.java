@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
+import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.durable.admin.OperatedTasks;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableNode;
@@ -63,7 +64,7 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 	}
 
 	private boolean hasPendingOnce(String name, int limit) {
-		return this.tasks.pages()
+		return this.node.pages()
 			.first(name, Order.PENDING, null, limit)
 			.stream()
 			.anyMatch((task) -> task.schedule() == null);
@@ -71,7 +72,7 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 
 	@Override
 	public @Nullable Throwable storeError() {
-		DurableNode.Outage outage = this.node.outage();
+		StoreNode.Outage outage = this.node.outage();
 		return (outage != null) ? outage.error() : null;
 	}
 
@@ -105,7 +106,7 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 
 	@Override
 	public List<PendingTask> pending(String name) {
-		return this.tasks.pages()
+		return this.node.pages()
 			.first(name, Order.PENDING, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),

@@ -218,7 +218,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(dead.error()).contains("broken");
 		// The node counts a failure after the store knows of it.
 		await().until(() -> node.counts().failed() == 3);
-		assertThat(node.deadTasks().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
+		assertThat(node.node().requeueDead(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
 		await().until(() -> this.runs.get(1).get() == 2);
 	}
 

@@ -14,7 +14,6 @@ import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.admin.DeadTasks;
-import io.timingwheel.spring.durable.admin.TaskPages;
 import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandler;
@@ -25,7 +24,6 @@ import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
@@ -58,13 +56,11 @@ public final class TestNode implements AutoCloseable {
 
 	private final DurableHandlers handlers = new DurableHandlers();
 
+	private final DelayedTaskStore store;
+
 	private final DurableNode node;
 
 	private final DurableTasks durable;
-
-	private final TaskPages pages;
-
-	private final DeadTasks dead;
 
 	private final Map<String, Throwable> finalErrors = new ConcurrentHashMap<>();
 
@@ -83,13 +79,12 @@ public final class TestNode implements AutoCloseable {
 				null, null, policies);
 		bodies.forEach(
 				(name, body) -> this.handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
+		this.store = store;
 		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
 				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
 				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
 				this.codec, null);
-		this.pages = new TaskPages(store, this.handlers);
-		this.dead = new DeadTasks(store, this.pages, this.node::wake);
 	}
 
 	private DurableHandler handler(String name, @Nullable NumberBody body, @Nullable Duration expireAfter) {
@@ -186,14 +181,14 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	DeadTasks deadTasks() {
-		return this.dead;
+		return new DeadTasks(this.store, this.node.pages(), this.node::requeueDead);
 	}
 
 	/**
 	 * The dead tasks of a name, at most 10.
 	 */
 	List<StoredTask> dead() {
-		return this.pages.first(NAME, Order.DEAD_LATEST_FIRST, null, 10);
+		return this.node.findDead(NAME, 10);
 	}
 
 	public TaskCounts counts() {

@@ -2,16 +2,19 @@ package io.timingwheel.spring.durable.admin;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
+import io.timingwheel.spring.durable.node.TaskPages;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
@@ -36,48 +39,24 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	private final TaskPages pages;
 
-	private final Runnable onRequeue;
+	private final Function<List<String>, List<Requeue>> requeue;
 
 	/**
 	 * Creates an object for the dead tasks of a store.
+	 * @param requeue makes dead tasks pending, and tells the node
 	 */
-	public DeadTasks(DelayedTaskStore store, TaskPages pages, Runnable onRequeue) {
+	public DeadTasks(DelayedTaskStore store, TaskPages pages, Function<List<String>, List<Requeue>> requeue) {
 		this.store = store;
 		this.pages = pages;
-		this.onRequeue = onRequeue;
-	}
-
-	/**
-	 * Makes a dead task pending again.
-	 */
-	public Requeue requeue(String id) {
-		return requeue(List.of(id)).get(0);
-	}
-
-	private List<Requeue> requeue(List<String> ids) {
-		List<Requeue> results = this.store.requeue(ids);
-		if (results.contains(Requeue.REQUEUED)) {
-			this.onRequeue.run();
-		}
-		return results;
-	}
-
-	/**
-	 * Deletes a dead task.
-	 */
-	public boolean delete(String id) {
-		return this.store.discard(List.of(id)) > 0;
+		this.requeue = requeue;
 	}
 
 	@Override
 	public DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
-		List<Requeue> results = step.ids.isEmpty() ? List.of() : requeue(step.ids);
-		return step.reply(count(results, Requeue.REQUEUED), count(results, Requeue.KEY_PENDING));
-	}
-
-	private static int count(List<Requeue> results, Requeue result) {
-		return (int) results.stream().filter((one) -> one == result).count();
+		List<Requeue> results = step.ids.isEmpty() ? List.of() : this.requeue.apply(step.ids);
+		return step.reply(Collections.frequency(results, Requeue.REQUEUED),
+				Collections.frequency(results, Requeue.KEY_PENDING));
 	}
 
 	@Override
@@ -87,9 +66,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 	}
 
 	/**
-	 * Finds the tasks of one page. Those that die during this call and those that follow
-	 * it are left alone. Otherwise tasks that fail at once would be requeued without an
-	 * end.
+	 * Finds the tasks of one page. Those that die from the first call on are left alone:
+	 * tasks that fail at once would be requeued without an end.
 	 */
 	private Step step(String name, DeadSelection which, @Nullable String cursor) {
 		Predicate<@Nullable String> filter = DeadFilter.of(which);
@@ -147,12 +125,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 				latest.id());
 	}
 
-	/**
-	 * One page of tasks.
-	 *
-	 * @param ids the tasks to change
-	 * @param next where the next call goes on, {@code null} if nothing remains
-	 */
 	private record Step(List<String> ids, @Nullable DeadCursor next) {
 
 		DeadStep reply(int affected, int skipped) {

@@ -5,11 +5,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -25,12 +25,11 @@ import org.springframework.util.StringUtils;
  * @param handlers the methods of this application
  * @param node this node
  * @param counts counts the tasks
- * @param pages reads the tasks
- * @param dead requeues, deletes and groups dead tasks
+ * @param dead requeues, deletes and groups dead tasks in bounded steps
  * @since 0.1
  */
-public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreNode node, TaskCounts counts,
-		TaskPages pages, DeadTasks dead) implements StoredTasks {
+public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node, TaskCounts counts,
+		DeadTasks dead) implements StoredTasks {
 
 	@Override
 	public boolean owns(String name) {
@@ -41,12 +40,12 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 	public List<StoredTaskDetails> pending(String name, @Nullable Position after, int limit) {
 		StoredTask.Position position = (after != null)
 				? new StoredTask.Position(after.dueAt().toEpochMilli(), after.id()) : null;
-		return this.pages.first(name, Order.PENDING, position, limit).stream().map(this::neutral).toList();
+		return this.node.pages().first(name, Order.PENDING, position, limit).stream().map(this::neutral).toList();
 	}
 
 	@Override
 	public List<StoredTaskDetails> dead(String name, int limit) {
-		return this.pages.first(name, Order.DEAD_LATEST_FIRST, null, limit).stream().map(this::neutral).toList();
+		return this.node.pages().first(name, Order.DEAD_LATEST_FIRST, null, limit).stream().map(this::neutral).toList();
 	}
 
 	private StoredTaskDetails neutral(StoredTask task) {
@@ -98,7 +97,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 		if (task == null) {
 			return false;
 		}
-		return (task.state() == StoredTask.State.DEAD) ? this.dead.delete(keyOrId)
+		return (task.state() == StoredTask.State.DEAD) ? this.node.deleteDead(keyOrId)
 				: this.tasks.pending().cancel(name, keyOrId);
 	}
 
@@ -118,7 +117,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreN
 
 	@Override
 	public Change requeue(String name, String id) {
-		return byId(name, id).isEmpty() ? Change.NOT_FOUND : switch (this.dead.requeue(id)) {
+		return byId(name, id).isEmpty() ? Change.NOT_FOUND : switch (this.node.requeueDead(id)) {
 			case REQUEUED -> Change.DONE;
 			case NOT_DEAD -> Change.NOT_FOUND;
 			case KEY_PENDING -> Change.KEY_PENDING;

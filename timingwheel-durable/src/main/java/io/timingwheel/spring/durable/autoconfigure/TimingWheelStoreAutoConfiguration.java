@@ -7,10 +7,8 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties;
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.admin.DeadTasks;
-import io.timingwheel.spring.durable.admin.OperatedNode;
 import io.timingwheel.spring.durable.admin.OperatedTasks;
 import io.timingwheel.spring.durable.admin.TaskCounts;
-import io.timingwheel.spring.durable.admin.TaskPages;
 import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.call.MethodCalls;
@@ -128,11 +126,6 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	TaskPages timingWheelTaskPages(DelayedTaskStore store, DurableHandlers handlers) {
-		return new TaskPages(store, handlers);
-	}
-
-	@Bean
 	TaskCounts timingWheelTaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
 			ObjectProvider<ManualTime> manualTime) {
 		return new TaskCounts(store, handlers, node,
@@ -140,20 +133,9 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	DeadTasks timingWheelDeadTasks(DelayedTaskStore store, TaskPages pages, DurableNode node) {
-		return new DeadTasks(store, pages, node::wake);
-	}
-
-	@Bean
-	OperatedNode timingWheelOperatedNode(DelayedTaskStore store, DurableNode node, NodeSettings settings,
-			TaskPages pages, DeadTasks dead) {
-		return new OperatedNode(store, node, settings.nodeId(), pages, dead);
-	}
-
-	@Bean
-	OperatedTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, OperatedNode node,
-			TaskCounts counts, TaskPages pages, DeadTasks dead) {
-		return new OperatedTasks(tasks, handlers, node, counts, pages, dead);
+	OperatedTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node,
+			TaskCounts counts, DelayedTaskStore store) {
+		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, node.pages(), node::requeueDead));
 	}
 
 	@Bean

@@ -3,17 +3,26 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
- * Begins tasks when they are due: the store decides whether this node still has them.
- * Thread-safe.
+ * Accepts the tasks that the poller has claimed, and begins them when they are due: the
+ * store decides whether this node still has them.
  */
 final class Beginner extends Batcher {
+
+	private static final Log logger = LogFactory.getLog(Beginner.class);
+
+	private final Names names;
 
 	private final Runner runner;
 
@@ -22,17 +31,63 @@ final class Beginner extends Batcher {
 	/** How long the node trusts the leases of the present request. */
 	private LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
-	Beginner(NodeParts parts, Held held, Runner runner, Settler settler) {
+	Beginner(NodeParts parts, Held held, Names names, Runner runner, Settler settler) {
 		super(parts, held, "timing-wheel-begins", Caller.BEGIN);
+		this.names = names;
 		this.runner = runner;
 		this.settler = settler;
 	}
 
 	/**
-	 * Lets a task wait on the wheel until it is due. The timer of a task that is
-	 * withdrawn meanwhile has no effect.
+	 * Accepts a claimed task.
+	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
 	 */
-	void beginWhenDue(Run run) {
+	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
+		DurableHandler handler = this.names.policies().handlers().find(task.name());
+		if (handler == null) {
+			// The application has removed the handler. The lease brings the task back.
+			return;
+		}
+		// A task of a limited name is leased before it begins only if it has expired.
+		boolean expired = !task.begun() && !task.suspect() && handler.expireAfter() != null
+				&& this.names.policies().limits(handler) != null;
+		Run run = new Run(task, handler, this.names.window(handler), this.runner,
+				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()), expired);
+		this.held.add(run);
+		try {
+			accept(run, term);
+		}
+		catch (Throwable ex) {
+			logger.error("The durable task %s could not be accepted, and is given back".formatted(run), ex);
+			this.settler.giveBack(run);
+		}
+	}
+
+	private void accept(Run run, LeaseKeeper.Term term) {
+		LeasedTask task = run.task;
+		if (!this.held.isOpen() || this.names.policies().isPaused(task.name())) {
+			// The node or the name was paused during the claim.
+			this.settler.giveBack(run);
+		}
+		else if (task.lost() > this.parts.settings().maxLostDeliveries() && run.unknownSchedule == null) {
+			// The first loss does not count: others may have ended the node.
+			run.withdraw();
+			this.settler.giveUp(run,
+					"Nodes ended %d times while they were running the task (timingwheel.store.max-lost-deliveries)"
+						.formatted(task.lost()));
+		}
+		else if (task.begun()) {
+			this.runner.submit(run, term);
+		}
+		else {
+			beginWhenDue(run);
+		}
+	}
+
+	/**
+	 * The timer of a task that is withdrawn before it is due has no effect.
+	 */
+	private void beginWhenDue(Run run) {
 		try {
 			this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos);
 		}
@@ -41,6 +96,10 @@ final class Beginner extends Batcher {
 			this.held.wheelIsFull();
 			this.settler.giveBack(run);
 		}
+	}
+
+	void giveBack(Predicate<String> names) {
+		this.settler.giveBack(names);
 	}
 
 	/**

@@ -1,18 +1,21 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
@@ -23,6 +26,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
@@ -32,7 +36,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  *
  * @since 0.1
  */
-public final class DurableNode {
+public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
 
@@ -54,11 +58,11 @@ public final class DurableNode {
 
 	private final Beginner beginner;
 
-	private final Intake intake;
-
 	private final Poller poller;
 
 	private final Housekeeping housekeeping;
+
+	private final TaskPages pages;
 
 	private volatile boolean stopped;
 
@@ -75,12 +79,12 @@ public final class DurableNode {
 		this.settler = new Settler(this.parts, this.held);
 		this.leases = new LeaseKeeper(this.parts, this.held);
 		Runner runner = new Runner(this.parts, this.held, this.leases, this.settler);
-		this.beginner = new Beginner(this.parts, this.held, runner, this.settler);
 		Names names = new Names(this.parts.settings(), handlers, this.policies,
 				() -> new NameWindow(this.parts::nanoTime, this::wake));
-		this.intake = new Intake(settings.maxLostDeliveries(), names, this.held, this.beginner, runner, this.settler);
-		this.poller = new Poller(this.parts, names, this.held, this.intake);
+		this.beginner = new Beginner(this.parts, this.held, names, runner, this.settler);
+		this.poller = new Poller(this.parts, names, this.held, this.beginner);
 		this.housekeeping = new Housekeeping(this.parts, this.held, services.schedules());
+		this.pages = new TaskPages(store, handlers);
 	}
 
 	/**
@@ -119,58 +123,44 @@ public final class DurableNode {
 		}
 	}
 
-	/**
-	 * Tells whether the node claims tasks.
-	 * @return {@code false} during a pause, and when the node ends
-	 */
+	@Override
 	public boolean isClaiming() {
 		return this.held.isOpen();
 	}
 
-	/**
-	 * Ends the claims, and gives back the tasks whose bodies have not started.
-	 */
+	@Override
 	public void pause() {
 		this.held.setOpen(false);
 		this.parts.availability().idle(Caller.CLAIM);
-		this.intake.giveBack((name) -> true);
+		this.settler.giveBack((name) -> true);
 		this.parts.loops().flush();
 	}
 
-	/**
-	 * Ends a pause.
-	 */
+	@Override
 	public void resume() {
 		this.held.setOpen(!this.stopped);
 		wake();
 	}
 
-	/**
-	 * Pauses or resumes a name, and the earlier names of its handler, for all nodes.
-	 */
+	@Override
 	public void setPaused(String name, boolean paused) {
 		TaskLimits.checkName(name);
 		List<String> names = this.policies.handlers().allNames(name);
 		names.forEach((each) -> this.parts.store().setPaused(each, paused));
 		this.policies.set(names, paused);
 		if (paused) {
-			this.intake.giveBack(names::contains);
+			this.settler.giveBack(names::contains);
 			this.parts.loops().flush();
 		}
 		wake();
 	}
 
-	/**
-	 * Tells whether no task of a name starts, as far as this node knows.
-	 */
+	@Override
 	public boolean isPaused(String name) {
 		return this.policies.isPaused(this.policies.handlers().canonicalName(name));
 	}
 
-	/**
-	 * Tells whether the policy of a name pauses it on this node. {@link #setPaused} does
-	 * not end this pause.
-	 */
+	@Override
 	public boolean isPausedByPolicy(String name) {
 		return this.policies.isPausedByPolicy(name);
 	}
@@ -183,9 +173,7 @@ public final class DurableNode {
 		return this.policies.mayHoldBack(name);
 	}
 
-	/**
-	 * How many tasks this node holds, waiting and running.
-	 */
+	@Override
 	public int inFlight() {
 		return this.held.size();
 	}
@@ -197,19 +185,73 @@ public final class DurableNode {
 		return Objects.requireNonNull(this.parts.figures().get(figure)).sum();
 	}
 
-	/**
-	 * What of the store does not answer this node.
-	 * @return the outage, {@code null} if the whole store answers
-	 */
+	@Override
 	public @Nullable Outage outage() {
 		return this.parts.availability().outage();
 	}
 
-	/**
-	 * How often this node reports its state.
-	 */
+	@Override
 	public Duration reportInterval() {
 		return this.housekeeping.reportInterval();
+	}
+
+	@Override
+	public String storeName() {
+		return AopUtils.getTargetClass(this.parts.store()).getSimpleName();
+	}
+
+	@Override
+	public Figures figures() {
+		return new Figures(figure(Figure.CLAIMS), figure(Figure.CLAIMED), figure(Figure.RETRIED),
+				figure(Figure.RELEASED), figure(Figure.REFUSED_BEGINS), figure(Figure.LOST_LEASES),
+				figure(Figure.EXPIRED_DEAD), this.parts.store().droppedDead());
+	}
+
+	@Override
+	public List<Reported> nodes() {
+		if (outage() != null) {
+			return List.of();
+		}
+		String thisNode = this.parts.settings().nodeId();
+		return this.parts.store()
+			.nodes()
+			.stream()
+			.map((node) -> new Reported(node.state().nodeId(), node.state().nodeId().equals(thisNode),
+					node.state().activity() == Activity.CLAIMING, node.state().inFlight(), node.age()))
+			.toList();
+	}
+
+	/**
+	 * Reads the tasks of a name and of the earlier names of its method.
+	 */
+	public TaskPages pages() {
+		return this.pages;
+	}
+
+	@Override
+	public List<StoredTask> findDead(String name, int limit) {
+		return this.pages.first(name, Order.DEAD_LATEST_FIRST, null, limit);
+	}
+
+	@Override
+	public Requeue requeueDead(String id) {
+		return requeueDead(List.of(id)).get(0);
+	}
+
+	/**
+	 * Makes dead tasks pending again.
+	 */
+	public List<Requeue> requeueDead(List<String> ids) {
+		List<Requeue> results = this.parts.store().requeue(ids);
+		if (results.contains(Requeue.REQUEUED)) {
+			wake();
+		}
+		return results;
+	}
+
+	@Override
+	public boolean deleteDead(String id) {
+		return this.parts.store().discard(List.of(id)) > 0;
 	}
 
 	/**
@@ -237,7 +279,7 @@ public final class DurableNode {
 		}
 		try {
 			this.poller.loop().join(GRACE);
-			this.intake.giveBack((name) -> true);
+			this.settler.giveBack((name) -> true);
 			this.parts.loops().flush();
 			if (!await(this::isIdle, period)) {
 				long cut = this.held.runs().stream().filter(Run::cutOff).count();
@@ -302,19 +344,6 @@ public final class DurableNode {
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
 			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
-
-	}
-
-	/**
-	 * The store, or parts of it, do not answer a node.
-	 *
-	 * @param error the latest error
-	 * @param since since when, by the node's clock
-	 * @param missingParts the parts that do not answer while others do, empty if none of
-	 * the store answers
-	 * @since 0.1
-	 */
-	public record Outage(Throwable error, @Nullable Instant since, Set<String> missingParts) {
 
 	}
 

@@ -43,7 +43,7 @@ final class Poller {
 
 	private final Held held;
 
-	private final Intake intake;
+	private final Beginner beginner;
 
 	private final StoreClock clock;
 
@@ -67,11 +67,11 @@ final class Poller {
 
 	private boolean lastWasSuspect;
 
-	Poller(NodeParts parts, Names names, Held held, Intake intake) {
+	Poller(NodeParts parts, Names names, Held held, Beginner beginner) {
 		this.parts = parts;
 		this.names = names;
 		this.held = held;
-		this.intake = intake;
+		this.beginner = beginner;
 		this.clock = new StoreClock(parts::nanoTime);
 		this.loop = parts.loops().loop("timing-wheel-poller", this::round);
 		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval());
@@ -183,10 +183,10 @@ final class Poller {
 		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
 		Set<String> paused = this.names.policies().learn(claimed.pausedNames(), changes);
 		if (!paused.isEmpty()) {
-			this.intake.giveBack(paused::contains);
+			this.beginner.giveBack(paused::contains);
 		}
 		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
-		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
+		claimed.tasks().forEach((task) -> this.beginner.accept(task, term, ahead));
 		return claimed;
 	}
 

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
@@ -91,6 +92,17 @@ final class Settler extends Batcher {
 	void giveBack(Run run) {
 		if (run.withdraw()) {
 			settle(run, null, new Release(run.ref(), false));
+		}
+	}
+
+	/**
+	 * Releases the tasks of some names whose bodies have not started.
+	 */
+	void giveBack(Predicate<String> names) {
+		for (Run run : this.held.runs()) {
+			if (names.test(run.task.name())) {
+				giveBack(run);
+			}
 		}
 	}
 

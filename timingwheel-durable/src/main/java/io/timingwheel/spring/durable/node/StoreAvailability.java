@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.node.DurableNode.Outage;
+import io.timingwheel.spring.actuate.internal.StoreNode.Outage;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -13,6 +13,7 @@ import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.TaskPages;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -40,8 +41,7 @@ class DeadTasksTests {
 
 	private final TaskPages pages = new TaskPages(this.store, new DurableHandlers());
 
-	private final DeadTasks dead = new DeadTasks(this.store, this.pages, () -> {
-	});
+	private final DeadTasks dead = new DeadTasks(this.store, this.pages, this.store::requeue);
 
 	private long seconds;
 

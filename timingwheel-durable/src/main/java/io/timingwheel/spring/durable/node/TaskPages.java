@@ -1,10 +1,9 @@
-package io.timingwheel.spring.durable.admin;
+package io.timingwheel.spring.durable.node;
 
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
@@ -30,9 +29,6 @@ public final class TaskPages {
 
 	private final DurableHandlers handlers;
 
-	/**
-	 * Creates a reader.
-	 */
 	public TaskPages(DelayedTaskStore store, DurableHandlers handlers) {
 		this.store = store;
 		this.handlers = handlers;
@@ -40,8 +36,7 @@ public final class TaskPages {
 
 	/**
 	 * Reads a page.
-	 * @param after the position of the last task of the page before, {@code null} for the
-	 * first page
+	 * @param after the position of the last task before, {@code null} for the first page
 	 */
 	public Page read(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		List<Page> pages = this.handlers.allNames(name)
@@ -71,9 +66,8 @@ public final class TaskPages {
 	}
 
 	/**
-	 * Reads the first tasks of a name, with as many requests as that takes.
-	 * @param after the position of the last task before, {@code null} for none
-	 * @return the tasks; fewer than the limit only if there are no more
+	 * Reads tasks with as many requests as that takes.
+	 * @return fewer than the limit only if there are no more
 	 */
 	public List<StoredTask> first(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		List<StoredTask> tasks = new ArrayList<>();
