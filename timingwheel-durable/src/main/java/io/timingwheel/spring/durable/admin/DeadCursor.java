@@ -7,10 +7,9 @@ import io.timingwheel.spring.durable.store.StoredTask.Position;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a call among the dead tasks of a name goes on. Its text is what the caller of one
- * call gives to the next.
+ * Where the next call among the dead tasks of a name goes on.
  *
- * @param until the tasks that died later are left alone, in milliseconds since the epoch
+ * @param until tasks that died later are left alone
  * @param after the last task that was looked at, {@code null} for none
  */
 record DeadCursor(long until, @Nullable Position after) {

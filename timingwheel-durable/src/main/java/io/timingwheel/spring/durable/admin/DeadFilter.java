@@ -13,10 +13,7 @@ import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Finds dead tasks by their errors: all, those whose errors contain a text, or exactly
- * those of one group.
- */
+/** Finds dead tasks by their errors. */
 final class DeadFilter {
 
 	private static final int GROUP_BYTES = 16;
@@ -27,7 +24,6 @@ final class DeadFilter {
 	}
 
 	/**
-	 * A condition on an error, which may be {@code null}.
 	 * @throws IllegalArgumentException if the selection has no id of a group
 	 */
 	static Predicate<@Nullable String> of(DeadSelection which) {
@@ -44,8 +40,8 @@ final class DeadFilter {
 	}
 
 	/**
-	 * The id of the group of an error. All nodes give an error the same id. The id does
-	 * not show the error, but who can guess the error can check the guess.
+	 * The same on all nodes. Does not show the error, but who can guess it can check the
+	 * guess.
 	 */
 	static String groupOf(@Nullable String error) {
 		byte[] text = DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8);

@@ -24,9 +24,8 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requeues and deletes dead tasks, and groups them by their errors. A call reads one page
- * in the order of the deaths, and filters it here, since no index finds a part of a text.
- * The caller goes on with the cursor of the reply. Thread-safe.
+ * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
+ * since no index finds a part of a text. The caller goes on with the cursor. Thread-safe.
  *
  * @since 0.1
  */

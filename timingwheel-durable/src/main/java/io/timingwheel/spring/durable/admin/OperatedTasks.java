@@ -21,11 +21,6 @@ import org.springframework.util.StringUtils;
 /**
  * The stored tasks, as the endpoints, meters and the console know them. Thread-safe.
  *
- * @param tasks finds, cancels and moves tasks
- * @param handlers the methods of this application
- * @param node this node
- * @param counts counts the tasks
- * @param dead requeues, deletes and groups dead tasks in bounded steps
  * @since 0.1
  */
 public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node, TaskCounts counts,
@@ -72,9 +67,6 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 				: Optional.empty();
 	}
 
-	/**
-	 * Whether a task can have a name.
-	 */
 	private static boolean isName(String name) {
 		return StringUtils.hasText(name) && name.indexOf('/') < 0;
 	}

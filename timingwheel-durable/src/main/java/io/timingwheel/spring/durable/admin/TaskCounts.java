@@ -24,13 +24,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the stored tasks of all nodes, and adds up the names of each method. Counting
- * many tasks takes a while, so meters get counts that are a few seconds old. Thread-safe.
+ * takes a while, so meters get counts that are a few seconds old. Thread-safe.
  *
  * @since 0.1
  */
 public final class TaskCounts implements StoredTasks.Counts {
 
-	/** How long meters get the same counts. */
 	public static final Duration RECENT = Duration.ofSeconds(5);
 
 	private static final Log logger = LogFactory.getLog(TaskCounts.class);
@@ -46,9 +45,6 @@ public final class TaskCounts implements StoredTasks.Counts {
 	/** The counts of the latest answer of the store. */
 	private volatile Map<String, StoredCounts> known = Map.of();
 
-	/**
-	 * Creates an object that counts.
-	 */
 	public TaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, Duration recent) {
 		this.store = store;
 		this.handlers = handlers;
@@ -87,10 +83,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 		return this.known;
 	}
 
-	/**
-	 * The counts of each method, with those of its earlier names, and of each other name
-	 * that has a task.
-	 */
+	/** By method, and by each other name that has a task. */
 	private Map<String, StoredTaskCounts> byMethod(Map<String, StoredCounts> counts) {
 		Map<String, StoredCounts> sums = new TreeMap<>();
 		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredCounts.NONE));
@@ -112,9 +105,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 			.sum();
 	}
 
-	/**
-	 * Counts what falls due. The names are at most a few seconds old.
-	 */
+	/** The names are at most a few seconds old. */
 	@Override
 	public Map<String, Due> forecast(Duration span, int spans, int maxNames) {
 		Map<String, Long> names = new HashMap<>();

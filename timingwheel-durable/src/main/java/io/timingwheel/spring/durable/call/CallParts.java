@@ -12,26 +12,19 @@ import io.timingwheel.spring.task.internal.TaskRecorder;
 /**
  * What all calls have in common. Thread-safe.
  *
- * @param store the store
- * @param handlers what this application can run
- * @param recorders gives the recorder of a name
- * @param nanoTime the clock of this node, in nanoseconds
+ * @param nanoTime the clock of this node
  * @param node is told of the tasks that are stored and moved
  * @since 0.1
  */
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
 		LongSupplier nanoTime, Expecting node) {
 
-	/**
-	 * The recorder of a name, or of the method to which the name belongs.
-	 */
+	/** Of the method to which the name belongs. */
 	TaskRecorder recorder(String name) {
 		return this.recorders.apply(this.handlers.canonicalName(name));
 	}
 
-	/**
-	 * A key under all names of its method, the current name first.
-	 */
+	/** A key under all names of its method, the current name first. */
 	List<TaskId> ids(TaskId id) {
 		return this.handlers.allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
 	}
@@ -44,9 +37,8 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	public interface Expecting {
 
 		/**
-		 * Called when it is certain that a task was stored or moved.
-		 * @param dueAt when it is due, in milliseconds since the epoch
-		 * @param now the time by the store's clock, in milliseconds since the epoch
+		 * It is certain that a task was stored or moved. The times are those of the
+		 * store.
 		 */
 		void expect(String name, long dueAt, long now);
 

@@ -18,9 +18,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transaction of the calling thread, seen from the store. Either the store takes part
- * in the transaction, or calls to the store wait for the commit, in the order that
- * {@link Transactions} describes. Thread-safe.
+ * The transaction of the calling thread. Either the store takes part in it, or calls to
+ * the store wait for the commit, in the order that {@link Transactions} describes.
+ * Thread-safe.
  */
 final class CallerTransaction {
 
@@ -35,18 +35,11 @@ final class CallerTransaction {
 		this.parts = parts;
 	}
 
-	/**
-	 * Whether calls to the store have to wait for the commit.
-	 */
 	boolean isDeferred() {
 		return Transactions.isActive() && !this.parts.store().joinsTransaction();
 	}
 
-	/**
-	 * What the latest call about a task will do at the commit.
-	 * @param key the task, {@code null} for one without a key
-	 * @return the effect, {@link Effect#NONE} if no call waits for the commit
-	 */
+	/** What the latest waiting call about a task will do at the commit. */
 	Effect earlier(@Nullable Key key) {
 		DeferredCall latest = (key != null) ? Transactions.latest(key) : null;
 		return (latest != null) ? latest.effect() : Effect.NONE;
@@ -58,9 +51,9 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Stores calls. If the store takes no part in the transaction, stores them after the
-	 * commit, unless a later call of the transaction cancels or replaces them.
-	 * @param store stores those of the calls that are still wanted, in one request
+	 * Stores calls now, or after the commit those that no later call of the transaction
+	 * overrides.
+	 * @param store stores the calls that are still wanted, in one request
 	 */
 	void store(List<Submission> submissions, Kind kind, Consumer<List<Submission>> store) {
 		if (!isDeferred()) {
@@ -73,10 +66,7 @@ final class CallerTransaction {
 		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind, commit)));
 	}
 
-	/**
-	 * Stores all calls at the first of them. The exception handlers get an exception,
-	 * since the callers can no longer get it.
-	 */
+	/** Exceptions go to the handlers, since the callers can no longer get them. */
 	private void storeAfterCommit(List<Submission> open, Consumer<List<Submission>> store) {
 		List<Submission> wanted = open.stream().filter((submission) -> submission.task().beginStoring()).toList();
 		open.clear();
@@ -99,10 +89,7 @@ final class CallerTransaction {
 
 	/**
 	 * Changes a task after the commit.
-	 * @param key the task in the transaction; {@code null} for one without a key
-	 * @param effect what the change does to the task
-	 * @param change changes the task and tells whether it was pending
-	 * @return {@code true}
+	 * @param change tells whether the task was pending
 	 */
 	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
 		Transactions.defer(new DeferredCall(key, effect) {
@@ -124,8 +111,8 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Runs an action once the last change of the calling thread in the store is certain:
-	 * after the commit, or at once without a transaction.
+	 * Runs an action once the last change of the thread is certain: after the commit, or
+	 * at once.
 	 * @param otherwise runs after a rollback
 	 */
 	private static void onceCertain(Runnable action, Runnable otherwise) {
@@ -137,17 +124,10 @@ final class CallerTransaction {
 		}
 	}
 
-	/**
-	 * Runs an action if a rollback undoes the last change of the calling thread.
-	 */
 	void onRollback(Runnable action) {
 		onceCertain(NOTHING, action);
 	}
 
-	/**
-	 * Counts what became of a task, once this is certain.
-	 * @param otherwise runs after a rollback
-	 */
 	void count(String name, TaskOutcome outcome, Runnable otherwise) {
 		onceCertain(() -> this.parts.recorder(name).count(outcome), otherwise);
 	}
@@ -157,8 +137,7 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Tells the node of a task that was stored or moved, once this is certain.
-	 * @param now the time by the store's clock when it was stored or moved
+	 * @param now the time by the store's clock when the task was stored or moved
 	 */
 	void expect(String name, long dueAt, long now) {
 		long heard = this.parts.nanoTime().getAsLong();
@@ -169,21 +148,13 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Identifies the calls about a task among those that wait for the commit. The calls
-	 * about the task that runs once and those about the schedule do not affect each
-	 * other.
-	 *
-	 * @param transaction the store of the calls
-	 * @param id the name of the method, and the key
-	 * @param kind what the calls are about
+	 * What a call is about. Calls about a task that runs once and about a schedule with
+	 * its key do not affect each other.
 	 */
 	record Key(CallerTransaction transaction, TaskId id, Kind kind) {
 
 	}
 
-	/**
-	 * A call that waits for the commit before it is stored.
-	 */
 	private final class StoreCall extends DeferredCall {
 
 		private final Submission submission;
@@ -210,9 +181,7 @@ final class CallerTransaction {
 			this.submission.task().abandon();
 		}
 
-		/**
-		 * A schedule that is replaced does not count.
-		 */
+		/** A schedule that is replaced does not count. */
 		@Override
 		protected void override(Effect later) {
 			if (this.submission.task().withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {

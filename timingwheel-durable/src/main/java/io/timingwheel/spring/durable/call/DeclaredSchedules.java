@@ -13,10 +13,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schedules that the methods of this application declare. Stores each of them once,
- * when the node starts. If the store, or a part of it, does not answer then, the node
- * tries again until it does. A schedule that is stored is not changed again: a newer node
- * may have changed it since. But if the store loses schedules while the node runs, they
+ * The schedules that methods declare. Each is stored once, after the start of the node,
+ * and never changed again: a newer node may have changed it. Those that the store loses
  * are stored again. Thread-safe.
  */
 final class DeclaredSchedules {
@@ -37,9 +35,7 @@ final class DeclaredSchedules {
 		this.schedules = schedules;
 	}
 
-	/**
-	 * Declares a schedule. Stores it at once if the node has started.
-	 */
+	/** Stores the schedule at once if the node has started. */
 	synchronized void add(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
 		Declared one = new Declared(call, schedule, initialDelay);
 		this.declared.add(one);
@@ -48,9 +44,7 @@ final class DeclaredSchedules {
 		}
 	}
 
-	/**
-	 * Stores all schedules, also those that are stored already.
-	 */
+	/** Stores all schedules, also those that are stored already. */
 	synchronized void store() {
 		this.declared.forEach(this::store);
 	}
@@ -61,10 +55,9 @@ final class DeclaredSchedules {
 	}
 
 	/**
-	 * Stores the schedules that are not stored yet. If all are, stores those again that
-	 * the store has lost. A part of the store may answer while another does not, so a
-	 * failure does not keep the other schedules from being stored. The first time it
-	 * does, since the start of the application waits.
+	 * Stores the schedules that are not stored yet, or else those that the store has
+	 * lost. If one fails, the others go on; but not the first time, since the start of
+	 * the application waits.
 	 * @return {@code false} if some schedules are not stored yet
 	 */
 	synchronized boolean lookAfter() {

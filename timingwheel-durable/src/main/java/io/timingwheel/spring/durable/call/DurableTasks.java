@@ -25,8 +25,8 @@ import org.springframework.core.task.TaskRejectedException;
 import org.springframework.util.Assert;
 
 /**
- * The durable tasks of a store, as the application stores, cancels, moves and finds them.
- * If the store cannot be reached, its exception goes to the caller. Thread-safe.
+ * Stores, cancels, moves and finds durable tasks for the application. If the store cannot
+ * be reached, its exception goes to the caller. Thread-safe.
  *
  * @since 0.1
  */
@@ -53,8 +53,7 @@ public final class DurableTasks implements DurableTaskOperations {
 	private volatile boolean accepting = true;
 
 	/**
-	 * Creates an object for the calls to a store.
-	 * @param interceptor gives the trace of the caller; {@code null} for none
+	 * @param interceptor gives the trace of the caller, {@code null} for none
 	 */
 	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor) {
 		this.parts = parts;
@@ -72,9 +71,6 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.parts.handlers().find(name) != null;
 	}
 
-	/**
-	 * Stores a call of a method of this application.
-	 */
 	DelayedTask<@Nullable Void> enqueue(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
 			@Nullable Object[] arguments) {
 		return enqueue(submission(method.name(), key, method, rules, due, arguments));
@@ -115,33 +111,23 @@ public final class DurableTasks implements DurableTaskOperations {
 		return submission.task();
 	}
 
-	/**
-	 * Declares the schedule of a method without arguments.
-	 */
 	void declare(StoredMethod method, String key, Schedule schedule, @Nullable Duration initialDelay) {
 		this.declaredSchedules.add(() -> submission(method.name(), key, method, Rules.REPLACE, NOW, NO_ARGUMENTS),
 				schedule, initialDelay);
 	}
 
-	/**
-	 * Stores the declared schedules, also those that are stored already.
-	 */
+	/** Stores the declared schedules, also those that are stored already. */
 	public void storeSchedules() {
 		this.declaredSchedules.store();
 	}
 
 	/**
-	 * Stores the declared schedules that are not stored yet or, if all are, those that
-	 * the store has lost.
 	 * @return {@code false} if some schedules are not stored yet
 	 */
 	public boolean lookAfterSchedules() {
 		return this.declaredSchedules.lookAfter();
 	}
 
-	/**
-	 * Ends the acceptance of new tasks, since the application shuts down.
-	 */
 	public void stopAccepting() {
 		this.accepting = false;
 	}
@@ -202,9 +188,6 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.pending.find(id).map((task) -> new Handle(this.pending, task));
 	}
 
-	/**
-	 * Finds, cancels and moves the pending tasks, also by their ids.
-	 */
 	public Pending pending() {
 		return this.pending;
 	}

@@ -33,16 +33,10 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	private volatile Instant dueAt;
 
-	/**
-	 * Creates the handle of a task that is about to be stored.
-	 */
 	Handle(Pending tasks, String name, @Nullable String key, DueTime due) {
 		this(tasks, name, key, nextId(), due.resolve(System.currentTimeMillis()), State.WAITING);
 	}
 
-	/**
-	 * Creates the handle of a task that is stored.
-	 */
 	Handle(Pending tasks, StoredTask task) {
 		this(tasks, task.name(), task.key(), task.id(), task.dueAt(), State.STORED);
 	}
@@ -56,37 +50,25 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		this.state = new AtomicReference<>(state);
 	}
 
-	/**
-	 * Makes a UUID of version 7 (RFC 9562). The UUID begins with the time by the clock of
-	 * this node, so that new rows are side by side in an index.
-	 */
+	/** A UUID of version 7: new rows are side by side in an index. */
 	private static String nextId() {
 		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
 		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
 		return new UUID(high, low).toString();
 	}
 
-	/**
-	 * Makes this the handle of the task in the store. If this task gave way to a pending
-	 * task, this is the pending task.
-	 */
+	/** If this task gave way to a pending task, this becomes the handle of that task. */
 	void stored(String id, long dueAt) {
 		this.id = id;
 		moved(dueAt);
 		this.state.updateAndGet((state) -> (state == State.CANCELLED) ? state : State.STORED);
 	}
 
-	/**
-	 * Records the due time that the store has given to the task.
-	 */
 	void moved(long dueAt) {
 		this.dueAt = Instant.ofEpochMilli(dueAt);
 	}
 
-	/**
-	 * Marks the task as not stored, since its transaction was rolled back or the store
-	 * refused.
-	 */
+	/** The transaction was rolled back, or the store refused. */
 	void abandon() {
 		this.state.set(State.CANCELLED);
 	}
@@ -95,24 +77,17 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return this.state.get() == State.STORED;
 	}
 
-	/**
-	 * Whether the task waits for the commit before it is stored.
-	 */
 	boolean isWaiting() {
 		return this.state.get() == State.WAITING;
 	}
 
-	/**
-	 * Cancels a task that waits for the commit.
-	 * @return {@code false} if the task does not wait
-	 */
+	/** Cancels a task that waits for the commit. */
 	boolean withdraw() {
 		return this.state.compareAndSet(State.WAITING, State.CANCELLED);
 	}
 
 	/**
-	 * Ends the wait for the commit.
-	 * @return {@code false} if the task has been cancelled in the meantime
+	 * Ends the wait for the commit; {@code false} if the task was cancelled meanwhile.
 	 */
 	boolean beginStoring() {
 		return this.state.compareAndSet(State.WAITING, State.STORING);
@@ -142,8 +117,8 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * A task that is no longer in the store counts as succeeded. It may also have been
-	 * cancelled or replaced through another handle.
+	 * A task that has left the store counts as succeeded. Another handle may have
+	 * cancelled it.
 	 */
 	@Override
 	public Status status() {
@@ -213,21 +188,16 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return "Handle[" + this.name + ((this.key != null) ? "/" + this.key : "") + ", id=" + this.id + "]";
 	}
 
-	/**
-	 * What this handle knows of its task without a look into the store.
-	 */
 	private enum State {
 
-		/** It waits for the commit, or the call that stores it has not returned. */
+		/** It waits for the commit, or for the reply of the store. */
 		WAITING,
 
-		/** It is being stored after the commit. */
 		STORING,
 
-		/** The store has it, or had it. */
 		STORED,
 
-		/** It was cancelled through this handle, or is not stored. */
+		/** Also if it was not stored. */
 		CANCELLED
 
 	}

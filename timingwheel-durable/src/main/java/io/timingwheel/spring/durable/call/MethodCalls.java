@@ -44,9 +44,6 @@ public final class MethodCalls implements DurableMethods {
 	/** Loaded when a method needs it, since {@code spring-tx} is optional. */
 	private final SingletonSupplier<StoreTransactions> transactions;
 
-	/**
-	 * Creates an object without methods.
-	 */
 	public MethodCalls(DurableTasks tasks, DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			ConfigurableListableBeanFactory beanFactory) {
 		this.tasks = tasks;
@@ -80,9 +77,6 @@ public final class MethodCalls implements DurableMethods {
 		this.tasks.declare(stored(method), DelayedTaskStore.DECLARED_KEY, schedule, initialDelay);
 	}
 
-	/**
-	 * Makes a method known, unless it is known already.
-	 */
 	private StoredMethod stored(DurableMethod method) {
 		if (this.handlers.find(method.name()) instanceof StoredMethod known && known.method().equals(method.method())) {
 			return known;

@@ -19,9 +19,8 @@ import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds, cancels and moves pending tasks, by their ids or by their keys under all names
- * of a method. A key means the task that runs once, under any of the names, before it
- * means a schedule. Thread-safe.
+ * Finds, cancels and moves pending tasks by their ids, or by keys under all names of a
+ * method. A key means tasks that run once before it means schedules. Thread-safe.
  *
  * @since 0.1
  */
@@ -36,24 +35,15 @@ public final class Pending {
 		this.transaction = transaction;
 	}
 
-	/**
-	 * Finds the pending task with a key or, if there is none, the schedule with this key.
-	 */
 	public Optional<StoredTask> find(TaskId id) {
 		return findAll(id).stream().findFirst();
 	}
 
-	/**
-	 * Finds a task in any state.
-	 */
+	/** Finds a task in any state. */
 	public Optional<StoredTask> find(String id) {
 		return this.parts.store().find(Target.of(id));
 	}
 
-	/**
-	 * Finds what a key means: the tasks that run once or, if there are none, the
-	 * schedules.
-	 */
 	private List<StoredTask> findAll(TaskId id) {
 		List<StoredTask> found = findAll(id, Kind.EITHER);
 		List<StoredTask> once = found.stream().filter((task) -> task.schedule() == null).toList();
@@ -64,18 +54,14 @@ public final class Pending {
 		return ids(id).stream().flatMap((each) -> this.parts.store().find(Target.of(each, kind)).stream()).toList();
 	}
 
-	/**
-	 * The key under all names of its method; empty if no store can have such a task.
-	 */
+	/** Empty if no store can have such a task. */
 	private List<TaskId> ids(TaskId id) {
 		return TaskLimits.isStorable(id) ? this.parts.ids(id) : List.of();
 	}
 
 	/**
-	 * Changes the tasks that run once with a key or, if there are none, the schedules.
-	 * @param change tells whether there was a task; the store knows the order of the two
-	 * for one name
-	 * @return whether there was one
+	 * The store knows the order of the two kinds for one name.
+	 * @param change tells whether there was a task
 	 */
 	private boolean changeAll(TaskId id, Predicate<Target> change) {
 		List<TaskId> ids = ids(id);
@@ -93,9 +79,7 @@ public final class Pending {
 		return countCancelled(id.name(), changeAll(id, this.parts.store()::cancel));
 	}
 
-	/**
-	 * Cancels the tasks that are pending now, once the transaction has committed.
-	 */
+	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
 		Key key = this.transaction.key(id, kind);
 		Effect earlier = this.transaction.earlier(key);
@@ -107,9 +91,7 @@ public final class Pending {
 				&& this.transaction.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
 	}
 
-	/**
-	 * A cancellation for later. It takes only a task that is pending now.
-	 */
+	/** A cancellation for later, of what is pending now. */
 	public Runnable cancellation(TaskId id) {
 		List<StoredTask> pending = findAll(id);
 		return () -> cancelAll(id.name(), pending);
@@ -120,9 +102,6 @@ public final class Pending {
 				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);
 	}
 
-	/**
-	 * Cancels a pending task of a name.
-	 */
 	public boolean cancel(String name, String id) {
 		BooleanSupplier change = () -> countCancelled(name, this.parts.store().cancel(Target.of(id)));
 		if (!this.transaction.isDeferred()) {
@@ -146,9 +125,7 @@ public final class Pending {
 		return cancelled;
 	}
 
-	/**
-	 * Finds a task that no earlier call of the transaction is going to cancel or replace.
-	 */
+	/** A task that no earlier call of the transaction is going to cancel or replace. */
 	private @Nullable StoredTask findUnlessReplaced(String id) {
 		StoredTask task = find(id).orElse(null);
 		Effect earlier = (task != null) ? this.transaction.earlier(key(task)) : Effect.NONE;
@@ -162,9 +139,7 @@ public final class Pending {
 	}
 
 	/**
-	 * Counts a task that was cancelled while it waited for the commit.
-	 * @param restore runs if the transaction is rolled back to a savepoint from before
-	 * this call
+	 * @param restore runs after a rollback to a savepoint from before this call
 	 */
 	void withdrawn(String name, Runnable restore) {
 		this.transaction.count(name, TaskOutcome.CANCELLED, restore);
@@ -180,9 +155,6 @@ public final class Pending {
 				() -> changeAll(id, (target) -> move(target, due) != null));
 	}
 
-	/**
-	 * Moves a pending task.
-	 */
 	public boolean reschedule(String id, Duration delay) {
 		DueTime due = DueTime.after(delay);
 		return changePending(() -> isPending(id), () -> move(Target.of(id), due) != null);
@@ -203,17 +175,14 @@ public final class Pending {
 	}
 
 	/**
-	 * Makes a change, now or after the commit.
-	 * @param pending whether there is something to change, for a change after the commit
+	 * @param pending whether there is something to change after the commit
 	 */
 	private boolean changePending(BooleanSupplier pending, BooleanSupplier change) {
 		return this.transaction.isDeferred()
 				? pending.getAsBoolean() && this.transaction.defer(null, Effect.NONE, change) : change.getAsBoolean();
 	}
 
-	/**
-	 * Whether a task is pending after the earlier calls of the transaction.
-	 */
+	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
 		Effect earlier = this.transaction.earlier(this.transaction.key(id, kind));
 		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state().isPending())

@@ -21,8 +21,8 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores schedules. A schedule also replaces the schedules with its key under the earlier
- * names of its method. Thread-safe.
+ * Stores schedules, each in place of those with its key under the earlier names of its
+ * method. Thread-safe.
  */
 final class Schedules {
 
@@ -35,19 +35,14 @@ final class Schedules {
 		this.transaction = transaction;
 	}
 
-	/**
-	 * Stores a schedule of the application.
-	 */
 	void recur(Submission submission, Schedule schedule) {
 		this.transaction.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
 	}
 
 	/**
-	 * Stores a schedule, unless the store has the same. Then ends the schedules with its
-	 * key under earlier names, so that a failure in between leaves both schedules, not
-	 * none.
-	 * @param initialDelay how long the first run is from now, {@code null} for the first
-	 * time of the schedule
+	 * Ends the schedules under earlier names last, so that a failure in between leaves
+	 * both, not none.
+	 * @param initialDelay {@code null} for the first time of the schedule
 	 */
 	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		Handle task = submission.task();
@@ -78,8 +73,8 @@ final class Schedules {
 	}
 
 	/**
-	 * Stores a declared schedule again if the store has lost it.
-	 * @return whether the schedule was lost and is stored now
+	 * Stores a declared schedule again if the store has lost it, and tells whether it
+	 * had.
 	 */
 	boolean restore(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		String name = submission.name();
@@ -103,9 +98,8 @@ final class Schedules {
 	}
 
 	/**
-	 * The next time of the same schedule under an earlier name.
-	 * @param earlier the schedules under earlier names
-	 * @return the time, {@code null} if none of them is the same
+	 * The next time of the same schedule under an earlier name, {@code null} if there is
+	 * none.
 	 */
 	private @Nullable DueTime next(Schedule schedule, List<StoredTask> earlier) {
 		for (StoredTask task : earlier) {
@@ -120,10 +114,9 @@ final class Schedules {
 	}
 
 	/**
-	 * Moves a new schedule to the due time of the pending run under an earlier name. A
-	 * run of the same schedule may have been moved. A run of another schedule stays due
-	 * if it is overdue, as if that schedule had the same name.
-	 * @return when the schedule is due
+	 * Moves a new schedule to the due time of the pending run under an earlier name: a
+	 * run of the same schedule may have been moved, and an overdue run of another one
+	 * stays due.
 	 */
 	private long keepDueTime(Enqueued stored, Schedule schedule, List<StoredTask> earlier) {
 		if (stored.outcome() != Outcome.INSERTED) {
@@ -151,9 +144,6 @@ final class Schedules {
 		return Objects.requireNonNull(task.schedule());
 	}
 
-	/**
-	 * When the first run is due, {@code null} if the schedule has none.
-	 */
 	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
 		if (initialDelay != null) {
 			return DueTime.after(initialDelay);

@@ -13,10 +13,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Finds the transaction manager for transactional tasks, once, since the search begins
- * transactions: the first caller of a method may be in a transaction and hold the last
- * connection of its pool. This class is loaded only if there is such a task, since
- * {@code spring-tx} is optional. Thread-safe.
+ * Finds the transaction manager for transactional tasks. Once, since the search begins
+ * transactions, and a later caller may hold the last connection of the pool. Loaded only
+ * if there is such a task: {@code spring-tx} is optional. Thread-safe.
  */
 final class StoreTransactions {
 
@@ -33,10 +32,6 @@ final class StoreTransactions {
 		this.beanFactory = beanFactory;
 	}
 
-	/**
-	 * Finds the manager whose transactions the store takes part in.
-	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
-	 */
 	synchronized TransactionalBodies find(Method method) {
 		TransactionalBodies found = this.found;
 		if (found == null) {
@@ -47,9 +42,8 @@ final class StoreTransactions {
 	}
 
 	/**
-	 * Begins a transaction with each manager to find out, since the resource of a manager
-	 * need not be the {@code DataSource}: a {@code JpaTransactionManager} also offers its
-	 * JDBC connection. The primary manager comes before all others.
+	 * Begins a transaction with each manager, the primary one first: a {@code
+	 * JpaTransactionManager} also offers its JDBC connection.
 	 */
 	private TransactionalBodies search(Method method) {
 		if (!this.store.canJoinTransactions()) {

@@ -13,14 +13,7 @@ import io.timingwheel.spring.durable.payload.MethodPayloads;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs the stored calls of an annotated method.
- *
- * @param durable the method
- * @param payloads writes and reads its arguments
- * @param transactions the transactions in which its bodies run, {@code null} if tasks are
- * settled after their bodies
- */
+/** Runs the stored calls of an annotated method. */
 record StoredMethod(DurableMethod durable, MethodPayloads payloads,
 		@Nullable TransactionalBodies transactions) implements DurableHandler {
 

@@ -20,7 +20,7 @@ import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores calls. The store looks itself for a pending task with the same key, but not
+ * Stores calls. The store itself looks for a pending task with the same key, but not
  * under the earlier names of the method. Thread-safe.
  */
 final class Storing {
@@ -35,11 +35,8 @@ final class Storing {
 	}
 
 	/**
-	 * Stores calls.
-	 * @param submissions one, or several that all take the place of the pending tasks
-	 * with their keys
-	 * @throws DuplicateTaskException if a submission asks for rejection and its key is
-	 * pending
+	 * @param submissions one, or several that all replace the pending tasks with their
+	 * keys
 	 */
 	void enqueue(List<Submission> submissions) {
 		if (!this.transaction.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
@@ -48,8 +45,7 @@ final class Storing {
 	}
 
 	/**
-	 * Gives way before the commit, as KEEP and REJECT ask. What earlier calls of the
-	 * transaction are going to do counts as done.
+	 * What earlier calls of the transaction are going to do counts as done.
 	 * @return {@code false} if the submission has to be stored after the commit
 	 */
 	private boolean givesWayBeforeCommit(Submission submission) {
@@ -65,9 +61,8 @@ final class Storing {
 	}
 
 	/**
-	 * Gives way to the task that is pending with the same key, as KEEP and REJECT ask.
+	 * Gives way to a pending task with the same key, as KEEP and REJECT ask.
 	 * @param anyName whether to look under the current name too
-	 * @return whether there is such a task
 	 */
 	private boolean givesWay(Submission submission, boolean anyName) {
 		if (submission.content().replaces()) {
@@ -84,10 +79,6 @@ final class Storing {
 			.findFirst();
 	}
 
-	/**
-	 * The key of a submission under the names of its method.
-	 * @param anyName whether the current name counts too, or the earlier ones alone
-	 */
 	private List<Target> targets(Submission submission, boolean anyName) {
 		TaskId id = submission.task().taskId();
 		List<TaskId> ids = (id != null) ? this.parts.ids(id) : List.of();
@@ -120,10 +111,7 @@ final class Storing {
 		}
 	}
 
-	/**
-	 * What to store, for UPDATE with the due time of a task that is pending under an
-	 * earlier name.
-	 */
+	/** UPDATE keeps the due time of a task that is pending under an earlier name. */
 	private NewTask withDueTime(Submission submission) {
 		NewTask task = submission.content();
 		if (task.ifPending() != IfPending.UPDATE) {
@@ -148,9 +136,7 @@ final class Storing {
 	}
 
 	/**
-	 * Cancels the pending tasks with the same keys under earlier names. This happens
-	 * after the new tasks are stored, so that a failure in between leaves both tasks, not
-	 * none.
+	 * After the new tasks are stored, so that a failure in between leaves both, not none.
 	 */
 	private void replaceAliases(List<Submission> submissions) {
 		for (Submission submission : submissions) {

@@ -13,12 +13,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that is ready to be stored: its name, key and arguments are checked.
+ * A checked call that is ready to be stored.
  *
- * @param task its handle
- * @param content what is stored of it
- * @param handler its handler, {@code null} if this node has none
- * @param arguments its arguments
+ * @param handler {@code null} if this node has none
  */
 record Submission(Handle task, NewTask content, @Nullable DurableHandler handler, @Nullable Object[] arguments) {
 
@@ -29,8 +26,7 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 	}
 
 	/**
-	 * Gives way to the pending task with the same key. The handle then refers to the
-	 * pending task.
+	 * The handle then refers to the pending task.
 	 * @throws DuplicateTaskException if the call is to be rejected
 	 */
 	void giveWay(String pendingId, long dueAt) {
@@ -41,10 +37,7 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 		this.task.stored(pendingId, dueAt);
 	}
 
-	/**
-	 * Tells the exception handler that the call could not be stored after the commit,
-	 * when its caller can no longer get an exception.
-	 */
+	/** Tells the exception handler, since the caller can no longer get an exception. */
 	void failed(RuntimeException ex) {
 		this.task.abandon();
 		if (this.handler == null) {
@@ -65,12 +58,7 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 		logger.error("The durable task \"%s\" could not be stored after the commit".formatted(name()), ex);
 	}
 
-	/**
-	 * What to do if the key of a call is pending.
-	 *
-	 * @param ifPending which of the two calls stays
-	 * @param maxWait how long replacements can put it off, {@code null} for no limit
-	 */
+	/** What to do if the key of a call is pending. */
 	record Rules(IfPending ifPending, @Nullable Duration maxWait) {
 
 		static final Rules REPLACE = new Rules(IfPending.REPLACE, null);

@@ -15,11 +15,10 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Sends tasks to the store in batches, in a loop of its own. Tasks that are added while a
- * request is under way go with the next one. A task is sent until the store has replied.
- * If the store refuses a batch, the tasks go one by one. A task that the store refuses
- * alone is sent in another form, or waits for a longer time, and holds up no other.
- * {@link #add} is thread-safe; only the loop calls the abstract methods.
+ * Sends tasks to the store in batches, each until the store has replied. What the store
+ * refuses goes one by one, and a task that it refuses alone in another form or later, so
+ * that it holds up no other. {@link #add} is thread-safe; only the loop calls the
+ * abstract methods.
  */
 abstract class Batcher {
 
@@ -60,28 +59,19 @@ abstract class Batcher {
 	}
 
 	/**
-	 * Whether a task goes with the next request. If it does not, and still waits, it is
-	 * asked for again.
+	 * A task that does not go with the next request, and still waits, is asked for again.
 	 */
 	boolean admits(Run run) {
 		return true;
 	}
 
-	/**
-	 * Sends a request.
-	 * @return the replies, in the order of the tasks
-	 */
 	abstract List<Reply> request(List<Run> batch);
 
-	/**
-	 * Takes the reply for a task. If the reply is {@link Reply#BUSY}, the task is sent
-	 * again.
-	 */
+	/** A task with the reply {@link Reply#BUSY} is sent again. */
 	abstract void replied(Run run, Reply reply);
 
 	/**
-	 * Changes what is sent of a task that the store has refused, so that it may accept
-	 * the task. Gives {@code false} if there is no other form.
+	 * Changes what is sent of a refused task; {@code false} if there is no other form.
 	 */
 	boolean change(Run run) {
 		return false;
@@ -153,10 +143,7 @@ abstract class Batcher {
 		}
 	}
 
-	/**
-	 * Sends a batch again. If one task makes its requests fail, the others succeed one by
-	 * one.
-	 */
+	/** If one task makes its requests fail, the others succeed one by one. */
 	private void failed(List<Run> batch, Throwable error) {
 		this.parts.availability().failed(this.caller, error);
 		this.limit = 1;

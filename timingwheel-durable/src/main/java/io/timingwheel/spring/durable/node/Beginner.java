@@ -28,7 +28,6 @@ final class Beginner extends Batcher {
 
 	private final Settler settler;
 
-	/** How long the node trusts the leases of the present request. */
 	private LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
 	Beginner(NodeParts parts, Held held, Names names, Runner runner, Settler settler) {
@@ -39,7 +38,6 @@ final class Beginner extends Batcher {
 	}
 
 	/**
-	 * Accepts a claimed task.
 	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
 	 */
 	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
@@ -84,9 +82,7 @@ final class Beginner extends Batcher {
 		}
 	}
 
-	/**
-	 * The timer of a task that is withdrawn before it is due has no effect.
-	 */
+	/** The timer of a task that is withdrawn meanwhile has no effect. */
 	private void beginWhenDue(Run run) {
 		try {
 			this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos);

@@ -16,70 +16,44 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DurableHandler {
 
-	/**
-	 * The name under which tasks are stored.
-	 */
 	String name();
 
-	/**
-	 * Earlier names, under which tasks may still be stored.
-	 * @return the earlier names, empty for none
-	 */
+	/** Earlier names, under which tasks may still be stored. */
 	default List<String> aliases() {
 		return List.of();
 	}
 
-	/**
-	 * The annotated method.
-	 */
 	Method method();
 
-	/**
-	 * The executor that runs the body.
-	 * @return a supplier of the executor, called for each run
-	 */
+	/** Called for each run. */
 	Supplier<? extends Executor> executor();
 
-	/**
-	 * How long after its due time a task may start.
-	 * @return the limit, {@code null} for none
-	 */
+	/** How long after its due time a task may start, {@code null} for no limit. */
 	default @Nullable Duration expireAfter() {
 		return null;
 	}
 
-	/**
-	 * What becomes of the times of a schedule that have passed without a run.
-	 */
+	/** What becomes of the times of a schedule that have passed without a run. */
 	default Missed missed() {
 		return Missed.ONCE;
 	}
 
-	/**
-	 * The transactions in which the bodies run and their tasks are settled.
-	 * @return the transactions, {@code null} if tasks are settled after their bodies
-	 */
+	/** {@code null} if tasks are settled after their bodies. */
 	default @Nullable TransactionalBodies transactions() {
 		return null;
 	}
 
 	/**
-	 * Reads the arguments of a task.
-	 * @throws Exception if this release cannot read the payload. The text of the
-	 * exception becomes the error of the attempt
+	 * @throws Exception whose text becomes the error of the attempt
 	 */
 	@Nullable Object[] arguments(String payload) throws Exception;
 
-	/**
-	 * Runs the body within all other advice of the method, such as a transaction.
-	 * @throws Throwable what the body threw
-	 */
+	/** Runs the body within all other advice of the method. */
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable;
 
 	/**
-	 * Tells the application's exception handler that the task has failed for good, or
-	 * could not be stored after the commit.
-	 * @param arguments the arguments, empty if they could not be read
+	 * The task has failed for good, or could not be stored after the commit.
+	 * @param arguments empty if they could not be read
 	 */
 	void handleError(Throwable error, @Nullable Object[] arguments);
 

@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handlers of this node, by their names and aliases. This node runs only the stored
- * tasks that have a handler here. The application registers its handlers at startup.
- * Thread-safe.
+ * What this node can run, by names and aliases. Thread-safe.
  *
  * @since 0.1
  */
@@ -21,10 +19,8 @@ public final class DurableHandlers {
 
 	/**
 	 * Adds a handler, unless there is one for the same method.
-	 * @param handler the handler
 	 * @return the handler that is registered from now on
-	 * @throws IllegalStateException if its name or an alias belongs to the handler of
-	 * another method; nothing is added then
+	 * @throws IllegalStateException if a name belongs to another method; nothing is added
 	 */
 	public synchronized DurableHandler register(DurableHandler handler) {
 		DurableHandler known = this.handlers.get(handler.name());
@@ -43,54 +39,31 @@ public final class DurableHandlers {
 		return handler;
 	}
 
-	/**
-	 * Removes a handler. This node runs no more tasks with its names.
-	 * @param handler the handler
-	 */
 	public synchronized void unregister(DurableHandler handler) {
 		Map<String, DurableHandler> reduced = new HashMap<>(this.handlers);
 		reduced.values().removeIf((known) -> known == handler);
 		this.handlers = Map.copyOf(reduced);
 	}
 
-	/**
-	 * Finds a handler.
-	 * @param nameOrAlias the name of a stored task
-	 * @return the handler, {@code null} if this node has none
-	 */
 	public @Nullable DurableHandler find(String nameOrAlias) {
 		return this.handlers.get(nameOrAlias);
 	}
 
-	/**
-	 * The handlers by all names of tasks that this node can run.
-	 */
 	Map<String, DurableHandler> all() {
 		return this.handlers;
 	}
 
-	/**
-	 * All names of tasks that this node can run.
-	 * @return names and aliases, an immutable snapshot
-	 */
 	public Set<String> names() {
 		return this.handlers.keySet();
 	}
 
-	/**
-	 * The current name of the tasks that have a name.
-	 * @return the name of its handler, or the name itself if this node has no handler
-	 */
+	/** The name of the handler, or the name itself without a handler. */
 	public String canonicalName(String nameOrAlias) {
 		DurableHandler handler = find(nameOrAlias);
 		return (handler != null) ? handler.name() : nameOrAlias;
 	}
 
-	/**
-	 * All names of the tasks that have a name.
-	 * @return the current name, then the aliases; the name alone if this node has no
-	 * handler
-	 */
+	/** The current name, then the aliases; the name alone without a handler. */
 	public List<String> allNames(String nameOrAlias) {
 		DurableHandler handler = find(nameOrAlias);
 		return (handler != null && !handler.aliases().isEmpty()) ? namesOf(handler).toList() : List.of(nameOrAlias);

@@ -40,10 +40,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
 
-	/**
-	 * How long interrupted bodies may take to end, and how long the store may take to
-	 * settle the remaining tasks.
-	 */
+	/** How long interrupted bodies and the last settlements may take. */
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
 	private final NodeParts parts;
@@ -68,9 +65,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private boolean started;
 
-	/**
-	 * Creates a node that has not started.
-	 */
 	public DurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory loops) {
 		this.parts = NodeParts.of(store, settings, wheel, loops, services);
@@ -87,9 +81,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		this.pages = new TaskPages(store, handlers);
 	}
 
-	/**
-	 * Begins to claim tasks. A second call does nothing.
-	 */
+	/** Begins to claim tasks. A second call does nothing. */
 	public synchronized void start() {
 		if (!this.started && !this.stopped) {
 			this.started = true;
@@ -102,18 +94,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 				this.housekeeping.loop());
 	}
 
-	/**
-	 * Makes the node look at the store now. The store may have tasks that the node did
-	 * not know of.
-	 */
+	/** Makes the node look at the store now. */
 	public void wake() {
 		this.poller.loop().wake();
 	}
 
 	/**
-	 * Tells the node that a task was stored or moved, and that this is certain. The node
-	 * claims the task in time if it would poll too late.
-	 * @param dueAt when the task is due, in milliseconds since the epoch
+	 * Tells the node of a stored or moved task that it would find too late by polling.
 	 * @param now the time by the store's clock, in milliseconds since the epoch
 	 */
 	public void expect(String name, long dueAt, long now) {
@@ -166,8 +153,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	/**
-	 * Tells whether tasks of a name that are due may have to wait, as far as this node
-	 * knows.
+	 * Whether tasks of a name that are due may have to wait, as far as this node knows.
 	 */
 	public boolean mayHoldBack(String name) {
 		return this.policies.mayHoldBack(name);
@@ -178,9 +164,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return this.held.size();
 	}
 
-	/**
-	 * What this node has done since its start.
-	 */
 	public long figure(Figure figure) {
 		return Objects.requireNonNull(this.parts.figures().get(figure)).sum();
 	}
@@ -221,9 +204,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			.toList();
 	}
 
-	/**
-	 * Reads the tasks of a name and of the earlier names of its method.
-	 */
 	public TaskPages pages() {
 		return this.pages;
 	}
@@ -238,9 +218,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return requeueDead(List.of(id)).get(0);
 	}
 
-	/**
-	 * Makes dead tasks pending again.
-	 */
 	public List<Requeue> requeueDead(List<String> ids) {
 		List<Requeue> results = this.parts.store().requeue(ids);
 		if (results.contains(Requeue.REQUEUED)) {
@@ -254,9 +231,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return this.parts.store().discard(List.of(id)) > 0;
 	}
 
-	/**
-	 * Ends the claims of this node for good.
-	 */
+	/** Ends the claims of this node for good. */
 	public void stopClaiming() {
 		this.stopped = true;
 		this.held.setOpen(false);
@@ -264,10 +239,8 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	/**
-	 * Ends the claims, gives back the tasks whose bodies have not started, and waits for
-	 * the bodies that run. Interrupts the bodies that take longer, and gives their tasks
-	 * back.
-	 * @param period how long to wait at most
+	 * Ends the claims, gives back what has not started, and waits for the bodies that
+	 * run. Interrupts those that take longer than the period, and gives their tasks back.
 	 * @throws InterruptedException if the thread is interrupted; other nodes run the
 	 * tasks that are not settled when their leases have ended
 	 */
@@ -309,10 +282,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return this.held.runs().stream().noneMatch(Run::delaysShutdown);
 	}
 
-	/**
-	 * Whether the store knows of the end of all bodies. A body that has just ended may
-	 * not have reached the settler yet.
-	 */
+	/** A body that has just ended may not have reached the settler yet. */
 	private boolean isSettled() {
 		return this.held.runs().stream().allMatch(Run::isRunning);
 	}
@@ -331,15 +301,9 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	/**
 	 * What a node needs of the application.
 	 *
-	 * @param recorders gives the recorder of a name
-	 * @param policies the policies of the names
-	 * @param bodies the threads that run bodies
 	 * @param handOvers keeps executors from blocking
-	 * @param interceptor runs around every body; {@code null} for none
-	 * @param schedules looks after the declared schedules: stores those that are not
-	 * stored yet, or else those that the store has lost. Gives {@code false} if some are
-	 * not stored yet, and is then called again soon. Called at the start of the node and
-	 * then from time to time
+	 * @param schedules looks after the declared schedules from time to time; {@code
+	 * false} if some are not stored yet, so that it is called again soon
 	 * @since 0.1
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
@@ -354,28 +318,22 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 */
 	public enum Figure {
 
-		/** The claims that the store has answered, with tasks or without. */
 		CLAIMS,
 
-		/** The tasks that the node has claimed. */
 		CLAIMED,
 
-		/** The leases that have ended before their tasks were settled. */
+		/** Leases that have ended before their tasks were settled. */
 		LOST_LEASES,
 
-		/**
-		 * The tasks that the store did not begin when they were due, since they were
-		 * cancelled, replaced, moved, or claimed by another node.
-		 */
+		/** Tasks that were cancelled, replaced, moved, or claimed by another node. */
 		REFUSED_BEGINS,
 
-		/** The failures of tasks that led to another attempt. */
+		/** Failures that led to another attempt. */
 		RETRIED,
 
-		/** The tasks that the node has given back. */
 		RELEASED,
 
-		/** The dead tasks that the node has deleted at the end of their retention. */
+		/** Dead tasks deleted at the end of their retention. */
 		EXPIRED_DEAD
 
 	}

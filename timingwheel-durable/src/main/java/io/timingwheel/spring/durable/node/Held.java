@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The tasks that this node holds, from their claim until the store knows of their end.
- * Only the poller adds tasks, so the room that it has seen stays free. Thread-safe.
+ * Only the poller adds tasks, so room that it has seen stays free. Thread-safe.
  */
 final class Held {
 
@@ -26,10 +26,8 @@ final class Held {
 
 	private final AtomicInteger suspects = new AtomicInteger();
 
-	/** Until when other tasks wait for the suspect. */
 	private volatile long suspectUntil;
 
-	/** Until when the wheel counts as full. */
 	private volatile long wheelFullUntil;
 
 	/** With how much free room an end wakes the poller. */
@@ -89,9 +87,7 @@ final class Held {
 		}
 	}
 
-	/**
-	 * Forgets a task without a settlement.
-	 */
+	/** Forgets a task without a settlement. */
 	void drop(Run run) {
 		run.withdraw();
 		remove(run);
@@ -106,8 +102,8 @@ final class Held {
 	}
 
 	/**
-	 * How long the node takes no tasks, in nanoseconds: the wheel is full, or a suspect
-	 * has no other neighbours yet than those it began with.
+	 * How long the node takes no tasks: the wheel is full, or a suspect runs beside those
+	 * alone that it began with.
 	 */
 	long blockedNanos() {
 		long now = this.clock.getAsLong();
@@ -115,9 +111,7 @@ final class Held {
 		return Math.max(0, Math.max(suspect, this.wheelFullUntil - now));
 	}
 
-	/**
-	 * Wakes the poller once so much room is free, {@link Integer#MAX_VALUE} for never.
-	 */
+	/** Wakes the poller once so much room is free. */
 	void wakeAtFree(int free) {
 		this.wakeAtFree = free;
 		if (free() >= free) {

@@ -13,9 +13,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * What a node does from time to time: it looks after the declared schedules, reports its
- * state, and deletes the tasks that have been dead for longer than the retention. Nothing
- * else depends on it: if a part fails, it is tried again later.
+ * Looks after the declared schedules, reports the state of the node, and deletes what has
+ * been dead for too long. A part that fails is tried again later.
  */
 final class Housekeeping {
 
@@ -47,7 +46,6 @@ final class Housekeeping {
 
 	private final NodeLoop loop;
 
-	/** When each of the three is due. */
 	private long schedulesAt;
 
 	private long reportAt;
@@ -93,9 +91,6 @@ final class Housekeeping {
 		return !this.loop.isStopped() && this.parts.nanoTime() - time >= 0;
 	}
 
-	/**
-	 * Tells the store what this node does, so that operators see all nodes.
-	 */
 	void heartbeat(Activity activity) {
 		attempt("report the state of this node", () -> {
 			this.parts.store().heartbeat(new NodeState(this.parts.settings().nodeId(), activity, this.held.size()));
@@ -103,9 +98,7 @@ final class Housekeeping {
 		});
 	}
 
-	/**
-	 * Gives {@code false} if the next deletion can wait.
-	 */
+	/** Gives {@code false} if the next deletion can wait. */
 	private boolean deleteSomeDead() {
 		Duration retention = this.parts.settings().deadRetention();
 		return retention != null && attempt("delete dead tasks", () -> {
@@ -115,19 +108,14 @@ final class Housekeeping {
 		});
 	}
 
-	/**
-	 * The time between two looks for dead tasks. It is random, so that the nodes do not
-	 * all look at once.
-	 */
+	/** Random, so that the nodes do not all look at once. */
 	private long retentionPause() {
 		Duration retention = this.parts.settings().deadRetention();
 		long part = (retention != null) ? TimeUnit.NANOSECONDS.convert(retention) / ROUNDS_PER_RETENTION : MAX_PAUSE;
 		return random(Math.min(Math.max(part, MIN_PAUSE), MAX_PAUSE));
 	}
 
-	/**
-	 * A random time between half and one and a half times the given time.
-	 */
+	/** Between half and one and a half times the given time. */
 	private static long random(long nanos) {
 		return ThreadLocalRandom.current().nextLong(nanos / 2, nanos * 3 / 2);
 	}

@@ -10,9 +10,9 @@ import io.timingwheel.spring.task.internal.TaskLog;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Renews the leases of the tasks that have begun, many with one request, and gives up the
- * tasks whose leases have ended. While a request is under way, a timer on the wheel
- * watches for these, since a request may take longer than a lease. Thread-safe.
+ * Renews the leases of the tasks that have begun, and gives up tasks whose leases have
+ * ended. A request may take longer than a lease, so a timer on the wheel watches
+ * meanwhile. Thread-safe.
  */
 final class LeaseKeeper {
 
@@ -47,9 +47,7 @@ final class LeaseKeeper {
 		return this.loop;
 	}
 
-	/**
-	 * Watches the leases until no task is left that has begun. Called when one has begun.
-	 */
+	/** Called when a task has begun. Watches until none is left that has. */
 	void watch() {
 		if (!this.watching) {
 			this.watching = true;
@@ -57,10 +55,7 @@ final class LeaseKeeper {
 		}
 	}
 
-	/**
-	 * Gives up a task whose lease has ended. If the body has ended too, the node keeps
-	 * the task, and the store decides whether the body ended in time.
-	 */
+	/** If the body has ended, the store decides whether it did so in time. */
 	void lose(Run run) {
 		if (run.loseLease()) {
 			this.parts.count(Figure.LOST_LEASES, 1);
@@ -137,21 +132,15 @@ final class LeaseKeeper {
 
 	/**
 	 * How long a node trusts a lease, by its own monotonic clock: from before the request
-	 * for the lease until a margin before the end of the lease.
-	 *
-	 * @param requestedAt the time before the request, in nanoseconds
-	 * @param nanos how long the lease lasts
+	 * until a margin before the end of the lease.
 	 */
 	record Term(long requestedAt, long nanos) {
 
 		static final Term NONE = new Term(0, 0);
 
-		/** The margin is a tenth of the lease. */
 		private static final int MARGIN = 10;
 
-		/**
-		 * A lease is renewed after a third of its time, so that two renewals may fail.
-		 */
+		/** After a third of its time, so that two renewals may fail. */
 		private static final int RENEWALS = 3;
 
 		boolean isOver(long now) {

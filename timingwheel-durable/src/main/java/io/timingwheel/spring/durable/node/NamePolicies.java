@@ -15,9 +15,8 @@ import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What keeps this node from starting the tasks of a name: the policy of the name, and the
- * switch in the store. A name is paused on this node if its policy says so, or the switch
- * does. Thread-safe.
+ * What keeps this node from starting tasks of a name: its policy here, and the switch in
+ * the store. Thread-safe.
  */
 final class NamePolicies {
 
@@ -27,7 +26,6 @@ final class NamePolicies {
 
 	private final Map<String, Optional<StartLimits>> limits = new ConcurrentHashMap<>();
 
-	/** The names that are paused in the store, as far as this node knows. */
 	private volatile Set<String> paused = Set.of();
 
 	/** Counts the changes that this node has made. */
@@ -46,9 +44,6 @@ final class NamePolicies {
 		return this.changes;
 	}
 
-	/**
-	 * Records that this node has paused or resumed names in the store.
-	 */
 	synchronized void set(Collection<String> names, boolean paused) {
 		Set<String> changed = new HashSet<>(this.paused);
 		if (paused) {
@@ -62,10 +57,8 @@ final class NamePolicies {
 	}
 
 	/**
-	 * Learns which names are paused in the store.
-	 * @param found the names
-	 * @param changes the changes that this node had made before it asked; if it has made
-	 * others since, the answer may be older than these
+	 * Learns which names the store pauses, unless this node has changed that since it
+	 * asked.
 	 * @return the names that were not known to be paused
 	 */
 	synchronized Set<String> learn(Set<String> found, int changes) {
@@ -78,34 +71,22 @@ final class NamePolicies {
 		return added;
 	}
 
-	/**
-	 * Tells whether no task of a name starts, also if this node has no handler.
-	 */
 	boolean isPaused(String name) {
 		return this.paused.contains(name) || isPausedByPolicy(name);
 	}
 
-	/**
-	 * Tells whether the policy of a name pauses it on this node. The switch in the store
-	 * does not end this pause.
-	 */
+	/** The switch in the store does not end this pause. */
 	boolean isPausedByPolicy(String name) {
 		DurableHandler handler = this.handlers.find(name);
 		return handler != null && this.policies.of(handler.name()).isPaused();
 	}
 
-	/**
-	 * Tells whether tasks of a name that are due may have to wait, as far as this node
-	 * knows.
-	 */
 	boolean mayHoldBack(String name) {
 		DurableHandler handler = this.handlers.find(name);
 		return isPaused(name) || (handler != null && limits(handler) != null);
 	}
 
-	/**
-	 * The limits over all nodes, {@code null} if the starts of the name are not limited.
-	 */
+	/** {@code null} if the starts of the name are not limited. */
 	@Nullable StartLimits limits(DurableHandler handler) {
 		return this.limits
 			.computeIfAbsent(handler.name(), (name) -> Optional.ofNullable(limits(this.policies.of(name))))
@@ -129,9 +110,8 @@ final class NamePolicies {
 	}
 
 	/**
-	 * Two thirds of the burst that the rate allows. A body starts some time after its
-	 * task has begun in the store, so the bodies come closer together than the starts
-	 * that the store counts.
+	 * Two thirds of the allowed burst: bodies start a varying time after the starts that
+	 * the store counts, so they come closer together.
 	 */
 	private static int burst(StartRate rate) {
 		return (int) Math.min(Integer.MAX_VALUE, Math.max(1, rate.burst() * 2 / 3));

@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How many tasks of one handler may wait for a thread: nobody can cancel these any more,
- * and no other node can take them. The size doubles after a full window whose tasks have
- * all started soon, and is halved after a late start. Thread-safe.
+ * How many tasks of one handler may wait for a thread: nobody can cancel these, and no
+ * other node can take them. Doubles after a full window whose tasks have all started
+ * soon, and is halved after a late start. Thread-safe.
  */
 final class NameWindow {
 
@@ -27,7 +27,6 @@ final class NameWindow {
 	/** How many tasks have begun, or are about to, and have no thread yet. */
 	private int used;
 
-	/** How many tasks the node holds, in whatever state. */
 	private int held;
 
 	/** Whether the window was full since its size has changed. */
@@ -59,9 +58,7 @@ final class NameWindow {
 		return Math.max(0, this.size - this.used);
 	}
 
-	/**
-	 * Whether half of the window is free. If not, the poller is woken once it is.
-	 */
+	/** If not, the poller is woken once it is. */
 	synchronized boolean hasRoomOrTells() {
 		this.awaited = !isHalfFree();
 		return !this.awaited;
@@ -71,9 +68,7 @@ final class NameWindow {
 		return this.used <= this.size / 2;
 	}
 
-	/**
-	 * Whether tasks that are due wait for room, here or in the store.
-	 */
+	/** Whether tasks that are due wait for room, here or in the store. */
 	synchronized boolean hasBacklog() {
 		return this.backlog;
 	}
@@ -109,10 +104,7 @@ final class NameWindow {
 		this.full |= this.used >= this.size;
 	}
 
-	/**
-	 * Records that the body of a task starts. Tasks that began before the size has
-	 * changed were not limited by it, and their lateness does not count.
-	 */
+	/** The lateness of tasks that began before the size has changed does not count. */
 	synchronized void started(long begunAt) {
 		this.startedAt = this.clock.getAsLong();
 		if (this.startedAt - begunAt <= LATE_NANOS) {

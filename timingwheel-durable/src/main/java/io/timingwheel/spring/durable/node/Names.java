@@ -15,10 +15,7 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
 
-/**
- * Plans what a claim takes of each name. {@link #window} is thread-safe; only the poller
- * calls the other methods.
- */
+/** Plans what a claim takes of each name. Only {@link #window} is thread-safe. */
 final class Names {
 
 	/** A name may hold at most this many times the free room. */
@@ -32,7 +29,7 @@ final class Names {
 
 	private final Supplier<NameWindow> newWindow;
 
-	/** By the names of the handlers: an alias has the window of its handler. */
+	/** An alias has the window of its handler. */
 	private final Map<String, NameWindow> windows = new ConcurrentHashMap<>();
 
 	/** The windows that got tasks with the last claim. They share its room. */
@@ -63,9 +60,7 @@ final class Names {
 		return window(Objects.requireNonNull(this.handlers.find(name)));
 	}
 
-	/**
-	 * Plans a claim. The name of a suspect needs no room.
-	 */
+	/** The name of a suspect needs no room. */
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.settings.maxRequest());
 		Map<String, Share> shares = new HashMap<>();
@@ -88,8 +83,8 @@ final class Names {
 	}
 
 	/**
-	 * What a name gets of the room of a claim: so that there is room for other names, and
-	 * so that the store does not lock many more tasks than there is room for.
+	 * Leaves room for other names, and keeps the store from locking many more tasks than
+	 * there is room for.
 	 */
 	private int share(NameWindow window, int free, int room) {
 		if (this.windows.size() == 1) {
@@ -109,9 +104,6 @@ final class Names {
 				(limits != null) ? handler.expireAfter() : null);
 	}
 
-	/**
-	 * Learns from a claim that was no claim of a suspect.
-	 */
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
 		Map<String, Integer> soon = new HashMap<>();
@@ -132,10 +124,7 @@ final class Names {
 		this.more = claimed.more();
 	}
 
-	/**
-	 * Whether a claim of a fair size may take tasks that wait in the store. Otherwise the
-	 * poller is woken once enough tasks of such a name have started.
-	 */
+	/** If not, the poller is woken once enough tasks of such a name have started. */
 	boolean hasRoomForMore(int free) {
 		int enough = Math.max(1, Math.min(this.settings.batchSize(), this.settings.maxInFlight() / 4));
 		boolean room = false;
@@ -157,8 +146,8 @@ final class Names {
 	}
 
 	/**
-	 * After how many ends a claim is worth it: one claim of many tasks costs less than
-	 * many claims of few. Tasks of limited names wait for a single end.
+	 * One claim of many tasks costs less than many claims of few. Tasks of limited names
+	 * wait for a single end.
 	 */
 	int endsToWaitFor(int free) {
 		if (waitForSingleEnds()) {

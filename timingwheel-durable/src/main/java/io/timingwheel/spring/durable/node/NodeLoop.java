@@ -3,64 +3,46 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 
 /**
- * Calls the rounds of one part of a node, one after another, until it is told to stop. An
- * exception in a round does not end the loop. In production each loop has a thread. In
- * tests with virtual time, the thread that moves the time runs the rounds. Thread-safe.
+ * Calls the rounds of one part of a node, also after an exception. In production each
+ * loop has a thread. With virtual time, the thread that moves the time runs the rounds.
+ * Thread-safe.
  *
  * @since 0.1
  */
 public interface NodeLoop {
 
-	/**
-	 * Begins with the rounds.
-	 */
 	void start();
 
 	/**
-	 * Ends the round with a wait until somebody wakes the loop, or until a time has
-	 * passed. The next round follows at once if somebody has woken the loop since its
-	 * last wait. Only rounds call this, as their last action.
-	 * @param nanos how long to wait at most, {@link Long#MAX_VALUE} for no limit
+	 * Ends the round with a wait until a wake-up, also one since the last wait. As the
+	 * other waits, only rounds call this, as their last action.
+	 * @param nanos how long at most, {@link Long#MAX_VALUE} for no limit
 	 */
 	default void await(long nanos) {
 		await(0, nanos);
 	}
 
 	/**
-	 * Ends the round with a wait whose first part nobody can shorten, except by
-	 * {@link #stop()}. This part saves requests to the store, and there is none with
-	 * virtual time. Only rounds call this, as their last action.
-	 * @param nanos how long to wait at most, {@link Long#MAX_VALUE} for no limit
+	 * As {@link #await(long)}, but no wake-up cuts the rest. It saves requests to the
+	 * store; there is none with virtual time.
 	 */
 	void await(long restNanos, long nanos);
 
 	/**
-	 * Ends the round with a wait that nobody can shorten, except by {@link #stop()}. With
-	 * virtual time, the wait lasts until a test moves the time again: nobody but the test
-	 * can remove the cause of the wait. Only rounds call this, as their last action.
+	 * Ends the round with a wait that no wake-up cuts. With virtual time it lasts until a
+	 * test moves the time.
 	 */
 	void sleep(long nanos);
 
-	/**
-	 * Ends the wait of the loop, or the next one. Calls from within a round count, too.
-	 */
+	/** Ends the wait of the loop, or the next one. */
 	void wake();
 
-	/**
-	 * Whether the loop was told to stop.
-	 */
 	boolean isStopped();
 
-	/**
-	 * Makes the loop end after its current round.
-	 */
+	/** Makes the loop end after its current round. */
 	void stop();
 
-	/**
-	 * Waits for the end of the current round after {@link #stop()}.
-	 * @param period how long to wait at most
-	 * @throws InterruptedException if the calling thread is interrupted
-	 */
+	/** Waits for the end of the current round after {@link #stop()}. */
 	void join(Duration period) throws InterruptedException;
 
 	/**
@@ -70,37 +52,25 @@ public interface NodeLoop {
 	 */
 	interface Factory {
 
-		/**
-		 * Creates a loop that has not started.
-		 */
+		/** Creates a loop that has not started. */
 		NodeLoop loop(String name, Runnable round);
 
-		/**
-		 * The settings of a node with these loops.
-		 */
 		default NodeSettings settings(NodeSettings settings) {
 			return settings;
 		}
 
 		/**
-		 * Whether the node looks at the store from time to time, since others may have
-		 * changed it. With virtual time it looks when a test moves the time, when a task
-		 * is due, and after its own changes.
+		 * With virtual time the node looks at the store when a test moves the time, when
+		 * a task is due, and after its own changes.
 		 */
 		default boolean polls() {
 			return true;
 		}
 
-		/**
-		 * With virtual time, runs on the calling thread the rounds that are due. Does
-		 * nothing if the loops have threads.
-		 */
+		/** With virtual time, runs the rounds that are due on the calling thread. */
 		default void flush() {
 		}
 
-		/**
-		 * Gives each loop a thread.
-		 */
 		static Factory onThreads() {
 			return ThreadLoop::new;
 		}

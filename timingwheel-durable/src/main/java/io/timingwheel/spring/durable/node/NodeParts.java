@@ -13,17 +13,7 @@ import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 
-/**
- * What all steps of a node have in common. Thread-safe.
- *
- * @param store the store
- * @param settings the settings of the node
- * @param wheel where tasks wait, and the clock of the node
- * @param loops creates the loops of the steps
- * @param services what runs and counts the bodies
- * @param availability learns whether the store answers
- * @param figures what the node has done since its start
- */
+/** What all steps of a node have in common. Thread-safe. */
 record NodeParts(DelayedTaskStore store, NodeSettings settings, TimingWheel wheel, NodeLoop.Factory loops,
 		Services services, StoreAvailability availability, Map<Figure, LongAdder> figures) {
 
@@ -45,17 +35,11 @@ record NodeParts(DelayedTaskStore store, NodeSettings settings, TimingWheel whee
 		return this.services.recorders().apply(run.name());
 	}
 
-	/**
-	 * The time by the clock of this node, in nanoseconds.
-	 */
 	long nanoTime() {
 		return this.wheel.nanoTime();
 	}
 
-	/**
-	 * Runs an action on the thread of the wheel.
-	 * @return {@code false} if the wheel is full or stopped
-	 */
+	/** Runs an action on the wheel; {@code false} if the wheel is full or stopped. */
 	boolean runLater(DirectTask action, long nanos) {
 		try {
 			this.wheel.scheduleAt(action, nanoTime() + nanos);

@@ -6,19 +6,13 @@ import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a node. The values are not checked here.
+ * The settings of a node, already checked.
  *
- * @param nodeId the name of the node in its leases; at most 64 characters
- * @param lease how long a lease lasts, unless the node renews it
- * @param lookAhead how long before its due time a task may be claimed
- * @param pollInterval how long the node waits at most between two claims
+ * @param nodeId at most 64 characters
  * @param batchSize how many tasks of a name that are due later a claim takes at most
  * @param maxInFlight how many tasks the node holds at most, waiting and running
- * @param maxAttempts a task is dead after this many failures
- * @param maxLostDeliveries a task is dead after this many lost deliveries
- * @param backoff how long a failed task waits for the next attempt
- * @param maxPayloadBytes the largest payload, in bytes of UTF-8
- * @param deadRetention how long the store keeps a dead task, {@code null} for ever
+ * @param maxPayloadBytes in bytes of UTF-8
+ * @param deadRetention {@code null} for ever
  * @since 0.1
  */
 public record NodeSettings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,
@@ -28,10 +22,7 @@ public record NodeSettings(String nodeId, Duration lease, Duration lookAhead, Du
 	/** Larger requests would lock their tasks for too long. */
 	private static final int MAX_BATCHES = 8;
 
-	/**
-	 * How many tasks one request to the store takes at most. Half of the node's room is
-	 * left for the next request. With a batch size of 1, each request takes one task.
-	 */
+	/** Leaves half of the node's room for the next request. */
 	int maxRequest() {
 		if (this.batchSize == 1) {
 			return 1;

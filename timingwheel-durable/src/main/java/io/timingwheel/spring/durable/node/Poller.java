@@ -12,8 +12,8 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.task.internal.Backoff;
 
 /**
- * Claims tasks that are due soon. A claim for a suspect takes nothing else, so claims for
- * a suspect and other claims take turns.
+ * Claims tasks that are due soon. A claim for a suspect takes nothing else, so such
+ * claims and others take turns.
  */
 final class Poller {
 
@@ -56,13 +56,10 @@ final class Poller {
 
 	private int failures;
 
-	/** Whether the last claim gave tasks. */
 	private boolean busy;
 
-	/** When the last claim has ended. */
 	private long claimedAt;
 
-	/** When the node asks for a suspect again. */
 	private long suspectAt;
 
 	private boolean lastWasSuspect;
@@ -84,10 +81,7 @@ final class Poller {
 		return this.loop;
 	}
 
-	/**
-	 * Claims in time a task of this node's own that comes before the next poll. A limited
-	 * name has no claims before the due time.
-	 */
+	/** A limited name has no claims before the due time. */
 	void expect(long millis, boolean limited) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
 		if (nanos >= poll(this.pollNanos)) {
@@ -147,9 +141,9 @@ final class Poller {
 	}
 
 	/**
-	 * Whether the node can take tasks that wait in the store. Otherwise starts and ends
-	 * of tasks wake it, if the store may have such tasks. An end during the claim counts,
-	 * so {@code free} is the room as if nothing had ended since the plan.
+	 * Otherwise starts and ends of tasks wake the poller, if the store may have tasks
+	 * that wait. An end during the claim counts, so {@code free} is the room as if
+	 * nothing had ended since the plan.
 	 */
 	private boolean hasRoom(int free) {
 		this.held.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
@@ -208,9 +202,7 @@ final class Poller {
 		this.busy = !claimed.tasks().isEmpty();
 	}
 
-	/**
-	 * The time varies, so that not the same node takes all tasks that are due soon.
-	 */
+	/** Varies, so that not the same node takes all tasks that are due soon. */
 	private long waitNanos(Claimed claimed, Duration lookAhead) {
 		if (isSuspectDue(this.claimedAt)) {
 			return 0;
@@ -224,9 +216,7 @@ final class Poller {
 		return Math.min(poll(longest), TimeUnit.MILLISECONDS.toNanos(millis));
 	}
 
-	/**
-	 * How long to wait for what others do to the store.
-	 */
+	/** How long to wait for what others do to the store. */
 	private long poll(long nanos) {
 		return this.parts.loops().polls() ? nanos : Long.MAX_VALUE;
 	}

@@ -12,20 +12,11 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.Recurrence;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A run of a recurring task by its schedule: which time of the schedule the run has, and
- * when the next run is due.
- *
- * @param task the task
- * @param stored its schedule as it is stored
- * @param schedule its schedule
- * @param missed what becomes of the times that have passed
- */
+/** Which time of a schedule a run has, and when the next run is due. */
 record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, Missed missed) {
 
 	/**
-	 * Creates a run.
-	 * @return the run, {@code null} if the task is not recurring
+	 * @return {@code null} if the task is not recurring
 	 * @throws IllegalArgumentException if this release does not know such a schedule
 	 */
 	static @Nullable RecurringRun of(LeasedTask task, DurableHandler handler) {
@@ -34,25 +25,17 @@ record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, M
 				: new RecurringRun(task, stored, Schedule.parse(stored.text()), handler.missed());
 	}
 
-	/**
-	 * When this run is due by the schedule, which all attempts at the run have in common,
-	 * unless the schedule changes in between.
-	 */
+	/** The same for all attempts at a run, unless the schedule changes in between. */
 	Instant dueAt() {
 		return Instant.ofEpochMilli(Math.min(this.stored.scheduledAt(), this.task.dueAt()));
 	}
 
-	/**
-	 * Whether the schedule leaves this run out, since its time has passed. A run is
-	 * missed from a lateness of {@code missedAfter} on.
-	 */
+	/** Whether the schedule leaves this run out, since its time has passed. */
 	boolean isSkipped(Duration lateness, Duration missedAfter) {
 		return this.missed == Missed.SKIP && lateness.compareTo(missedAfter) > 0;
 	}
 
 	/**
-	 * The end of this run, with the time of the next.
-	 * @param lateness how late this run has started
 	 * @param ended when this run has ended, by the store's clock
 	 * @param error why the run is given up, {@code null} if it is not
 	 */
@@ -67,9 +50,8 @@ record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, M
 	}
 
 	/**
-	 * When the first attempt at this run was due. A further attempt may come after the
-	 * next time of the schedule, since the request that stores it takes a while. It does
-	 * not stand for that time.
+	 * A further attempt may come after the next time of the schedule, since the request
+	 * that stores it takes a while. It does not stand for that time.
 	 */
 	private Instant firstDueAt(Instant scheduledAt, Instant dueAt) {
 		return (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;

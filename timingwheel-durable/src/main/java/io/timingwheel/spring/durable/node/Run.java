@@ -33,7 +33,6 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private final Runner runner;
 
-	/** Its due time, by the clock of the node. */
 	final long dueNanos;
 
 	/** The store found the task too late, and did not count it for its limits. */
@@ -46,35 +45,32 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private State state = State.WAITING;
 
-	/** When the window had no room for the task first, by the clock of the node. */
 	private long waitsSince = Long.MAX_VALUE;
 
 	private @Nullable Thread thread;
 
-	/** Whether this object has interrupted the body. */
 	private boolean interrupted;
 
 	/** How long the node trusts the lease. */
 	volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
-	/** When the task has begun, by the clock of the node. */
 	private long begunAt;
 
 	long startedNanos;
 
 	long latenessNanos;
 
-	/** The arguments, empty if they could not be read. */
+	/** Empty if they could not be read. */
 	@Nullable Object[] arguments = NO_ARGUMENTS;
 
-	/** What is counted once the store knows of the end, {@code null} for nothing. */
+	/** Counted once the store knows of the end, {@code null} for nothing. */
 	@Nullable TaskOutcome outcome;
 
 	private @Nullable Settlement settlement;
 
 	/**
-	 * The reply to the settlement in the transaction of the body: refused if the
-	 * transaction was rolled back for it, {@code null} if there was no settlement.
+	 * The reply to the settlement in the transaction of the body, {@code null} without
+	 * one.
 	 */
 	@Nullable Reply reply;
 
@@ -105,10 +101,7 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.task.schedule() != null;
 	}
 
-	/**
-	 * Lets the store begin the task, if the window has room. What expires needs no
-	 * thread, and a node has one suspect only.
-	 */
+	/** What expires needs no thread, and a node has one suspect only. */
 	synchronized boolean admit() {
 		if (this.state != State.WAITING) {
 			return false;
@@ -123,9 +116,7 @@ final class Run implements RoutedTask, TaskExecution {
 		return true;
 	}
 
-	/**
-	 * Records that the store has not told whether the task has begun.
-	 */
+	/** The store has not told whether the task has begun. */
 	synchronized void waitAgain() {
 		if (this.state == State.BEGINNING) {
 			this.window.leave();
@@ -133,9 +124,6 @@ final class Run implements RoutedTask, TaskExecution {
 		}
 	}
 
-	/**
-	 * Whether the task has waited long for room in its window.
-	 */
 	synchronized boolean hasWaitedLong(long now) {
 		this.waitsSince = Math.min(this.waitsSince, now);
 		return isWaiting() && now - this.waitsSince > NameWindow.LATE_NANOS;
@@ -145,10 +133,7 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.state == State.WAITING;
 	}
 
-	/**
-	 * Records that the store has begun the task.
-	 * @return {@code false} if the task was withdrawn
-	 */
+	/** Gives {@code false} if the task was withdrawn. */
 	synchronized boolean begin(LeaseKeeper.Term term) {
 		if (this.state == State.WAITING) {
 			this.window.enter();
@@ -166,9 +151,7 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
 	}
 
-	/**
-	 * Takes the task away, unless its body runs already.
-	 */
+	/** Takes the task away, unless its body runs already. */
 	synchronized boolean withdraw() {
 		if (this.state != State.WAITING && this.state != State.BEGINNING && this.state != State.BEGUN) {
 			return false;
@@ -177,10 +160,7 @@ final class Run implements RoutedTask, TaskExecution {
 		return true;
 	}
 
-	/**
-	 * Takes the task away, and interrupts its body.
-	 * @return {@code false} if the body has ended already
-	 */
+	/** Takes the task away, and interrupts its body; {@code false} if that has ended. */
 	synchronized boolean loseLease() {
 		if (this.state != State.BEGUN && this.state != State.RUNNING) {
 			return false;
@@ -283,8 +263,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the body as ended, but not its transaction. No interrupt by this object
-	 * outlives the body.
+	 * Ends the body, but not its transaction. No interrupt by this object outlives it.
 	 */
 	synchronized void endBody() {
 		if (this.interrupted) {
@@ -295,10 +274,7 @@ final class Run implements RoutedTask, TaskExecution {
 		}
 	}
 
-	/**
-	 * Marks the body and its transaction as ended.
-	 * @return {@code false} if the node has lost the task
-	 */
+	/** Ends body and transaction; {@code false} if the node has lost the task. */
 	synchronized boolean end() {
 		endBody();
 		this.thread = null;
@@ -319,9 +295,7 @@ final class Run implements RoutedTask, TaskExecution {
 				: new Settlement.Bury(ref(), reason);
 	}
 
-	/**
-	 * The time by the store's clock, as this node estimates it.
-	 */
+	/** The time by the store's clock, as this node estimates it. */
 	Instant storeTime() {
 		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
 	}
@@ -398,13 +372,11 @@ final class Run implements RoutedTask, TaskExecution {
 		/** The store has begun the task, which waits for its executor. */
 		BEGUN,
 
-		/** The body runs. */
 		RUNNING,
 
 		/** The body has ended, and its transaction or the store does not know yet. */
 		SETTLING,
 
-		/** The node no longer has the task. */
 		GONE
 
 	}

@@ -97,9 +97,7 @@ final class Runner {
 		}
 	}
 
-	/**
-	 * Gives {@code false} if the context pauses, and the task is given back.
-	 */
+	/** Gives {@code false} if the context pauses, and the task is given back. */
 	boolean handOver(Run run, Executor executor, Runnable command) {
 		if (givesBack(run)) {
 			return false;
@@ -121,9 +119,7 @@ final class Runner {
 		this.settler.done(run, TaskOutcome.EXPIRED);
 	}
 
-	/**
-	 * Ends an attempt with an exception that came before the body.
-	 */
+	/** Ends an attempt with an exception that came before the body. */
 	private void fail(Run run, Throwable error) {
 		if (run.start(nanoTime())) {
 			TaskRecorder recorder = this.parts.recorder(run);
@@ -174,10 +170,7 @@ final class Runner {
 		}
 	}
 
-	/**
-	 * Settles a task whose body has ended. If this fails, the node forgets the task, and
-	 * the task comes back when its lease has ended.
-	 */
+	/** If this fails, the node forgets the task, which comes back after its lease. */
 	private void ended(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean unreadable) {
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		boolean held = run.end();

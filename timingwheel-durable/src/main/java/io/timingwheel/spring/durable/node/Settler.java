@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Settles tasks in the store, and removes them from this node once the store has replied.
- * Thread-safe.
  */
 final class Settler extends Batcher {
 
@@ -46,8 +45,8 @@ final class Settler extends Batcher {
 	/**
 	 * Retries a task, or gives it up after the last attempt. A run of a schedule is tried
 	 * again only before the next run, which nobody knows of an unknown schedule.
-	 * @param unreadable whether another release may read the task. All other nodes poll
-	 * before the next attempt then
+	 * @param unreadable another release may read the task, so that all nodes have to poll
+	 * before the next attempt
 	 */
 	void failed(Run run, Throwable error, boolean unreadable) {
 		String text = TaskLimits.error(UserErrors.describe(error));
@@ -86,18 +85,13 @@ final class Settler extends Batcher {
 		settle(run, null, run.givenUp(reason));
 	}
 
-	/**
-	 * Releases a task whose body has not started; does nothing if the body has started.
-	 */
+	/** Does nothing if the body has started. */
 	void giveBack(Run run) {
 		if (run.withdraw()) {
 			settle(run, null, new Release(run.ref(), false));
 		}
 	}
 
-	/**
-	 * Releases the tasks of some names whose bodies have not started.
-	 */
 	void giveBack(Predicate<String> names) {
 		for (Run run : this.held.runs()) {
 			if (names.test(run.task.name())) {
@@ -106,9 +100,6 @@ final class Settler extends Batcher {
 		}
 	}
 
-	/**
-	 * Releases a task whose body was interrupted by the shutdown of this node.
-	 */
 	void cutOff(Run run) {
 		settle(run, null, new Release(run.ref(), true));
 	}
@@ -171,9 +162,7 @@ final class Settler extends Batcher {
 		}
 	}
 
-	/**
-	 * The time until a settled task is due again, in milliseconds.
-	 */
+	/** The time until a settled task is due again. */
 	private static long millisTo(Run run, Settlement settlement) {
 		DueTime due = (settlement instanceof Repeat repeat) ? repeat.next()
 				: (settlement instanceof Retry retry) ? DueTime.after(retry.delay()) : null;
@@ -184,9 +173,7 @@ final class Settler extends Batcher {
 		return due.resolve(now) - now;
 	}
 
-	/**
-	 * Sends the text of an error in ASCII: the database may not know a character.
-	 */
+	/** The database may not know a character of an error. */
 	@Override
 	boolean change(Run run) {
 		Settlement end = run.settlement();

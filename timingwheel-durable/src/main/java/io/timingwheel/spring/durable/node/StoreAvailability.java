@@ -20,10 +20,9 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Tells whether the store answers the loops that call it, and takes their requests. Logs
- * once that the store, or a part of it, does not answer, and once that the whole store is
- * back. Logs likewise that the store refuses requests: that is no outage, since the store
- * answers. Thread-safe.
+ * Whether the store answers and takes the requests of this node. Logs once that it, or a
+ * part, does not, and once that all is back. A store that refuses requests is not away.
+ * Thread-safe.
  */
 final class StoreAvailability {
 
@@ -34,7 +33,7 @@ final class StoreAvailability {
 
 	private static final String UNREACHABLE = "cannot be reached";
 
-	/** Tells after a call that succeeded which part of the store does not answer. */
+	/** The part of the store that a call, which has succeeded, found missing. */
 	private final Supplier<@Nullable PartialOutage> partialOutage;
 
 	private final Predicate<Throwable> isRefusal;
@@ -52,9 +51,7 @@ final class StoreAvailability {
 		this.isRefusal = isRefusal;
 	}
 
-	/**
-	 * Tells whether the store has answered with an exception, and will do so again.
-	 */
+	/** The store has answered with an exception, and will do so again. */
 	boolean isRefusal(Throwable error) {
 		return this.isRefusal.test(error);
 	}
@@ -79,8 +76,8 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * Forgets the failure of a caller that has no more calls to make. The calls of others
-	 * show when the store is back.
+	 * Forgets a caller that has no more calls to make. Others show when the store is
+	 * back.
 	 */
 	synchronized void idle(Caller caller) {
 		this.failing.remove(caller);
@@ -124,9 +121,6 @@ final class StoreAvailability {
 		}
 	}
 
-	/**
-	 * What does not answer, {@code null} if the whole store answers.
-	 */
 	synchronized @Nullable Outage outage() {
 		if (!this.failing.isEmpty()) {
 			return new Outage(this.failing.values().iterator().next(), this.downSince, Set.of());
@@ -134,9 +128,6 @@ final class StoreAvailability {
 		return (this.partial != null) ? new Outage(this.partial.cause(), this.downSince, this.partial.parts()) : null;
 	}
 
-	/**
-	 * The parts of a node that call the store.
-	 */
 	enum Caller {
 
 		CLAIM("claiming tasks"), BEGIN("beginning tasks"), RENEW("renewing leases"), SETTLE("settling tasks");

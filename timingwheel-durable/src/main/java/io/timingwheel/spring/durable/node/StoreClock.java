@@ -4,23 +4,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Estimates by how much the node's clock is ahead of the store's. Only the poller uses
- * it.
+ * Estimates by how much the node's clock is ahead of the store's.
  *
  * <p>
- * The store read the time in its reply at some moment between the request and the reply.
- * The node's time at the arrival of the reply, minus the store's time, is therefore an
- * upper bound. A node that uses this bound never runs a task early, and runs it late by
- * at most the time that the request took. The fastest reply gives the best bound. The
- * bound stays valid while both clocks run at the same rate, even if later replies are
- * slow.
+ * The store read its time between request and reply. So the node's time at the reply,
+ * minus the store's, is an upper bound: with it, no task runs early, and late by at most
+ * the time of the request. The fastest reply gives the best bound, which stays valid
+ * while both clocks run at the same rate.
  *
  * <p>
- * The node's time before the request, minus the store's time, is a lower bound. If the
- * estimate is below the lower bound, the store's clock was set back, and the estimate
- * starts again. A store may have several clocks, as the primaries of a Redis Cluster are.
- * Then the estimate may be too low for one of the clocks. The error is at most the
- * difference between the clocks, and at most the time of this request plus a millisecond.
+ * The node's time before the request, minus the store's, is a lower bound. An estimate
+ * below it means that the store's clock was set back, and begins anew. If a store has
+ * several clocks, the error is at most their difference.
  */
 final class StoreClock {
 
@@ -45,12 +40,9 @@ final class StoreClock {
 	}
 
 	/**
-	 * Updates the estimate with a reply that has just arrived.
-	 * @param now the time by the store's clock, in milliseconds, rounded down; the
-	 * earliest of several clocks
-	 * @param sent the time before the request, by the node's clock
-	 * @return by how many nanoseconds the node's clock is ahead; to be used for the times
-	 * in this reply
+	 * Learns from a reply that has just arrived.
+	 * @param now the time by the store's clock; the earliest of several
+	 * @return by how many nanoseconds the node's clock is ahead
 	 */
 	long heard(long now, long sent) {
 		long received = this.clock.getAsLong();

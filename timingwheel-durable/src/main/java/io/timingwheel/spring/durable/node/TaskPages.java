@@ -34,10 +34,6 @@ public final class TaskPages {
 		this.handlers = handlers;
 	}
 
-	/**
-	 * Reads a page.
-	 * @param after the position of the last task before, {@code null} for the first page
-	 */
 	public Page read(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		List<Page> pages = this.handlers.allNames(name)
 			.stream()
@@ -47,10 +43,7 @@ public final class TaskPages {
 				: merge(pages, (order == Order.DEAD_LATEST_FIRST) ? BY_TIME.reversed() : BY_TIME, limit);
 	}
 
-	/**
-	 * The first tasks of several pages. After the last task of a page that has more, a
-	 * task that was not read may be the next one.
-	 */
+	/** After the last task of a page that has more, one that was not read may be next. */
 	private static Page merge(List<Page> pages, Comparator<StoredTask> order, int limit) {
 		List<StoredTask> all = new ArrayList<>();
 		pages.forEach((page) -> all.addAll(page.tasks()));
@@ -65,10 +58,7 @@ public final class TaskPages {
 		return new Page(List.copyOf(all.subList(0, end)), end < all.size() || pages.stream().anyMatch(Page::more));
 	}
 
-	/**
-	 * Reads tasks with as many requests as that takes.
-	 * @return fewer than the limit only if there are no more
-	 */
+	/** Gives fewer than the limit only if there are no more. */
 	public List<StoredTask> first(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		List<StoredTask> tasks = new ArrayList<>();
 		Page page;

@@ -7,8 +7,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A loop on a daemon thread of its own. Other threads wake the thread and never interrupt
- * it, since a file database closes its files when a thread is interrupted.
+ * A loop on a daemon thread. Nobody interrupts it, since a file database closes its files
+ * when a thread is interrupted.
  */
 final class ThreadLoop implements NodeLoop {
 
@@ -20,7 +20,6 @@ final class ThreadLoop implements NodeLoop {
 
 	private final Runnable round;
 
-	/** Whether somebody has woken the thread since its last wait. */
 	private volatile boolean woken;
 
 	private volatile boolean stopped;
@@ -71,10 +70,7 @@ final class ThreadLoop implements NodeLoop {
 		}
 	}
 
-	/**
-	 * Only the first call since the last wait wakes the thread. Most callers therefore
-	 * only read a field.
-	 */
+	/** Most callers only read a field. */
 	@Override
 	public void wake() {
 		if (!this.woken) {

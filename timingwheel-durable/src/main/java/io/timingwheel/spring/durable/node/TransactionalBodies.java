@@ -18,10 +18,9 @@ import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * Runs bodies in transactions on the database of the store. The last statement of each
- * transaction settles the task, so the changes of a body and the end of its task commit
- * together or not at all. If the node has lost its lease, the store refuses the
- * settlement, and the transaction rolls back. Thread-safe.
+ * Runs bodies in transactions whose last statement settles the task, so that both commit
+ * or none. If the lease is lost, the store refuses, and the transaction rolls back.
+ * Thread-safe.
  *
  * @since 0.1
  */
@@ -36,19 +35,15 @@ public final class TransactionalBodies {
 
 	private final DelayedTaskStore store;
 
-	/**
-	 * Creates the transactions of a manager.
-	 */
 	public TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
 		this.manager = manager;
 		this.store = store;
 	}
 
 	/**
-	 * Tells whether the store takes part in the transactions of the manager. Begins a
-	 * transaction to find out.
-	 * @throws org.springframework.transaction.TransactionException if there is no
-	 * transaction, since the database does not answer
+	 * Begins a transaction to find out.
+	 * @throws org.springframework.transaction.TransactionException if there is none,
+	 * since the database does not answer
 	 */
 	public boolean reachTheStore() {
 		TransactionStatus status = this.manager.getTransaction(NEW);
@@ -61,9 +56,8 @@ public final class TransactionalBodies {
 	}
 
 	/**
-	 * Runs a body and settles its task, or rolls back.
-	 * @throws Throwable what the body or the transaction threw, or an exception if the
-	 * store refused the settlement; {@code Run.reply} then tells so
+	 * Runs a body and settles its task, or rolls back. {@code Run.reply} tells what the
+	 * store said.
 	 */
 	@Nullable Object run(Run run) throws Throwable {
 		TransactionStatus status = this.manager.getTransaction(NEW);

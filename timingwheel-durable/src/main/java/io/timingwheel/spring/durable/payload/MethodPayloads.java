@@ -92,8 +92,8 @@ public final class MethodPayloads {
 	}
 
 	/**
-	 * Writes the arguments of a call, and checks that they can be read back.
-	 * @throws IllegalArgumentException if they cannot be stored, or do not fit the method
+	 * @throws IllegalArgumentException if the arguments cannot be stored, read back, or
+	 * do not fit
 	 */
 	public String encode(@Nullable Object[] arguments) {
 		if (arguments.length != this.types.size()) {
@@ -116,10 +116,7 @@ public final class MethodPayloads {
 		return payload;
 	}
 
-	/**
-	 * Checks that an argument was read back as it was. Compares the values and, since not
-	 * all values can be seen, the JSON of both.
-	 */
+	/** Compares the values and, since not all can be seen, the JSON of both. */
 	private void checkSame(int position, @Nullable Object argument, String written, @Nullable Object read) {
 		if (Objects.equals(argument, read) && (argument == null || PayloadReadBack.isPlainValue(argument))) {
 			return;
@@ -140,10 +137,8 @@ public final class MethodPayloads {
 	}
 
 	/**
-	 * Reads the arguments of a call. Migrates them if they do not fit the method and
-	 * there is a migration.
-	 * @throws UndecodablePayloadException if the payload does not fit the method; the
-	 * message says why, and quotes nothing of the payload
+	 * Migrates arguments that do not fit, if there is a migration.
+	 * @throws UndecodablePayloadException says why, and quotes nothing of the payload
 	 */
 	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
 		String json = arguments(payload);
@@ -159,10 +154,7 @@ public final class MethodPayloads {
 		}
 	}
 
-	/**
-	 * The arguments within a payload. Only this class makes payloads, so they begin with
-	 * the same text.
-	 */
+	/** Only this class makes payloads, so they begin with the same text. */
 	private String arguments(String payload) throws UndecodablePayloadException {
 		for (String start : this.starts) {
 			if (payload.startsWith(start) && payload.endsWith("}")) {
@@ -242,9 +234,6 @@ public final class MethodPayloads {
 		}
 	}
 
-	/**
-	 * Adds the defaults of the parameters that the method has in addition.
-	 */
 	private void addMissing(List<@Nullable Object> arguments) throws UndecodablePayloadException {
 		int stored = arguments.size();
 		int size = this.types.size();
@@ -266,10 +255,7 @@ public final class MethodPayloads {
 		}
 	}
 
-	/**
-	 * Says why an argument cannot be read. Jackson's own messages would quote the
-	 * payload.
-	 */
+	/** Jackson's own messages would quote the payload. */
 	private static String reason(JavaType type, RuntimeException ex) {
 		if (ex instanceof UnrecognizedPropertyException unknown) {
 			String name = unknown.getPropertyName();
@@ -281,9 +267,7 @@ public final class MethodPayloads {
 				: "the JSON is no %s (%s%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName(), place(ex));
 	}
 
-	/**
-	 * The property that cannot be read. The keys of a map are content of the payload.
-	 */
+	/** The property that cannot be read. The keys of a map are content of the payload. */
 	private static String place(RuntimeException ex) {
 		String place = (ex instanceof JacksonException jackson) ? jackson.getPath()
 			.stream()
@@ -298,9 +282,6 @@ public final class MethodPayloads {
 		return (from instanceof Class<?> type) ? Map.class.isAssignableFrom(type) : from instanceof Map;
 	}
 
-	/**
-	 * An argument as users know it.
-	 */
 	String describe(int position) {
 		@Nullable String @Nullable [] parameters = PARAMETER_NAMES.getParameterNames(this.method);
 		return (parameters != null) ? "Argument %d (%s)".formatted(position + 1, parameters[position])

@@ -16,8 +16,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Makes the payloads of calls: <code>{"v":1,"handler":"close-order","args":[42]}</code>.
- * The arguments are read by their positions, as the types that the method declares. No
- * class is taken from the JSON. Thread-safe.
+ * Arguments are read by position, as the declared types. No class is taken from the JSON.
+ * Thread-safe.
  *
  * @since 0.1
  */
@@ -32,8 +32,7 @@ public final class PayloadCodec {
 	private final PayloadMigrations migrations;
 
 	/**
-	 * @param migrations gives the migrations of the application, at most one for a name;
-	 * called once, not before the node starts
+	 * @param migrations called once, not before the node starts
 	 */
 	public PayloadCodec(JsonMapper mapper, long maxBytes, Supplier<? extends Collection<PayloadMigration>> migrations) {
 		this.mapper = new PayloadMapper(mapper);
@@ -42,7 +41,6 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Makes the payloads of a method.
 	 * @throws UnsupportedArgumentException if arguments of these types can never be
 	 * stored
 	 */
@@ -54,8 +52,8 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Writes the payload of a call of a method that this application does not have. The
-	 * types of the arguments themselves decide how they are written.
+	 * Writes a call of a method that this application does not have, by the types of the
+	 * arguments.
 	 * @throws IllegalArgumentException if they cannot be stored
 	 */
 	public String encode(String name, @Nullable Object[] arguments) {
@@ -63,7 +61,6 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Checks the migrations of the application, once its methods are known.
 	 * @throws IllegalStateException if two migrations have the same name
 	 */
 	public void checkMigrations(Collection<String> names) {
@@ -78,16 +75,10 @@ public final class PayloadCodec {
 		return this.migrations;
 	}
 
-	/**
-	 * The text of a payload before its arguments.
-	 */
 	String start(String name) {
 		return "{\"v\":%d,\"handler\":%s,\"args\":".formatted(VERSION, this.mapper.json().writeValueAsString(name));
 	}
 
-	/**
-	 * A payload of written arguments, if it is not too large.
-	 */
 	String payload(String name, String start, List<String> arguments) {
 		String payload = start + "[" + String.join(",", arguments) + "]}";
 		// A character takes three bytes at most.
@@ -101,8 +92,7 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Writes each argument as JSON.
-	 * @param method the method, {@code null} if this application does not have it
+	 * @param method {@code null} if this application does not have it
 	 */
 	List<String> write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
 		List<String> written = new ArrayList<>(arguments.length);

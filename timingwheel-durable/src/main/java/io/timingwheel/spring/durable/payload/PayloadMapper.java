@@ -40,10 +40,9 @@ import tools.jackson.databind.type.LogicalType;
 import org.springframework.util.ClassUtils;
 
 /**
- * The JSON mapper of payloads. Another release of the application has to read what this
- * one writes, so the mapper has settings of its own, whatever the settings of the
- * application's mapper are. From that mapper it takes what belongs to single types:
- * modules, mix-ins, subtypes, and how handlers are made. Thread-safe.
+ * The JSON mapper of payloads. Other releases have to read what this one writes, so it
+ * has settings of its own. From the application's mapper it takes modules, mix-ins,
+ * subtypes, and how handlers are made. Thread-safe.
  */
 final class PayloadMapper {
 
@@ -96,8 +95,8 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * What Jackson's own handling of a type would lose. A module of the application may
-	 * handle these types in another way.
+	 * What Jackson itself would lose. A module of the application may handle these types
+	 * otherwise.
 	 */
 	private static SimpleModule defaults() {
 		SimpleModule module = new SimpleModule("timingwheel-payload-defaults");
@@ -122,8 +121,8 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Writes a value that is read as the declared type later. A value of a subclass is
-	 * written with all its properties, so that the caller notices if reading loses some.
+	 * A value of a subclass is written with all its properties, so that the caller
+	 * notices if reading loses some.
 	 */
 	String write(@Nullable JavaType declared, @Nullable Object value) {
 		boolean byDeclaredType = declared != null && declared.getRawClass().isInstance(value)
@@ -135,12 +134,7 @@ final class PayloadMapper {
 				StandardCharsets.UTF_8);
 	}
 
-	/**
-	 * Checks that a type can be read, with the types of its properties and elements, and
-	 * with all its named subtypes.
-	 * @throws TypeGuard.UnsupportedTypeException if it cannot
-	 * @throws tools.jackson.databind.DatabindException if it cannot
-	 */
+	/** Checks that a type, the types inside it and its named subtypes can be read. */
 	void check(JavaType type) {
 		check(type, new HashSet<>());
 	}
@@ -164,8 +158,8 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Compares JSON. The order of elements does not count, since a set may come back in
-	 * another order. A list always keeps its order, so this hides no difference.
+	 * The order of elements does not count: a set may come back in another one, and a
+	 * list never does.
 	 */
 	boolean isSameJson(String before, String after) {
 		return before.equals(after)
@@ -183,9 +177,6 @@ final class PayloadMapper {
 				elements.collect(Collectors.groupingBy(Function.identity(), Collectors.counting())));
 	}
 
-	/**
-	 * Writes a {@link Timestamp} with its nanoseconds.
-	 */
 	private static final class SqlTimestamps {
 
 		static void addTo(SimpleModule module) {

@@ -14,9 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.function.SingletonSupplier;
 
-/**
- * The migrations of the application, by the names of their tasks. Thread-safe.
- */
+/** Thread-safe. */
 final class PayloadMigrations {
 
 	private static final Log logger = LogFactory.getLog(PayloadMigrations.class);
@@ -46,10 +44,7 @@ final class PayloadMigrations {
 		return names.stream().map(byName::get).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
-	/**
-	 * Warns of migrations that are never called.
-	 * @throws IllegalStateException if two migrations have the same name
-	 */
+	/** Warns of migrations that are never called. */
 	void check(Collection<String> names) {
 		this.migrations.obtain()
 			.keySet()

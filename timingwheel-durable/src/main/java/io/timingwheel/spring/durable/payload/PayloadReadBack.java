@@ -29,10 +29,10 @@ import tools.jackson.databind.JsonNode;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds where an argument differs from what was read back from its JSON: in the fields of
- * objects, or in the elements of collections and their order. The class of a collection
- * does not count, the class of another object does. Values that cannot be seen count as
- * the same: the caller compares the JSON too. For one comparison.
+ * Finds where an argument differs from what was read back: in the fields of objects, or
+ * in elements and their order. The class of a collection does not count, that of another
+ * object does. What cannot be seen counts as the same: the caller compares the JSON too.
+ * For one comparison.
  */
 final class PayloadReadBack {
 
@@ -59,8 +59,8 @@ final class PayloadReadBack {
 	}
 
 	/**
-	 * Where the first difference is, a path of fields and the class of the value;
-	 * {@code null} if there is none.
+	 * A path of fields and the class of the value; {@code null} if there is no
+	 * difference.
 	 */
 	@Nullable String difference(@Nullable Object before, @Nullable Object after) {
 		if (before == after) {
@@ -127,8 +127,8 @@ final class PayloadReadBack {
 	}
 
 	/**
-	 * Compares what JSON does not have of a collection: its comparator, and the fields
-	 * that a class adds to a collection of the platform.
+	 * JSON has no comparator, and no fields that a class adds to a collection of the
+	 * platform.
 	 */
 	private @Nullable String inExtras(Object before, Object after) {
 		if (!Objects.equals(comparator(before), comparator(after))) {
@@ -145,18 +145,14 @@ final class PayloadReadBack {
 		return (before.getClass() == after.getClass()) ? inFields(extras, before, after) : here(before);
 	}
 
-	/**
-	 * The comparator of a sorted collection, {@code null} for the natural order.
-	 */
+	/** {@code null} for the natural order. */
 	private static @Nullable Comparator<?> comparator(Object collection) {
 		Comparator<?> comparator = (collection instanceof SortedSet<?> set) ? set.comparator()
 				: (collection instanceof SortedMap<?, ?> map) ? map.comparator() : null;
 		return (comparator != Comparator.naturalOrder()) ? comparator : null;
 	}
 
-	/**
-	 * Compares objects of the platform, whose fields cannot be seen, texts and JSON.
-	 */
+	/** Compares texts, JSON and objects of the platform, whose fields cannot be seen. */
 	private static boolean isSameValue(Object before, Object after) {
 		if (before instanceof JsonNode one && after instanceof JsonNode other) {
 			return one.equals((leaf, read) -> leaf.getNodeType() == read.getNodeType()
@@ -207,9 +203,6 @@ final class PayloadReadBack {
 				: inFields(storedFields(before.getClass()), before, after);
 	}
 
-	/**
-	 * The fields of a class, unless the class excludes them from its JSON.
-	 */
 	private List<Field> storedFields(Class<?> type) {
 		Set<String> ignored = this.ignoredProperties.apply(type);
 		return FIELDS.get(type)

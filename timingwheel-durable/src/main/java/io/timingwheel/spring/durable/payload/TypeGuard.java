@@ -38,9 +38,9 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
 /**
- * Refuses types whose objects cannot be stored, whenever the mapper makes the reader or
- * the writer of a type: at the start where the declared types show the problem, else at
- * the call. No name of a class in the JSON decides what is instantiated. Thread-safe.
+ * Refuses types whose objects cannot be stored, when the mapper makes their reader or
+ * writer: at the start, or at the call. No class name in the JSON decides what is
+ * instantiated. Thread-safe.
  */
 final class TypeGuard {
 
@@ -51,10 +51,8 @@ final class TypeGuard {
 			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
 			ThreadLocal.class);
 
-	/** Types whose JSON gives the subtype of an object by a name. */
 	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
 
-	/** What classes exclude from their JSON. */
 	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
 
 	void addTo(JsonMapper.Builder builder) {
@@ -105,9 +103,6 @@ final class TypeGuard {
 		return type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class);
 	}
 
-	/**
-	 * Refuses class names as types in JSON, wherever the annotation is.
-	 */
 	private final class TypeInfoGuard extends AnnotationIntrospectorPair {
 
 		TypeInfoGuard(AnnotationIntrospector delegate) {
@@ -182,8 +177,8 @@ final class TypeGuard {
 	}
 
 	/**
-	 * Refuses types that appear only at a call, such as the type of an element in a list,
-	 * or the proxy of an entity.
+	 * Types that appear only at a call, such as that of an element, or the proxy of an
+	 * entity.
 	 */
 	private static final class SerializationGuard extends ValueSerializerModifier {
 

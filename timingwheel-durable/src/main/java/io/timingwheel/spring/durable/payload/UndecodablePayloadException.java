@@ -1,8 +1,8 @@
 package io.timingwheel.spring.durable.payload;
 
 /**
- * Thrown if a stored payload cannot be read, or does not fit its method. The message says
- * why, and quotes nothing of the payload.
+ * A stored payload cannot be read, or does not fit its method. The message quotes nothing
+ * of it.
  *
  * @since 0.1
  */
@@ -16,9 +16,7 @@ public final class UndecodablePayloadException extends Exception {
 		super(reason, cause);
 	}
 
-	/**
-	 * The reason alone, which becomes the error of the task.
-	 */
+	/** The reason alone, which becomes the error of the task. */
 	@Override
 	public String toString() {
 		return String.valueOf(getMessage());

@@ -1,8 +1,7 @@
 package io.timingwheel.spring.durable.payload;
 
 /**
- * Thrown if an argument or a name cannot be stored. The message names the problem and the
- * remedy.
+ * An argument or a name cannot be stored. The message names the problem and the remedy.
  *
  * @since 0.1
  */
@@ -18,16 +17,10 @@ public final class UnsupportedArgumentException extends IllegalArgumentException
 		this.remedy = remedy;
 	}
 
-	/**
-	 * What is wrong.
-	 */
 	public String getProblem() {
 		return this.problem;
 	}
 
-	/**
-	 * What to change.
-	 */
 	public String getRemedy() {
 		return this.remedy;
 	}

@@ -10,15 +10,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param owner the node
  * @param names what the node wants of each name that it has a handler for; tasks of other
- * names stay as they are. None if the node has no room: the claim then reads only the
- * time and the paused names
+ * names stay as they are. With none, the claim reads only the time and the paused names
  * @param limit the largest number of tasks of all names together
- * @param suspect whether the node wants a task that has lost a delivery. If such a task
- * is due, the claim takes the earliest one of these names, whatever the share of its
- * name, and no other task. If there is none, the claim takes other tasks
+ * @param suspect whether the claim takes the earliest due task of these names that has
+ * lost a delivery, whatever its share, and no other task. If there is none, the claim
+ * takes other tasks
  * @param lookAhead the claim includes tasks that are due within this time
- * @param lease how long the lease of a task lasts from its due time, or from now if the
- * due time has passed
+ * @param lease how long a lease lasts from the due time, or from now if that has passed
  * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
  * @since 0.1
  */
@@ -32,19 +30,14 @@ public record ClaimRequest(String owner, Map<String, Share> names, int limit, bo
 	 * claim
 	 * @param soon the largest number of tasks that are due within the look-ahead
 	 * @param limits the limits of the name over all nodes, {@code null} for none
-	 * @param expireAfter the tasks of a limited name are not started if they are late by
-	 * more than this time. The claim leases such a task without counting it for a limit,
-	 * and the task has not begun. The node ends it without a run. {@code null} if tasks
-	 * never expire
+	 * @param expireAfter a task of a limited name that is late by more than this time is
+	 * leased, does not begin, and counts for no limit. The node ends it without a run.
+	 * {@code null} if tasks never expire
 	 * @since 0.1
 	 */
 	public record Share(int due, int soon, @Nullable StartLimits limits, @Nullable Duration expireAfter) {
 
-		/**
-		 * What a node wants of a name without limits.
-		 * @param due the largest number of tasks that are due already
-		 * @param soon the largest number of tasks that are due within the look-ahead
-		 */
+		/** What a node wants of a name without limits. */
 		public Share(int due, int soon) {
 			this(due, soon, null, null);
 		}

@@ -64,8 +64,8 @@ public interface DelayedTaskStore {
 	int MAX_SCHEDULE_LENGTH = 255;
 
 	/**
-	 * The key of the schedules that applications declare, one for each name. The cancel
-	 * of such a schedule leaves a mark (see {@link NewSchedule#onlyIfLost()}).
+	 * The key of declared schedules. Their cancel leaves a mark (see
+	 * {@link NewSchedule#onlyIfLost()}).
 	 */
 	String DECLARED_KEY = "recurring";
 
@@ -81,13 +81,11 @@ public interface DelayedTaskStore {
 	// Calls of applications
 
 	/**
-	 * Stores tasks as if one after another: of two tasks with the same key, the later one
-	 * finds the earlier one pending. A store with transactions stores all or none. There
-	 * is one exception: in a transaction without savepoints the caller has to roll back
-	 * if this method throws. A store without transactions may have stored some of the
-	 * tasks when it throws.
-	 * @param tasks the tasks; often a single one, which stores do without the cost of a
-	 * bulk
+	 * Stores tasks as if one after another: the later of two tasks with the same key
+	 * finds the earlier one pending. A store with transactions stores all or none; in a
+	 * transaction without savepoints the caller has to roll back if this method throws. A
+	 * store without transactions may have stored some of the tasks when it throws.
+	 * @param tasks often a single one, which stores do without the cost of a bulk
 	 * @return the result for each task, in this order
 	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
 	 * {@link TaskLimits})
@@ -97,14 +95,12 @@ public interface DelayedTaskStore {
 	List<Enqueued> enqueue(List<NewTask> tasks);
 
 	/**
-	 * Stores a schedule as a recurring task. A name has at most one schedule with a key.
-	 * A task that runs once may have the same key. If the stored schedule has the same
-	 * text, its next time stays, and it gets the new payload. If the text differs, the
-	 * new schedule replaces the stored schedule. A run that has begun goes on to its end,
-	 * and then the new schedule begins. A run that is overdue stays due, unless the first
-	 * run of the new schedule is due too. Takes part in the transaction of the calling
-	 * thread as {@link #enqueue} does.
-	 * @param schedule the schedule
+	 * Stores a schedule as a recurring task. A name has at most one schedule with a key,
+	 * beside a task that runs once. If the stored schedule has the same text, its next
+	 * time stays, and it gets the new payload. If the text differs, the new schedule
+	 * replaces it. A run that has begun goes on to its end first. A run that is overdue
+	 * stays due, unless the first run of the new schedule is due too. Takes part in the
+	 * transaction of the calling thread as {@link #enqueue} does.
 	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
 	 * if the text was the same, or if the schedule was not lost
 	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
@@ -118,39 +114,35 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Deletes a pending task, or ends a schedule. A run of the schedule that has begun
-	 * goes on, and is not tried again if it fails. A second call finds no task.
-	 * @param target the task
-	 * @return whether there was one; it will never begin (again)
+	 * goes on, and is not tried again.
+	 * @return whether there was such a task; it will never begin (again)
 	 */
 	boolean cancel(Target target);
 
 	/**
-	 * Moves a pending task, or the next run of a schedule, to another due time. The later
-	 * runs of the schedule keep their times. An earlier lease of the task ends.
-	 * @param target the task
-	 * @param due the new due time; see {@link DueTime#resolve(long, long)}
+	 * Moves a pending task, or the next run of a schedule alone. An earlier lease of the
+	 * task ends.
+	 * @param due see {@link DueTime#resolve(long, long)}
 	 * @return the task as it is now, {@code null} if it was not pending
 	 */
 	@Nullable Moved move(Target target, DueTime due);
 
 	/**
-	 * Finds a task. By its id it may be in any state; by its key it is pending, or has a
+	 * Finds a task: by its id in any state; by its key if it is pending, or has a
 	 * schedule and may be running.
-	 * @param target the task
-	 * @return the task, empty if there is none
 	 */
 	Optional<StoredTask> find(Target target);
 
 	/**
-	 * Tells whether the calling thread is in a transaction that {@link #enqueue},
-	 * {@link #recur}, {@link #cancel}, {@link #move} and {@link #find} take part in.
-	 * @return {@code true} if a rollback undoes them
+	 * Whether the calling thread is in a transaction whose rollback undoes
+	 * {@link #enqueue}, {@link #recur}, {@link #cancel} and {@link #move}, and in which
+	 * {@link #find} sees them.
 	 */
 	boolean joinsTransaction();
 
 	/**
-	 * Tells whether this store takes part in transactions of its callers at all.
-	 * @return whether {@link #settleInTransaction} is possible
+	 * Whether this store takes part in transactions of its callers at all, and so can do
+	 * {@link #settleInTransaction}.
 	 */
 	default boolean canJoinTransactions() {
 		return false;
@@ -161,18 +153,17 @@ public interface DelayedTaskStore {
 	/**
 	 * Claims tasks that are due, or due within the look-ahead, and tasks whose lease has
 	 * ended, the earliest first. Makes one cheap request if there is nothing to claim.
-	 * The tasks of names that the request does not have, of paused names, and beyond the
-	 * limit of their name do not slow the claim down, however many there are.
+	 * Tasks of other names, of paused names, and beyond the limit of their name do not
+	 * slow the claim down, however many there are.
 	 *
 	 * <p>
-	 * A task that is already due begins with the claim, unless one of its deliveries was
-	 * lost. A task that is due later is leased, unless its name is limited: a limited
-	 * name leases none of its tasks before they are due.
+	 * A task that is due begins with the claim, unless one of its deliveries was lost. A
+	 * task that is due later is leased, unless its name is limited: a limited name leases
+	 * none of its tasks before they are due.
 	 *
 	 * <p>
 	 * <b>Lost deliveries.</b> If the lease of a running task ends, its delivery is lost:
-	 * the task may have ended its node, or may have run beside a task that has done so.
-	 * Or the reply to the claim was lost, so that no node knows of the task. The claim
+	 * the task may have ended its node, or the reply to the claim was lost. The claim
 	 * that finds such a task makes it scheduled, with one more lost delivery, and says so
 	 * ({@link Claimed#newSuspects()}). Only a request for a suspect claims it again. It
 	 * is then leased and begins by {@link #begin}, so that a lost reply to this claim
@@ -181,17 +172,13 @@ public interface DelayedTaskStore {
 	 * <p>
 	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when
 	 * their leases end.
-	 * @param request says which tasks the node wants; with no names, the claim reads only
-	 * the time and the paused names
-	 * @return the tasks
 	 */
 	Claimed claim(ClaimRequest request);
 
 	/**
-	 * Begins leased tasks. From now on nobody can cancel, move or replace them. Gives up
-	 * the key, counts the delivery, and makes the lease last from now.
-	 * @param tasks the tasks, leased by the caller
-	 * @param lease how long the lease lasts
+	 * Begins tasks that the caller has leased. From now on nobody can cancel, move or
+	 * replace them. Gives up the key, counts the delivery, and makes the lease last from
+	 * now.
 	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task was
 	 * cancelled, replaced, moved, released, or claimed by another node
 	 */
@@ -199,17 +186,14 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Makes the leases of running tasks last from now.
-	 * @param tasks the tasks, begun by the caller
-	 * @param lease how long the lease lasts
 	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task is
 	 * not running under this lease
 	 */
 	List<Reply> renew(List<TaskRef> tasks, Duration lease);
 
 	/**
-	 * Ends what a node does with tasks.
-	 * @param settlements how each of them ends; each task is leased by the caller, begun
-	 * or not as the kind of the settlement says
+	 * Ends what a node does with tasks that it has leased, begun or not as the kind of
+	 * the settlement says.
 	 * @return a reply for each task, in this order. {@link Reply#DONE} also for an
 	 * acknowledged or repeated task that no longer exists. {@link Reply#SUPERSEDED} for a
 	 * retried or released task that was deleted, since a newer task has its key or its
@@ -220,58 +204,51 @@ public interface DelayedTaskStore {
 	/**
 	 * Ends a task in the transaction of the calling thread, in which the body has made
 	 * its changes. The caller rolls back if the store refuses. May wait for the locks of
-	 * others. Only stores that take part in transactions can do this.
+	 * others.
 	 * @param settlement an acknowledgement or a repetition of a task that is begun by the
 	 * caller
-	 * @return {@code true} if the task is settled once the transaction commits;
-	 * {@code false} if the caller does not have the task (any more)
+	 * @return {@code true} if the task is settled once the transaction commits; {@code
+	 * false} if the caller does not have the task (any more)
 	 * @throws IllegalStateException if the thread has no transaction that this store
 	 * takes part in
-	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is
-	 * {@code false}
+	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is {@code
+	 * false}
 	 */
 	default boolean settleInTransaction(Settlement settlement) {
 		throw new UnsupportedOperationException("This store takes part in no transaction");
 	}
 
 	/**
-	 * Keeps what a node reports about itself, for {@link #nodes()}. The report takes the
-	 * place of the earlier one of this node. A node reports every few seconds, and once
-	 * more when it ends. A store that does not override this method keeps no reports.
-	 * @param state the state of the node
+	 * Keeps what a node reports about itself every few seconds, and when it ends, for
+	 * {@link #nodes()}. A store that does not override this method keeps no reports.
 	 */
 	default void heartbeat(NodeState state) {
 	}
 
 	// What operators do
 
-	/**
-	 * Reads a page of the pending or of the dead tasks of a name.
-	 * @param query which tasks, and which page
-	 * @return the page
-	 */
+	/** Reads a page of the pending or of the dead tasks of a name. */
 	ListQuery.Page list(ListQuery query);
 
 	/**
 	 * Makes dead tasks scheduled again, due now, as if they had never been tried. Waits
 	 * only a short time for tasks with the same keys that other transactions are storing;
 	 * such a key counts as pending.
-	 * @param ids their ids, at most {@link #MAX_STEP}; of two tasks with the same key,
-	 * the one whose id comes first is requeued
+	 * @param ids at most {@link #MAX_STEP}; of two tasks with the same key, the one whose
+	 * id comes first is requeued
 	 * @return the result for each id, in this order
 	 */
 	List<Requeue> requeue(List<String> ids);
 
 	/**
 	 * Deletes dead tasks.
-	 * @param ids their ids, at most {@link #MAX_STEP}
+	 * @param ids at most {@link #MAX_STEP}
 	 * @return how many of them were dead
 	 */
 	int discard(List<String> ids);
 
 	/**
 	 * Deletes tasks of any name that have been dead for longer than a time.
-	 * @param age the time
 	 * @param limit about how many to delete at most, from 1 to {@link #MAX_STEP}
 	 * @return how many were deleted, 0 if no such task is left
 	 */
@@ -279,7 +256,6 @@ public interface DelayedTaskStore {
 
 	/**
 	 * How many dead tasks this object has deleted because the store keeps only so many.
-	 * @return the number since the object was created
 	 */
 	default long droppedDead() {
 		return 0;
@@ -289,30 +265,25 @@ public interface DelayedTaskStore {
 	 * Counts the tasks of names. The cost is limited, however many tasks there are: a
 	 * count beyond a cap may be a lower bound or an estimate
 	 * ({@link StoredCounts#estimated()}).
-	 * @param names the names; none means all names that have a task
-	 * @return the counts by name, of those names that have a task
+	 * @param names none means all names that have a task
+	 * @return the counts of those names that have a task
 	 */
 	Map<String, StoredCounts> counts(Collection<String> names);
 
 	/**
 	 * Counts how many pending tasks fall due in equal spans of the time ahead. The cost
-	 * is limited, however many tasks there are: beyond a number of tasks, a store
-	 * estimates the counts or leaves out later spans. A store that does not override this
-	 * method counts nothing.
-	 * @param query the names and the spans
-	 * @return the counts
+	 * is limited: beyond a number of tasks, a store estimates the counts or leaves out
+	 * later spans. A store that does not override this method counts nothing.
 	 */
 	default Forecast forecast(Forecast.Query query) {
 		return new Forecast(now(), Map.of());
 	}
 
 	/**
-	 * Pauses a name for all nodes, or resumes it. The tasks of a paused name stay as they
-	 * are, and no claim takes them. Each claim gives the paused names
-	 * ({@link Claimed#pausedNames()}), so that nodes give back the tasks that have not
-	 * begun. A second call changes nothing.
-	 * @param name the name, whether or not it has tasks
-	 * @param paused whether the name is paused from now on
+	 * Pauses a name, with or without tasks, for all nodes, or resumes it. The tasks of a
+	 * paused name stay as they are, and no claim takes them. Each claim gives the paused
+	 * names ({@link Claimed#pausedNames()}), so that nodes give back the tasks that have
+	 * not begun.
 	 * @throws UnsupportedOperationException if this store cannot pause names
 	 */
 	default void setPaused(String name, boolean paused) {
@@ -321,9 +292,9 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Reads what the nodes have reported within the {@link #NODE_RETENTION}.
-	 * @return the nodes, at most {@link #MAX_NODES}, the one that reported last first;
-	 * none if this store keeps no reports
+	 * What the nodes have reported within the {@link #NODE_RETENTION}.
+	 * @return at most {@link #MAX_NODES}, the one that reported last first; none if this
+	 * store keeps no reports
 	 */
 	default List<NodeState.Reported> nodes() {
 		return List.of();
@@ -331,17 +302,13 @@ public interface DelayedTaskStore {
 
 	// The store itself
 
-	/**
-	 * The time by the store's clock.
-	 * @return milliseconds since the epoch
-	 */
+	/** The time by the store's clock, in milliseconds since the epoch. */
 	long now();
 
 	/**
-	 * Checks, before the first task, that the store can fulfil the contract of this
-	 * interface, and that it permits what a node will do.
-	 * @param names the names that this node has handlers for, and their earlier names;
-	 * they fit {@link TaskLimits}
+	 * Checks, before the first task, that the store can fulfil this contract, and permits
+	 * what a node will do.
+	 * @param names the names, with the earlier ones, that this node has handlers for
 	 * @throws UnusableTaskStoreException if it cannot, or if it cannot keep one of these
 	 * names, such as for characters that the database does not know
 	 */
@@ -349,20 +316,19 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Tells whether this store has answered a request and refused it, such as for a lack
-	 * of rights. The same request will be refused again. If the store could not be
-	 * reached, or was too busy, it has refused nothing.
+	 * Whether this store has answered a request and refused it, such as for a lack of
+	 * rights. The same request will be refused again. A store that was away or too busy
+	 * has refused nothing.
 	 * @param error what a method of this store has thrown
-	 * @return whether it is a refusal
 	 */
 	default boolean isRefusal(Throwable error) {
 		return false;
 	}
 
 	/**
-	 * Tells which part of the store the latest calls of this node did not reach, while
-	 * they reached another part. In the meantime a claim gives the tasks of the other
-	 * parts, and the reply for a task of the missing part is {@link Reply#BUSY}.
+	 * The part of the store that the latest calls of this node did not reach, while they
+	 * reached another part. Meanwhile a claim gives the tasks of the other parts, and the
+	 * reply for a task of the missing part is {@link Reply#BUSY}.
 	 * @return the missing part, {@code null} if there is none
 	 */
 	default @Nullable PartialOutage partialOutage() {
@@ -371,7 +337,6 @@ public interface DelayedTaskStore {
 
 	/**
 	 * What tests need of this store.
-	 * @return the control of the store's clock and content
 	 * @throws UnsupportedOperationException if this store has no virtual time
 	 */
 	default StoreTesting testing() {
@@ -423,7 +388,7 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * A state of a store in which one part does not answer, while the rest does.
+	 * One part of a store does not answer, while the rest does.
 	 *
 	 * @param parts the names of the missing parts, as an operator knows them
 	 * @param cause the error of a missing part

@@ -7,16 +7,13 @@ import java.util.concurrent.TimeUnit;
 /**
  * When a task is due, by the store's clock.
  *
- * @param millis milliseconds from now or, if absolute, since the epoch
- * @param absolute whether this is a time rather than a delay
+ * @param millis from now or, if absolute, since the epoch
  * @since 0.1
  */
 public record DueTime(long millis, boolean absolute) {
 
 	/**
-	 * A due time after a delay.
-	 * @param delay how long from now, rounded up to milliseconds; negative for now
-	 * @return the due time
+	 * @param delay from now, rounded up to milliseconds; negative for now
 	 */
 	public static DueTime after(Duration delay) {
 		if (delay.isNegative()) {
@@ -26,18 +23,15 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
-	 * A due time at an instant.
-	 * @param time the instant, rounded up to milliseconds; may be in the past
-	 * @return the due time
+	 * @param time rounded up to milliseconds; may be in the past
 	 */
 	public static DueTime at(Instant time) {
 		return new DueTime(Math.max(0, roundedUp(Duration.between(Instant.EPOCH, time))), true);
 	}
 
 	/**
-	 * Resolves a delay to a time.
-	 * @param now the time by the store's clock, in milliseconds since the epoch
-	 * @return milliseconds since the epoch, at most {@link DelayedTaskStore#MAX_TIME}
+	 * The due time, at most {@link DelayedTaskStore#MAX_TIME}. All times are milliseconds
+	 * since the epoch.
 	 */
 	public long resolve(long now) {
 		long time = this.absolute ? this.millis : now + Math.min(this.millis, DelayedTaskStore.MAX_TIME);
@@ -45,12 +39,9 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
-	 * Resolves this time for a pending task that is moved to it. A task that is due keeps
-	 * its due time if it is moved to now, and so keeps its position among the tasks that
+	 * The new due time of a pending task that is moved to this time. A task that is due
+	 * and is moved to now keeps its due time, and so its position among the tasks that
 	 * wait.
-	 * @param dueAt the due time of the task, in milliseconds since the epoch
-	 * @param now the time by the store's clock, in milliseconds since the epoch
-	 * @return the new due time, in milliseconds since the epoch
 	 */
 	public long resolve(long dueAt, long now) {
 		long time = resolve(now);

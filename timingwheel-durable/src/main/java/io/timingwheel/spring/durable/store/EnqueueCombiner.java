@@ -14,16 +14,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers that store tasks at the same time share a request to a store, and so a
- * commit. Each caller returns after the commit, with its own result. One request is under
- * way at a time. When it has ended, the caller that has waited longest sends the tasks of
- * all that wait. A caller without company sends its task at once. Thread-safe.
+ * commit. One request is under way at a time. When it has ended, the caller that has
+ * waited longest sends the tasks of all that wait. A caller without company sends its
+ * task at once. For calls outside of transactions. Thread-safe.
  *
  * <p>
- * The store uses it only for calls outside of transactions. A task that the store
- * refuses, or that has to wait for a lock, does not harm the tasks that share its
- * request: each caller then stores its task alone. An interrupt of a caller does not
- * reach the request that it sends for others, unless it comes during the request. If the
- * store cannot be reached, all callers of the request get the same exception.
+ * A task that the store refuses, or that has to wait for a lock, harms no other: each
+ * caller then stores its task alone. If the store cannot be reached, all callers of the
+ * request get the same exception. An interrupt of a caller does not reach the request
+ * that it sends for others, unless it comes during the request.
  *
  * @since 0.1
  */
@@ -44,7 +43,6 @@ public final class EnqueueCombiner {
 	private volatile @Nullable Thread sender;
 
 	/**
-	 * Creates a combiner.
 	 * @param together stores the tasks of several callers in one request
 	 * @param alone stores a task in a request of its own
 	 */
@@ -55,8 +53,6 @@ public final class EnqueueCombiner {
 
 	/**
 	 * Stores a task.
-	 * @param task the task
-	 * @return the result
 	 * @throws RuntimeException if the task is not, or not certainly, stored
 	 */
 	public Enqueued enqueue(NewTask task) {
@@ -69,10 +65,7 @@ public final class EnqueueCombiner {
 		return join(call) ? send() : call.next().join().get();
 	}
 
-	/**
-	 * Adds a call.
-	 * @return whether its caller sends the next request
-	 */
+	/** Whether the caller sends the next request. */
 	private synchronized boolean join(Call call) {
 		this.waiting.add(call);
 		return this.sender == null && appointSender() == call;
@@ -84,9 +77,6 @@ public final class EnqueueCombiner {
 		return next;
 	}
 
-	/**
-	 * Sends the task of the caller and those of others that wait.
-	 */
 	private Enqueued send() {
 		boolean interrupted = Thread.interrupted();
 		List<Call> calls = take();
@@ -105,10 +95,7 @@ public final class EnqueueCombiner {
 		return results.get(0).get();
 	}
 
-	/**
-	 * Takes the first calls that wait, as many as a request can have. The first of them
-	 * is that of the sender.
-	 */
+	/** As many as a request can have. The first is that of the sender. */
 	private synchronized List<Call> take() {
 		List<Call> calls = new ArrayList<>();
 		long payloads = 0;
@@ -122,10 +109,7 @@ public final class EnqueueCombiner {
 		return calls;
 	}
 
-	/**
-	 * Stores tasks in one request.
-	 * @return the result for each task; the caller of the task takes it
-	 */
+	/** Stores tasks in one request. The caller of a task takes its result. */
 	private List<Supplier<Enqueued>> store(List<NewTask> tasks) {
 		try {
 			List<Enqueued> enqueued = this.together.send(tasks);
@@ -160,19 +144,15 @@ public final class EnqueueCombiner {
 
 		/**
 		 * Stores tasks, outside of any transaction of the calling thread.
-		 * @param tasks the tasks
 		 * @return the result for each task, in this order; {@code null} if none was
 		 * stored, and each caller has to store its task alone
 		 * @throws PartlyStoredException if some of the tasks are stored
-		 * @throws RuntimeException if the store cannot be reached
 		 */
 		@Nullable List<Enqueued> send(List<NewTask> tasks);
 
 	}
 
 	/**
-	 * The call of one caller.
-	 *
 	 * @param next what the caller does after its wait: takes its result, or sends the
 	 * next request
 	 */

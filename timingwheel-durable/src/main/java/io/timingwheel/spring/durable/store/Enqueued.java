@@ -1,14 +1,13 @@
 package io.timingwheel.spring.durable.store;
 
 /**
- * The result of storing a task.
+ * The result of storing a task. Times are milliseconds since the epoch by the store's
+ * clock.
  *
- * @param outcome whether the task was stored
- * @param id the id of the stored task or, if the task was not stored, the id of the
- * pending one; an empty text if a schedule that was not lost has no task
- * @param dueAt when the task with this id is due, in milliseconds since the epoch
- * @param now the time by the store's clock, in milliseconds since the epoch; the earliest
- * if the store has several clocks
+ * @param id the id of the stored task, or of the pending one; empty if a schedule that
+ * was not lost has no task
+ * @param dueAt when the task with this id is due
+ * @param now the time; the earliest if the store has several clocks
  * @since 0.1
  */
 public record Enqueued(Outcome outcome, String id, long dueAt, long now) {
@@ -20,7 +19,6 @@ public record Enqueued(Outcome outcome, String id, long dueAt, long now) {
 	 */
 	public enum Outcome {
 
-		/** The task was stored. */
 		INSERTED,
 
 		/** The task was stored in place of the pending one with its key. */

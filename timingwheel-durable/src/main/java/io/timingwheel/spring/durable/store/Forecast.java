@@ -9,9 +9,8 @@ import org.springframework.util.Assert;
 /**
  * How many pending tasks fall due in equal spans of the time ahead.
  *
- * @param from when the first span begins, by the clock of the store, in milliseconds
- * since the epoch
- * @param names the counts of the names that were asked for
+ * @param from when the first span begins, in milliseconds since the epoch by the store's
+ * clock
  * @since 0.1
  */
 public record Forecast(long from, Map<String, DueCounts> names) {
@@ -19,10 +18,9 @@ public record Forecast(long from, Map<String, DueCounts> names) {
 	/**
 	 * The counts of one name.
 	 *
-	 * @param counts the counts of the spans from the first one on. There are fewer counts
-	 * than spans if it would take too long to count the rest
-	 * @param estimated whether the counts were estimated from a sample, since it would
-	 * take too long to count all tasks
+	 * @param counts of the spans from the first one on; fewer than spans if it would take
+	 * too long to count the rest
+	 * @param estimated whether they were estimated from a sample
 	 * @since 0.1
 	 */
 	public record DueCounts(List<Long> counts, boolean estimated) {
@@ -30,25 +28,20 @@ public record Forecast(long from, Map<String, DueCounts> names) {
 	}
 
 	/**
-	 * The request for a forecast: how many pending tasks fall due in equal spans of the
-	 * time ahead.
+	 * The request for a forecast.
 	 *
 	 * @param pending the names, at most {@link #MAX_NAMES}, and about how many pending
-	 * tasks each of them has
+	 * tasks each has
 	 * @param span the length of a span, at least a millisecond
-	 * @param spans the number of spans, at least 1
+	 * @param spans at least 1
 	 * @since 0.1
 	 */
 	public record Query(Map<String, Long> pending, Duration span, int spans) {
 
-		/**
-		 * The largest number of names. Databases limit the number of parameters of a
-		 * statement.
-		 */
+		/** Databases limit the number of parameters of a statement. */
 		public static final int MAX_NAMES = 1000;
 
 		/**
-		 * Checks the number of names.
 		 * @throws IllegalArgumentException if there are too many names
 		 */
 		public Query {

@@ -5,37 +5,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * A leased or running task, as the store gives it to the node that has claimed it.
  *
- * @param id its id
- * @param fence its fence
- * @param name its name
- * @param key its key, {@code null} for none
- * @param payload the arguments for its handler, {@code null} if they are larger than the
- * request allowed
+ * @param key {@code null} for none
+ * @param payload {@code null} if it is larger than the request allowed
  * @param traceparent the trace of the call that stored it, {@code null} for none
- * @param dueAt when it is due, in milliseconds since the epoch
+ * @param dueAt in milliseconds since the epoch
  * @param begun whether the task began with the claim; a suspect never does
- * @param attempt which attempt this is, from 1
+ * @param attempt from 1
  * @param deliveries how often it has begun, this time included if {@code begun}
  * @param lost how many deliveries were lost since the task was last known not to end its
  * node
- * @param schedule its schedule, {@code null} for a task that runs once
+ * @param schedule {@code null} for a task that runs once
  * @since 0.1
  */
 public record LeasedTask(String id, long fence, String name, @Nullable String key, @Nullable String payload,
 		@Nullable String traceparent, long dueAt, boolean begun, int attempt, int deliveries, int lost,
 		@Nullable StoredSchedule schedule) {
 
-	/**
-	 * The reference to this task under this lease.
-	 * @return its id and fence
-	 */
 	public TaskRef ref() {
 		return new TaskRef(this.id, this.fence);
 	}
 
 	/**
-	 * Whether this task may end its node. A node has one such task at a time.
-	 * @return {@code true} if a delivery was lost
+	 * Whether a delivery was lost, so that the task may end its node. A node has one such
+	 * task at a time.
 	 */
 	public boolean suspect() {
 		return this.lost > 0;

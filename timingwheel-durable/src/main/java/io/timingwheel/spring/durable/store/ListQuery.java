@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request for a page of the pending or of the dead tasks of a name.
  *
- * @param name the name
- * @param order which tasks, and in which order
  * @param after the position of the last task of the page before; {@code null} for the
  * first page
  * @param limit the largest number of tasks, at least 1
@@ -23,23 +21,20 @@ public record ListQuery(String name, Order order, StoredTask.@Nullable Position 
 	 */
 	public enum Order {
 
-		/** The pending tasks, the one that is due first comes first. */
+		/** The one that is due first comes first. */
 		PENDING,
 
-		/** The dead tasks, the one that died first comes first. */
 		DEAD_OLDEST_FIRST,
 
-		/** The dead tasks, the one that died last comes first. */
 		DEAD_LATEST_FIRST
 
 	}
 
 	/**
-	 * A page of the tasks of a name.
+	 * A page, in the order of the query. It may have fewer tasks than asked for even if
+	 * there are more.
 	 *
-	 * @param tasks the tasks, in the order of the query; a page may have fewer tasks than
-	 * asked for even if there are more
-	 * @param more whether there may be more tasks after them
+	 * @param more whether there may be more tasks after these
 	 * @since 0.1
 	 */
 	public record Page(List<StoredTask> tasks, boolean more) {

@@ -8,14 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A task that is to be stored.
  *
- * @param id its id, never used before; the store may extend the id, and returns the
- * extended id as {@link Enqueued#id()}
- * @param name its name, by which nodes find its handler
- * @param key its key, {@code null} for none
+ * @param id never used before; the store may extend it, and returns it as
+ * {@link Enqueued#id()}
+ * @param name by which nodes find its handler
+ * @param key {@code null} for none
  * @param payload the arguments for its handler; the store does not look into them
- * @param traceparent the trace of the caller, as the W3C header of this name, of at most
+ * @param traceparent the W3C header of the caller, of at most
  * {@link DelayedTaskStore#MAX_TRACEPARENT_LENGTH} characters; {@code null} for none
- * @param due when it is due
  * @param ifPending what to do if the key is pending
  * @param maxWait with {@link IfPending#REPLACE}: the task is due at most this long after
  * the first call since it last began; {@code null} for no limit
@@ -25,13 +24,11 @@ public record NewTask(String id, String name, @Nullable String key, String paylo
 		DueTime due, IfPending ifPending, @Nullable Duration maxWait) {
 
 	/**
-	 * When the task is due.
-	 * @param now the time by the store's clock, in milliseconds since the epoch
+	 * When the task is due. All times are milliseconds since the epoch by the store's
+	 * clock.
 	 * @param pendingDueAt when the pending task that it replaces is due, {@code null} if
 	 * it replaces none
-	 * @param firstAt the time of the first call since the task last began, by the store's
-	 * clock
-	 * @return milliseconds since the epoch
+	 * @param firstAt the time of the first call since the task last began
 	 */
 	public long dueAt(long now, @Nullable Long pendingDueAt, long firstAt) {
 		if (pendingDueAt != null && this.ifPending == IfPending.UPDATE) {
@@ -41,10 +38,7 @@ public record NewTask(String id, String name, @Nullable String key, String paylo
 		return (this.maxWait != null) ? Math.min(dueAt, DueTime.after(this.maxWait).resolve(firstAt)) : dueAt;
 	}
 
-	/**
-	 * Whether the task is stored in place of a pending one.
-	 * @return {@code false} if the pending one stays
-	 */
+	/** Whether the task is stored in place of a pending one. */
 	public boolean replaces() {
 		return this.ifPending == IfPending.REPLACE || this.ifPending == IfPending.UPDATE;
 	}

@@ -5,8 +5,7 @@ import java.time.Duration;
 /**
  * What a node reports about itself.
  *
- * @param nodeId the node, as in its claims
- * @param activity what the node does
+ * @param nodeId as in its claims
  * @param inFlight how many tasks the node has claimed and not settled
  * @since 0.1
  */
@@ -19,13 +18,11 @@ public record NodeState(String nodeId, Activity activity, int inFlight) {
 	 */
 	public enum Activity {
 
-		/** The node claims tasks. */
 		CLAIMING,
 
-		/** The node claims no tasks at the moment. */
 		PAUSED,
 
-		/** The node ends. The store forgets its reports. */
+		/** The store forgets its reports. */
 		ENDED
 
 	}
@@ -33,8 +30,7 @@ public record NodeState(String nodeId, Activity activity, int inFlight) {
 	/**
 	 * A node as the store knows it.
 	 *
-	 * @param state what the node has reported
-	 * @param age how long ago the node has reported this, by the clock of the store; not
+	 * @param age how long ago the node has reported this, by the store's clock; not
 	 * negative
 	 * @since 0.1
 	 */

@@ -20,10 +20,7 @@ public final class PartlyStoredException extends RuntimeException {
 	private final RuntimeException failure;
 
 	/**
-	 * Creates an exception.
-	 * @param enqueued the result for each task, {@code null} for a task that is not, or
-	 * not certainly, stored
-	 * @param failure why these tasks are not stored
+	 * @param failure why some tasks are not stored
 	 */
 	public PartlyStoredException(List<@Nullable Enqueued> enqueued, RuntimeException failure) {
 		super(failure);
@@ -32,18 +29,13 @@ public final class PartlyStoredException extends RuntimeException {
 	}
 
 	/**
-	 * The result for each task, {@code null} for a task that is not, or not certainly,
-	 * stored.
-	 * @return an element for each task, in the order of the tasks
+	 * The result for each task, in this order; {@code null} if it is not, or not
+	 * certainly, stored.
 	 */
 	public List<@Nullable Enqueued> enqueued() {
 		return this.enqueued;
 	}
 
-	/**
-	 * Why some tasks are not stored.
-	 * @return the failure
-	 */
 	public RuntimeException failure() {
 		return this.failure;
 	}

@@ -11,16 +11,11 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface Settlement {
 
-	/**
-	 * The task.
-	 * @return its id and fence, as the node has them
-	 */
 	TaskRef task();
 
 	/**
 	 * A running task is done, and is deleted.
 	 *
-	 * @param task the task
 	 * @since 0.1
 	 */
 	record Acknowledge(TaskRef task) implements Settlement {
@@ -29,12 +24,10 @@ public sealed interface Settlement {
 
 	/**
 	 * A run of a recurring task has ended or is left out. The task, leased or running,
-	 * becomes scheduled for its next run, as if it had never been tried. A task whose
-	 * schedule has ended during the run, or that has no further run, is deleted. A task
-	 * that has got another schedule during the run becomes scheduled for the first time
-	 * of that schedule.
+	 * becomes scheduled for its next run, as if it had never been tried. It is deleted if
+	 * its schedule has ended during the run, or has no further run. If it has got another
+	 * schedule during the run, it becomes scheduled for the first time of that one.
 	 *
-	 * @param task the task
 	 * @param schedule the text of the schedule from which the time follows
 	 * @param next when the next run is due, {@code null} if there is none
 	 * @param error why this run was given up, {@code null} if it was not; at most
@@ -47,14 +40,12 @@ public sealed interface Settlement {
 
 	/**
 	 * A running task has failed, and becomes scheduled for another attempt, with its key
-	 * and without lost deliveries. A task whose key now belongs to a newer task is
-	 * deleted, and so is the last run of a schedule that was cancelled.
+	 * and without lost deliveries. It is deleted if its key now belongs to a newer task,
+	 * or as the last run of a schedule that was cancelled.
 	 *
-	 * @param task the task
 	 * @param attempt the number of the next attempt
 	 * @param delay how long from now the task is due
-	 * @param error what went wrong, at most {@link DelayedTaskStore#MAX_ERROR_LENGTH}
-	 * characters
+	 * @param error at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
 	 * @since 0.1
 	 */
 	record Retry(TaskRef task, int attempt, Duration delay, String error) implements Settlement {
@@ -62,16 +53,13 @@ public sealed interface Settlement {
 	}
 
 	/**
-	 * The node gives a task back, leased or running. The task becomes scheduled, so that
-	 * any node can claim it at once. The due time, the attempt and the lost deliveries
-	 * stay. A running task takes its key again. It is deleted if its key now belongs to a
-	 * newer task, or if it was the last run of a schedule that was cancelled. The lease
-	 * ends.
+	 * The node gives a task back, leased or running. Any node can claim it at once. The
+	 * due time, the attempt and the lost deliveries stay. A running task takes its key
+	 * again; it is deleted if the key now belongs to a newer task, or as the last run of
+	 * a schedule that was cancelled.
 	 *
-	 * @param task the task
-	 * @param started whether the body has started. If it has not, a delivery that has
-	 * begun does not count, so that a schedule that leaves missed times out does not
-	 * leave out such a run
+	 * @param started whether the body has started. If not, a delivery that has begun does
+	 * not count, so that a schedule that leaves missed times out keeps such a run
 	 * @since 0.1
 	 */
 	record Release(TaskRef task, boolean started) implements Settlement {
@@ -84,8 +72,7 @@ public sealed interface Settlement {
 	 * number, and then drops the oldest. The last run of a schedule that was cancelled is
 	 * deleted.
 	 *
-	 * @param task the task
-	 * @param reason why, at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
+	 * @param reason at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
 	 * @since 0.1
 	 */
 	record Bury(TaskRef task, String reason) implements Settlement {

@@ -12,18 +12,13 @@ import org.jspecify.annotations.Nullable;
 public interface StoreTesting {
 
 	/**
-	 * Replaces the store's clock for the store object that gave this object. The store's
-	 * own clock would go on while a test runs, and no due time would be what the test
-	 * expects.
-	 * @param millis gives the time, in milliseconds since the epoch; {@code null} for the
-	 * store's own clock
+	 * Replaces the store's clock for the store object that gave this object.
+	 * @param millis gives milliseconds since the epoch; {@code null} for the store's own
+	 * clock
 	 */
 	void setClock(@Nullable LongSupplier millis);
 
-	/**
-	 * Deletes all tasks of all names, whatever their state, and all that the store knows
-	 * of names and nodes.
-	 */
+	/** Deletes all tasks, and all that the store knows of names and nodes. */
 	void deleteAll();
 
 }

@@ -4,55 +4,32 @@ package io.timingwheel.spring.durable.store;
  * How many tasks of a name are stored, by their states.
  *
  * @param pending how many have not begun
- * @param overdue how many of the pending tasks are past their due time
+ * @param overdue how many of these are past their due time
  * @param running how many have begun
- * @param dead how many are dead
  * @param estimated whether those of these figures that are large are estimates
- * @param waiting how many of the overdue tasks a policy may hold back: all of them if the
- * name is paused or its starts are limited. A store gives 0, as only nodes know policies
+ * @param waiting how many of the overdue tasks a policy may hold back. A store gives 0,
+ * as only nodes know policies
  * @since 0.1
  */
 public record StoredCounts(long pending, long overdue, long running, long dead, boolean estimated, long waiting) {
 
-	/** No tasks. */
 	public static final StoredCounts NONE = new StoredCounts(0, 0, 0, 0);
 
-	/**
-	 * Creates counts that are exact, of a name that no policy holds back.
-	 * @param pending how many have not begun
-	 * @param overdue how many of the pending tasks are past their due time
-	 * @param running how many have begun
-	 * @param dead how many are dead
-	 */
+	/** Exact counts of a name that no policy holds back. */
 	public StoredCounts(long pending, long overdue, long running, long dead) {
 		this(pending, overdue, running, dead, false);
 	}
 
-	/**
-	 * Creates the counts of a name that no policy holds back.
-	 * @param pending how many have not begun
-	 * @param overdue how many of the pending tasks are past their due time
-	 * @param running how many have begun
-	 * @param dead how many are dead
-	 * @param estimated whether those of these figures that are large are estimates
-	 */
+	/** Counts of a name that no policy holds back. */
 	public StoredCounts(long pending, long overdue, long running, long dead, boolean estimated) {
 		this(pending, overdue, running, dead, estimated, 0);
 	}
 
-	/**
-	 * The same counts for a name whose tasks a policy may hold back.
-	 * @return the counts, with all overdue tasks waiting
-	 */
+	/** The same counts with all overdue tasks waiting. */
 	public StoredCounts heldBack() {
 		return new StoredCounts(this.pending, this.overdue, this.running, this.dead, this.estimated, this.overdue);
 	}
 
-	/**
-	 * Adds other counts.
-	 * @param other the counts to add
-	 * @return the sum
-	 */
 	public StoredCounts plus(StoredCounts other) {
 		return new StoredCounts(this.pending + other.pending, this.overdue + other.overdue,
 				this.running + other.running, this.dead + other.dead, this.estimated || other.estimated,

@@ -1,9 +1,8 @@
 package io.timingwheel.spring.durable.store;
 
 /**
- * The schedule of a stored task that runs again and again.
+ * The schedule of a recurring task.
  *
- * @param text the text of the schedule
  * @param scheduledAt the time of the run by the schedule, in milliseconds since the
  * epoch; later than the due time of the task if the run is an additional one, or if the
  * task has got another schedule while it was running or overdue

@@ -11,21 +11,10 @@ import io.timingwheel.spring.task.TaskId;
  */
 public sealed interface Target {
 
-	/**
-	 * The task with an id.
-	 * @param id its id
-	 * @return the target
-	 */
 	static Target of(String id) {
 		return new ById(id);
 	}
 
-	/**
-	 * The task with a key.
-	 * @param taskId its name and key
-	 * @param kind which of the tasks with this key
-	 * @return the target
-	 */
 	static Target of(TaskId taskId, Kind kind) {
 		return new ByKey(taskId, kind);
 	}
@@ -33,13 +22,11 @@ public sealed interface Target {
 	/**
 	 * The task with an id.
 	 *
-	 * @param id the id
 	 * @since 0.1
 	 */
 	record ById(String id) implements Target {
 
 		/**
-		 * Checks the id.
 		 * @throws NullPointerException if there is none
 		 */
 		public ById {
@@ -51,15 +38,12 @@ public sealed interface Target {
 	/**
 	 * The task with a key.
 	 *
-	 * @param taskId its name and key
-	 * @param kind which of the tasks with this key
 	 * @since 0.1
 	 */
 	record ByKey(TaskId taskId, Kind kind) implements Target {
 
 		/**
-		 * Checks the values.
-		 * @throws NullPointerException if one is missing
+		 * @throws NullPointerException if a value is missing
 		 */
 		public ByKey {
 			Objects.requireNonNull(taskId, "taskId");

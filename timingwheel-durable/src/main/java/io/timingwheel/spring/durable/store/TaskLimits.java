@@ -9,35 +9,30 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The texts that a store can keep without a change: names and keys of at most
- * {@link #MAX_NAME_BYTES} and {@link #MAX_KEY_BYTES} bytes of UTF-8, without the
- * character NUL, and without half of a surrogate pair.
+ * What a store can keep without a change: names and keys of at most
+ * {@link #MAX_NAME_BYTES} and {@link #MAX_KEY_BYTES} bytes of UTF-8, without NUL, and
+ * without half of a surrogate pair.
  *
  * @since 0.1
  */
 public final class TaskLimits {
 
-	/** How many bytes of UTF-8 a name may have. */
 	public static final int MAX_NAME_BYTES = 255;
 
-	/** How many bytes of UTF-8 a key may have. */
 	public static final int MAX_KEY_BYTES = 512;
 
 	private TaskLimits() {
 	}
 
 	/**
-	 * Checks a name.
-	 * @param name the name
-	 * @throws IllegalArgumentException if it cannot be stored
+	 * @throws IllegalArgumentException if the name cannot be stored
 	 */
 	public static void checkName(String name) {
 		check("name", name, MAX_NAME_BYTES);
 	}
 
 	/**
-	 * Checks a key.
-	 * @param key the key, {@code null} for none
+	 * @param key {@code null} for none
 	 * @throws IllegalArgumentException if it cannot be stored
 	 */
 	public static void checkKey(@Nullable String key) {
@@ -46,20 +41,12 @@ public final class TaskLimits {
 		}
 	}
 
-	/**
-	 * Tells whether a task with this name and key can be stored.
-	 * @param id name and key
-	 * @return {@code false} if no store has such a task
-	 */
+	/** Whether a store can have a task with this name and key. */
 	public static boolean isStorable(TaskId id) {
 		return isStorableName(id.name()) && problem(id.key(), MAX_KEY_BYTES) == null;
 	}
 
-	/**
-	 * Tells whether a task with this name can be stored.
-	 * @param name the name
-	 * @return {@code false} if no store has such a task
-	 */
+	/** Whether a store can have a task with this name. */
 	public static boolean isStorableName(String name) {
 		return problem(name, MAX_NAME_BYTES) == null;
 	}
@@ -81,10 +68,8 @@ public final class TaskLimits {
 	}
 
 	/**
-	 * Makes the text of an error storable. Replaces the characters that some stores
-	 * refuse, and some change: NUL, and halves of surrogate pairs.
-	 * @param text any text
-	 * @return the text, or its beginning
+	 * Shortens the text of an error, and replaces what some stores refuse or change: NUL,
+	 * and halves of surrogate pairs.
 	 */
 	public static String error(String text) {
 		// A cut may leave half of a surrogate pair.
@@ -92,10 +77,8 @@ public final class TaskLimits {
 	}
 
 	/**
-	 * Makes the text of an error storable where only ASCII is: writes all other
-	 * characters as escapes such as <code>&#92;u2192</code>.
-	 * @param text any text
-	 * @return the text, or its beginning
+	 * The same in ASCII: writes all other characters as escapes such as
+	 * <code>&#92;u2192</code>.
 	 */
 	public static String asciiError(String text) {
 		return cut(text.chars()

@@ -17,19 +17,14 @@ public class UnusableTaskStoreException extends IllegalStateException {
 	private final String remedy;
 
 	/**
-	 * Creates an exception.
-	 * @param problem what is wrong, without a full stop
-	 * @param remedy what to do about it, without a full stop
+	 * @param problem without a full stop, as the remedy
 	 */
 	public UnusableTaskStoreException(String problem, String remedy) {
 		this(problem, remedy, null);
 	}
 
 	/**
-	 * Creates an exception.
-	 * @param problem what is wrong, without a full stop
-	 * @param remedy what to do about it, without a full stop
-	 * @param cause the exception that has shown it, {@code null} if there is none
+	 * @param cause {@code null} if there is none
 	 */
 	public UnusableTaskStoreException(String problem, String remedy, @Nullable Throwable cause) {
 		super(problem + "; " + remedy, cause);
@@ -37,18 +32,12 @@ public class UnusableTaskStoreException extends IllegalStateException {
 		this.remedy = remedy;
 	}
 
-	/**
-	 * What is wrong.
-	 * @return the problem, without a full stop
-	 */
+	/** What is wrong, without a full stop. */
 	public String getProblem() {
 		return this.problem;
 	}
 
-	/**
-	 * What to do about it.
-	 * @return the remedy, without a full stop
-	 */
+	/** What to do about it, without a full stop. */
 	public String getRemedy() {
 		return this.remedy;
 	}
