@@ -68,17 +68,8 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 	 */
 	private @Nullable TraceContext stored(DelayedTaskObservationContext context) {
 		String traceparent = context.getExecution().traceparent();
-		if (traceparent == null) {
-			return null;
-		}
-		TraceContext stored = context.get(LinkedTraces.class);
-		if (stored == null) {
-			stored = CapturedTrace.read(traceparent, getTracer().traceContextBuilder());
-			if (stored != null) {
-				context.put(LinkedTraces.class, stored);
-			}
-		}
-		return stored;
+		return (traceparent != null) ? context.computeIfAbsent(LinkedTraces.class, (key) -> this.traces.read(traceparent))
+				: null;
 	}
 
 }

@@ -70,7 +70,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 
 	@Override
 	public @Nullable Object capture(String name) {
-		return (this.traces != null) ? this.traces.capture() : null;
+		return traceparent();
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
@@ -19,10 +20,13 @@ import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -37,6 +41,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Auto-configuration of the timing wheel, the template, and the annotations.
@@ -48,6 +54,8 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
 @Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
 @ImportRuntimeHints(TaskPolicyProperties.Hints.class)
 public final class TimingWheelAutoConfiguration {
+
+	private static final Log logger = LogFactory.getLog(TimingWheelAutoConfiguration.class);
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -114,9 +122,15 @@ public final class TimingWheelAutoConfiguration {
 	 * A child context that uses the wheel of its parent logs nothing.
 	 */
 	@Bean
-	@ConditionalOnMissingBean
-	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {
-		return new StartupMessage(wheel, storedTasks);
+	@ConditionalOnMissingBean(name = "timingWheelStartupMessage")
+	SmartInitializingSingleton timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {
+		return () -> {
+			WheelSnapshot snapshot = wheel.snapshot();
+			StoredTasks stored = storedTasks.getIfAvailable();
+			logger.info("Timing wheel runs: tick %s, slots %d, shards %d, %s".formatted(
+					DurationFormatterUtils.print(snapshot.tick(), DurationFormat.Style.COMPOSITE),
+					snapshot.wheelSize(), snapshot.shards(), (stored != null) ? "store " + stored.node().storeName() : "no store"));
+		};
 	}
 
 	/**

@@ -31,7 +31,7 @@ class StartupMessageTests {
 			.run((context) -> assertThat(messages(output)).singleElement()
 				.asString()
 				.contains("INFO")
-				.endsWith("Timing wheel runs: tick 10ms, up to 7 levels of 64 slots, 2 shards, no store"));
+				.endsWith("Timing wheel runs: tick 10ms, slots 64, shards 2, no store"));
 	}
 
 	@Test

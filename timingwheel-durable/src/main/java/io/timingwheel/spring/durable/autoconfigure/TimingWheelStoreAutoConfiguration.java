@@ -1,6 +1,9 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.UUID;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -51,6 +54,8 @@ import org.springframework.util.function.SingletonSupplier;
 @EnableConfigurationProperties(TimingWheelStoreProperties.class)
 public final class TimingWheelStoreAutoConfiguration {
 
+	private static final int MAX_HOST = 55;
+
 	@Bean
 	TaskStoreCheck timingWheelTaskStoreCheck(DelayedTaskStore store) {
 		return new TaskStoreCheck(store);
@@ -72,11 +77,26 @@ public final class TimingWheelStoreAutoConfiguration {
 	NodeSettings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
 		String nodeId = properties.nodeId();
 		TimingWheelStoreProperties.Backoff backoff = properties.backoff();
-		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.lease(),
+		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
 				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
 				properties.maxAttempts(), properties.maxLostDeliveries(),
 				new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), backoff.jitter()),
 				properties.maxPayloadSize().toBytes(), properties.dead().retention());
+	}
+
+	/**
+	 * The name of the host and eight random digits, at most 64 characters.
+	 */
+	private static String generatedId() {
+		String host;
+		try {
+			host = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "-");
+		}
+		catch (UnknownHostException ex) {
+			host = "node";
+		}
+		return host.substring(0, Math.min(host.length(), MAX_HOST)) + "-"
+				+ UUID.randomUUID().toString().substring(0, 8);
 	}
 
 	/**

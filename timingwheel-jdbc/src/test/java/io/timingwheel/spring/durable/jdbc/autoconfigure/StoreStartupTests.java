@@ -42,7 +42,7 @@ class StoreStartupTests {
 			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.shards(1))
 			.run((context) -> assertThat(messages(output)).singleElement()
 				.asString()
-				.endsWith("tick 100us, up to 6 levels of 256 slots, 1 shard, store MemoryStore"));
+				.endsWith("tick 100us, slots 256, shards 1, store MemoryStore"));
 	}
 
 	private static List<String> messages(CapturedOutput output) {
