@@ -98,10 +98,12 @@ class ConsoleApprovalTests {
 	private void add(String json, String withoutPaths) {
 		// The figures of the engine, of the node and of the time that passes vary.
 		JsonLines
-			.of(JsonPath.read(json, "$"),
-					(path, value) -> (value instanceof Number
-							&& path.matches("time|(wheel|node|lateness|totals)\\..+|nodes\\[.*|forecast\\.(from|span)"))
-									? "<number>" : path.endsWith(".slots") ? "<slots>" : null)
+			.of(JsonPath.read(json, "$"), (path,
+					value) -> !path.matches("time|(wheel|node|lateness|totals)\\..+|nodes\\[.*|forecast\\.(from|span)")
+							? null
+							: (value instanceof Number) ? "<number>"
+									: path.contains(".slots[") ? "<slots>"
+											: String.valueOf(value).matches("PT.*|\\d+-\\d+-\\d+T.*") ? "<time>" : null)
 			.stream()
 			.filter((line) -> !line.matches(withoutPaths))
 			.forEach((line) -> this.lines.add("\t" + line));

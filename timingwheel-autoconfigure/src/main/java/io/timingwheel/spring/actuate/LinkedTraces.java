@@ -68,8 +68,8 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 	 */
 	private @Nullable TraceContext stored(DelayedTaskObservationContext context) {
 		String traceparent = context.getExecution().traceparent();
-		return (traceparent != null) ? context.computeIfAbsent(LinkedTraces.class, (key) -> this.traces.read(traceparent))
-				: null;
+		return (traceparent != null)
+				? context.computeIfAbsent(LinkedTraces.class, (key) -> this.traces.read(traceparent)) : null;
 	}
 
 }

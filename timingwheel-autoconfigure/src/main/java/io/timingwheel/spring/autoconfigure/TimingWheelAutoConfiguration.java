@@ -128,8 +128,8 @@ public final class TimingWheelAutoConfiguration {
 			WheelSnapshot snapshot = wheel.snapshot();
 			StoredTasks stored = storedTasks.getIfAvailable();
 			logger.info("Timing wheel runs: tick %s, slots %d, shards %d, %s".formatted(
-					DurationFormatterUtils.print(snapshot.tick(), DurationFormat.Style.COMPOSITE),
-					snapshot.wheelSize(), snapshot.shards(), (stored != null) ? "store " + stored.node().storeName() : "no store"));
+					DurationFormatterUtils.print(snapshot.tick(), DurationFormat.Style.COMPOSITE), snapshot.wheelSize(),
+					snapshot.shards(), (stored != null) ? "store " + stored.node().storeName() : "no store"));
 		};
 	}
 

@@ -2,9 +2,12 @@ package io.timingwheel.spring.console;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * What an action has done.
@@ -17,5 +20,21 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 @JsonInclude(Include.NON_NULL)
 record ActionResult(int affected, int skipped, @Nullable String cursor,
 		@Nullable String error) implements OperationResponseBody {
+
+	/**
+	 * The result of an action of the endpoint {@code delayedtasks}.
+	 */
+	static ActionResult of(WebEndpointResponse<?> response) {
+		if (response.getBody() instanceof ErrorDescriptor body) {
+			return new ActionResult(0, 0, null, body.error());
+		}
+		return (response.getBody() instanceof StepDescriptor step)
+				? new ActionResult(step.affected(), step.skipped(), step.remaining() ? step.cursor() : null, null)
+				: new ActionResult(1, 0, null, null);
+	}
+
+	ActionResult plus(ActionResult next) {
+		return new ActionResult(this.affected + next.affected, this.skipped + next.skipped, next.cursor, next.error);
+	}
 
 }

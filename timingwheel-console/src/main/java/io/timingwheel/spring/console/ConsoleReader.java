@@ -1,31 +1,26 @@
 package io.timingwheel.spring.console;
 
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
-import java.util.stream.IntStream;
 
-import io.timingwheel.TimingWheel;
-import io.timingwheel.WheelSlots;
-import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.ForecastDescriptor;
+import io.timingwheel.spring.actuate.ForecastDescriptor.DueDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.SharedReading;
-import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
-import io.timingwheel.spring.console.LiveFigures.LevelFigures;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
-import io.timingwheel.spring.console.LiveFigures.OneNode;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import org.jspecify.annotations.Nullable;
 
@@ -47,10 +42,12 @@ final class ConsoleReader {
 
 	private static final String DEFAULT_RANGE = "PT1H";
 
-	/** A level is shown with at most this many slots. */
-	private static final int SLOTS = 256;
+	/** How many names of a forecast are shown. */
+	private static final int FORECAST_NAMES = 12;
 
-	private final TimingWheel wheel;
+	private static final long MAX_KEPT_NANOS = 5_000_000_000L;
+
+	private final Supplier<WheelFigures> wheel;
 
 	private final DelayedTasksEndpoint tasks;
 
@@ -64,21 +61,21 @@ final class ConsoleReader {
 
 	private final Clock clock = Clock.systemUTC();
 
-	private final Map<String, SharedReading<Optional<ForecastFigures>>> forecasts = new HashMap<>();
+	private final Map<String, SharedReading<Optional<ForecastDescriptor>>> forecasts = new HashMap<>();
 
 	private final SharedReading<Known> known = new SharedReading<>(this::readKnown, (known) -> KEPT_NANOS);
 
 	/**
 	 * Creates a reader.
-	 * @param wheel the wheel
+	 * @param wheel reads the state of the wheel
 	 * @param tasks reads the tasks
 	 * @param storedTasks the stored tasks, {@code null} without a store
 	 * @param names reads the tasks of names
 	 * @param lateness tells how late tasks have begun
 	 * @param page what does not change
 	 */
-	ConsoleReader(TimingWheel wheel, DelayedTasksEndpoint tasks, @Nullable StoredTasks storedTasks, NameReader names,
-			Lateness lateness, Page page) {
+	ConsoleReader(Supplier<WheelFigures> wheel, DelayedTasksEndpoint tasks, @Nullable StoredTasks storedTasks,
+			NameReader names, Lateness lateness, Page page) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.storedTasks = storedTasks;
@@ -86,7 +83,7 @@ final class ConsoleReader {
 		this.lateness = lateness;
 		this.page = page;
 		for (String range : List.of("PT1M", "PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
-			this.forecasts.put(range, Forecasts.of(tasks, range));
+			this.forecasts.put(range, new SharedReading<>(() -> readForecast(range), ConsoleReader::keptNanos));
 		}
 	}
 
@@ -94,38 +91,54 @@ final class ConsoleReader {
 		Known known = this.known.get();
 		List<NameFigures> all = known.names();
 		String name = query.name();
-		return new LiveFigures(this.clock.millis(), this.page.application(), this.page.acts(), wheel(), total(all),
-				names(all, query), query.isFor("now") ? forecast(query.range()) : null,
+		return new LiveFigures(this.clock.millis(), this.page.application(), this.page.acts(), this.wheel.get(),
+				total(all), names(all, query), query.isFor("now") ? forecast(query.range()) : null,
 				(name != null && query.isFor("name")) ? this.names.read(name, user) : null,
 				(name != null && !query.isFor("task")) ? this.names.dead(name, query.cursor(), user) : null,
 				(name != null) ? this.names.find(name, query.find(), user) : null,
 				query.isFor("schedules") ? this.names.schedules(query, user) : null,
 				query.isFor("schedules") ? this.names.keyedSchedules(all, query, user) : null, this.lateness.read(),
-				node(), query.isFor("node") ? known.nodes() : null);
+				(this.storedTasks != null) ? NodeFigures.of(this.storedTasks) : null,
+				query.isFor("node") ? known.nodes() : null);
 	}
 
 	private Known readKnown() {
-		List<NodeDescriptor> nodes = this.tasks.nodes();
 		return new Known(this.tasks.counts()
 			.entrySet()
 			.stream()
 			.map((name) -> new NameFigures(name.getKey(), name.getValue()))
-			.toList(), (nodes != null) ? nodes.stream().map(this::node).toList() : null);
+			.toList(), this.tasks.nodes());
+	}
+
+	private @Nullable ForecastDescriptor forecast(@Nullable String range) {
+		SharedReading<Optional<ForecastDescriptor>> forecast = this.forecasts
+			.get((range != null) ? range : DEFAULT_RANGE);
+		return (forecast != null) ? forecast.get().orElse(null) : null;
+	}
+
+	private Optional<ForecastDescriptor> readForecast(String range) {
+		if (!(this.tasks.tasks(range, null, null).getBody() instanceof ForecastDescriptor forecast)) {
+			return Optional.empty();
+		}
+		Map<String, DueDescriptor> shown = new LinkedHashMap<>();
+		forecast.tasks()
+			.entrySet()
+			.stream()
+			.limit(FORECAST_NAMES)
+			.forEach((name) -> shown.put(name.getKey(), name.getValue()));
+		return Optional.of(new ForecastDescriptor(forecast.from(), forecast.span(), shown, forecast.complete()));
 	}
 
 	/**
-	 * A node that has missed three reports has probably ended. How often the other nodes
-	 * report is not known. They are assumed to have the settings of this node.
+	 * A forecast is kept for half of a span, since counting may take long.
 	 */
-	private OneNode node(NodeDescriptor node) {
-		boolean silent = this.storedTasks != null
-				&& node.age().compareTo(this.storedTasks.node().reportInterval().multipliedBy(3)) > 0;
-		return new OneNode(node.id(), node.thisNode(), node.claiming(), node.inFlight(), millis(node.age()), silent);
+	private static long keptNanos(Optional<ForecastDescriptor> forecast) {
+		long half = forecast.map((known) -> known.span().toNanos() / 2).orElse(0L);
+		return Math.max(KEPT_NANOS, Math.min(MAX_KEPT_NANOS, half));
 	}
 
-	private @Nullable ForecastFigures forecast(@Nullable String range) {
-		SharedReading<Optional<ForecastFigures>> forecast = this.forecasts.get((range != null) ? range : DEFAULT_RANGE);
-		return (forecast != null) ? forecast.get().orElse(null) : null;
+	boolean acts() {
+		return this.page.acts();
 	}
 
 	/**
@@ -172,64 +185,13 @@ final class ConsoleReader {
 		return Comparator.<NameFigures>comparingLong((name) -> figure.applyAsLong(name.counts())).reversed();
 	}
 
-	private WheelFigures wheel() {
-		WheelSnapshot wheel = this.wheel.snapshot();
-		WheelSlots slots = WheelSlots.of(this.wheel);
-		Duration next = wheel.nextExpiry();
-		List<LevelFigures> levels = wheel.levels()
-			.stream()
-			.map((level) -> new LevelFigures(millis(level.tick()), level.pending(), level.occupiedSlots(),
-					(level.level() < slots.levels().size()) ? shown(slots.levels().get(level.level()), wheel.shards())
-							: ""))
-			.toList();
-		return new WheelFigures(wheel.state() == WheelSnapshot.State.RUNNING, wheel.wheelSize(), wheel.shards(),
-				wheel.pending(), wheel.scheduled(), wheel.rescheduled(), wheel.fired(), wheel.cancelled(),
-				wheel.refused(), wheel.rejected(), wheel.wakeUps(), millis(wheel.lag()), millis(wheel.maxLag()),
-				(next != null) ? millis(next) : null, millis(wheel.tick()), slots.tick(), levels);
-	}
-
-	/**
-	 * A digit for each slot, or for several slots together if there are too many.
-	 */
-	private static String shown(List<Integer> slots, int shards) {
-		int width = Math.max(1, slots.size() / SLOTS);
-		StringBuilder digits = new StringBuilder();
-		for (int from = 0; from < slots.size(); from += width) {
-			int most = IntStream.range(from, from + width).map(slots::get).max().orElse(0);
-			digits.append(Math.min(9, (9 * most + shards - 1) / shards));
-		}
-		return digits.toString();
-	}
-
-	static double millis(Duration duration) {
-		try {
-			return duration.toNanos() / 1e6;
-		}
-		catch (ArithmeticException ex) {
-			return Long.MAX_VALUE / 1e6;
-		}
-	}
-
-	private @Nullable NodeFigures node() {
-		StoredTasks tasks = this.storedTasks;
-		if (tasks == null) {
-			return null;
-		}
-		StoreNode node = tasks.node();
-		StoreNode.Figures figures = node.figures();
-		StoreNode.Outage outage = node.outage();
-		return new NodeFigures(node.isClaiming(), node.inFlight(), figures.claims(), figures.claimed(),
-				figures.retried(), figures.released(), figures.lostLeases(), tasks.counts().unknown(),
-				(outage != null) ? outage.error().toString() : null);
-	}
-
 	/**
 	 * What all pages show.
 	 *
 	 * @param names all names
 	 * @param nodes the nodes of the store, {@code null} without a store
 	 */
-	private record Known(List<NameFigures> names, @Nullable List<OneNode> nodes) {
+	private record Known(List<NameFigures> names, @Nullable List<NodeDescriptor> nodes) {
 
 	}
 

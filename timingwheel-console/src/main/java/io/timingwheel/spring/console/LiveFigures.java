@@ -1,25 +1,36 @@
 package io.timingwheel.spring.console;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSlots;
+import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint.WheelDescriptor;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the page shows. Durations are in milliseconds, and times in milliseconds since
- * 1970. Only the page reads this, so it may change with each release.
+ * What the page shows, mostly as the endpoints have it. Only the page reads this, so it
+ * may change with each release.
  *
- * @param time the time of the server
+ * @param time the time of the server, in milliseconds since 1970
  * @param application the name of the application, {@code null} if it has none
  * @param acts whether the page may act
  * @param wheel the wheel
@@ -38,49 +49,43 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  */
 @JsonInclude(Include.NON_NULL)
 record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalsDescriptor totals,
-		@Nullable Names names, @Nullable ForecastFigures forecast, @Nullable NameTasks name,
+		@Nullable Names names, @Nullable ForecastDescriptor forecast, @Nullable NameTasks name,
 		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
 		@Nullable List<TaskDescriptor> keyed, @Nullable LatenessFigures lateness, @Nullable NodeFigures node,
-		@Nullable List<OneNode> nodes) implements OperationResponseBody {
+		@Nullable List<NodeDescriptor> nodes) implements OperationResponseBody {
 
 	/**
 	 * The wheel.
 	 *
-	 * @param running whether it runs
-	 * @param size the number of slots per level
-	 * @param shards the number of shards
-	 * @param pending how many timers are pending
-	 * @param scheduled how many were accepted
-	 * @param moved how many times a timer was moved
-	 * @param fired how many were handed over
-	 * @param cancelled how many were cancelled
-	 * @param refused how many hand-overs an executor refused
-	 * @param rejected how many timers were not accepted at the limit
-	 * @param wakeUps how many times the driver woke up
-	 * @param lag how far the driver is behind
-	 * @param maxLag the longest time that timers waited for their hand-over
-	 * @param next how long until the next timer fires, {@code null} if none is pending
-	 * @param tick the duration of a tick
+	 * @param wheel its state, as the endpoint {@code timingwheel} shows it
 	 * @param now the current tick
-	 * @param levels the levels, the finest first
+	 * @param slots for each level how full each slot is, from 0 to 9, or fewer and wider
+	 * slots if there are very many
 	 */
-	@JsonInclude(Include.NON_NULL)
-	record WheelFigures(boolean running, int size, int shards, long pending, long scheduled, long moved, long fired,
-			long cancelled, long refused, long rejected, long wakeUps, double lag, double maxLag, @Nullable Double next,
-			double tick, long now, List<LevelFigures> levels) {
+	record WheelFigures(@JsonUnwrapped WheelDescriptor wheel, long now, List<String> slots) {
 
-	}
+		/** A level is shown with at most this many slots. */
+		private static final int SLOTS = 256;
 
-	/**
-	 * A level of the wheel.
-	 *
-	 * @param tick the duration of a slot
-	 * @param pending how many timers are in its slots
-	 * @param occupied how many slots hold timers
-	 * @param slots how full each slot is, from 0 to 9, or fewer and wider slots if there
-	 * are very many
-	 */
-	record LevelFigures(double tick, long pending, int occupied, String slots) {
+		static WheelFigures of(TimingWheel wheel, DelayedTaskRegistry tasks) {
+			WheelDescriptor state = new TimingWheelEndpoint(wheel, tasks).wheel();
+			WheelSlots slots = WheelSlots.of(wheel);
+			return new WheelFigures(state, slots.tick(),
+					slots.levels().stream().map((level) -> shown(level, state.shards())).toList());
+		}
+
+		/**
+		 * A digit for each slot, or for several slots together if there are too many.
+		 */
+		private static String shown(List<Integer> slots, int shards) {
+			int width = Math.max(1, slots.size() / SLOTS);
+			StringBuilder digits = new StringBuilder();
+			for (int from = 0; from < slots.size(); from += width) {
+				int most = IntStream.range(from, from + width).map(slots::get).max().orElse(0);
+				digits.append(Math.min(9, (9 * most + shards - 1) / shards));
+			}
+			return digits.toString();
+		}
 
 	}
 
@@ -114,30 +119,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	}
 
 	/**
-	 * What falls due.
-	 *
-	 * @param from when the first span begins
-	 * @param span the length of a span
-	 * @param columns the number of spans
-	 * @param names the names with the most tasks in this time
-	 */
-	record ForecastFigures(long from, double span, int columns, List<NameForecast> names) {
-
-	}
-
-	/**
-	 * What falls due of a name.
-	 *
-	 * @param name the name
-	 * @param counts how many tasks fall due in each span; fewer counts than spans if it
-	 * would have taken too long to count the others
-	 * @param estimated whether the counts are estimated from a sample
-	 */
-	record NameForecast(String name, List<Long> counts, boolean estimated) {
-
-	}
-
-	/**
 	 * The tasks of a name.
 	 *
 	 * @param counts the figures of the name
@@ -152,7 +133,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	}
 
 	/**
-	 * How late tasks have begun.
+	 * How late tasks have begun, in milliseconds.
 	 *
 	 * @param count how many tasks have begun
 	 * @param total the sum of their latenesses
@@ -167,31 +148,22 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 *
 	 * @param claiming whether it claims tasks
 	 * @param inFlight how many claimed tasks it holds
-	 * @param claims how many times it has claimed
-	 * @param claimed how many tasks it has claimed
-	 * @param retried how many failures led to another attempt
-	 * @param released how many tasks it has given back
-	 * @param lostLeases how many leases have ended before their tasks were settled
+	 * @param figures what it has done
 	 * @param unknown how many pending tasks have no handler here
+	 * @param interval how often a node reports. Those of other nodes are assumed to be
+	 * the same
 	 * @param error what is wrong with the store, {@code null} if it answers
 	 */
 	@JsonInclude(Include.NON_NULL)
-	record NodeFigures(boolean claiming, int inFlight, long claims, long claimed, long retried, long released,
-			long lostLeases, long unknown, @Nullable String error) {
+	record NodeFigures(boolean claiming, int inFlight, @JsonUnwrapped StoreNode.Figures figures, long unknown,
+			Duration interval, @Nullable String error) {
 
-	}
-
-	/**
-	 * A node of the store.
-	 *
-	 * @param id its id
-	 * @param mine whether it is the node that answers
-	 * @param claiming whether it claims tasks
-	 * @param held how many claimed tasks it holds
-	 * @param age how long ago it has reported this
-	 * @param silent whether it has probably ended, since it should have reported again
-	 */
-	record OneNode(String id, boolean mine, boolean claiming, int held, double age, boolean silent) {
+		static NodeFigures of(StoredTasks tasks) {
+			StoreNode node = tasks.node();
+			StoreNode.Outage outage = node.outage();
+			return new NodeFigures(node.isClaiming(), node.inFlight(), node.figures(), tasks.counts().unknown(),
+					node.reportInterval(), (outage != null) ? outage.error().toString() : null);
+		}
 
 	}
 

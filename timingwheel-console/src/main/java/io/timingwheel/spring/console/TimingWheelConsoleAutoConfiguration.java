@@ -9,6 +9,7 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
+import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
@@ -62,10 +63,11 @@ public final class TimingWheelConsoleAutoConfiguration {
 		DelayedTasksEndpoint endpoint = exposed.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
 		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
 		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)),
-				new ConsoleReader(wheel, endpoint, stored, new NameReader(endpoint, policies, () -> names(recurring)),
+				new ConsoleReader(() -> WheelFigures.of(wheel, tasks), endpoint, stored,
+						new NameReader(endpoint, policies, () -> names(recurring)),
 						lateness.getIfAvailable(() -> () -> null),
 						new ConsoleReader.Page(environment.getProperty("spring.application.name"), acts)),
-				new ConsoleActions(endpoint, acts), csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
+				endpoint, csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
 	}
 
 	/**

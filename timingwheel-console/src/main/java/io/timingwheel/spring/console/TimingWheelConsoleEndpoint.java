@@ -1,6 +1,6 @@
 package io.timingwheel.spring.console;
 
-import io.timingwheel.spring.console.ConsoleActions.ActionRequest;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
@@ -29,19 +29,22 @@ public class TimingWheelConsoleEndpoint {
 	/** The path below the page that answers with the figures. */
 	static final String LIVE = "live";
 
+	/** How long the steps of one request on many dead tasks may take, in nanoseconds. */
+	private static final long STEPS_NANOS = 250_000_000;
+
 	private final ConsoleFiles files;
 
 	private final ConsoleReader reader;
 
-	private final ConsoleActions actions;
+	private final DelayedTasksEndpoint tasks;
 
 	private final CsrfTokenHeader csrfToken;
 
-	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, ConsoleActions actions,
+	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, DelayedTasksEndpoint tasks,
 			CsrfTokenHeader csrfToken) {
 		this.files = files;
 		this.reader = reader;
-		this.actions = actions;
+		this.tasks = tasks;
 		this.csrfToken = csrfToken;
 	}
 
@@ -75,7 +78,7 @@ public class TimingWheelConsoleEndpoint {
 			@Nullable String name, @Nullable String filter, @Nullable String sort, @Nullable String range,
 			@Nullable String find, @Nullable String cursor, @Nullable String from) {
 		if (part.equals(LIVE)) {
-			if (this.actions.permitted()) {
+			if (this.reader.acts()) {
 				this.csrfToken.add();
 			}
 			LiveFigures figures = this.reader.read(LiveQuery.of(view, name, filter, sort, range, find, cursor, from),
@@ -104,10 +107,29 @@ public class TimingWheelConsoleEndpoint {
 	@WriteOperation
 	public WebEndpointResponse<ActionResult> act(String action, @Nullable String name, @Nullable String task,
 			@Nullable String delay, @Nullable String error, @Nullable String group, @Nullable String cursor) {
-		WebEndpointResponse<ActionResult> result = this.actions
-			.act(new ActionRequest(action, name, task, delay, error, group, cursor));
+		WebEndpointResponse<?> response = changeOnce(action, name, task, delay, error, group, cursor);
+		ActionResult result = ActionResult.of(response);
+		long start = System.nanoTime();
+		while (name != null && result.cursor() != null && System.nanoTime() - start < STEPS_NANOS) {
+			result = result.plus(ActionResult.of(this.tasks.changeName(name, action, error, group, result.cursor())));
+		}
 		this.reader.forget();
-		return result;
+		int status = response.getStatus();
+		return new WebEndpointResponse<>(result,
+				(status < WebEndpointResponse.STATUS_BAD_REQUEST) ? WebEndpointResponse.STATUS_OK : status);
+	}
+
+	private WebEndpointResponse<?> changeOnce(String action, @Nullable String name, @Nullable String task,
+			@Nullable String delay, @Nullable String error, @Nullable String group, @Nullable String cursor) {
+		if (name == null) {
+			return this.tasks.control(action);
+		}
+		if (task == null) {
+			return this.tasks.changeName(name, action, error, group, cursor);
+		}
+		String[] path = { name, task };
+		return action.equals("cancel") ? this.tasks.cancel(path)
+				: this.tasks.changeTask(path, action, delay, null, null, null);
 	}
 
 }

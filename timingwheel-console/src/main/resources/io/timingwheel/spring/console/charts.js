@@ -114,16 +114,16 @@ export function heatMap() {
 		if (!forecast) {
 			return;
 		}
-		const rows = forecast.names;
+		const rows = Object.entries(forecast.tasks).map(([name, due]) => ({ name, ...due }));
 		const row = 24;
 		canvas.style.height = `${Math.max(1, rows.length) * row + AXIS}px`;
 		const { context, width, height } = sharp(canvas);
 		const label = width < 480 ? NARROW_LABEL : LABEL;
-		const columns = forecast.columns;
+		const columns = 60;
 		const cell = (width - label) / columns;
 		map = { forecast, rows, columns, label, cell, row };
 		const most = Math.max(1, ...rows.flatMap(({ counts }) => counts));
-		const at = (column) => forecast.from + column * forecast.span;
+		const at = (column) => Date.parse(forecast.from) + column * forecast.span;
 		context.font = "12px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 		context.textBaseline = "middle";
 		rows.forEach(({ name, counts }, line) => {

@@ -42,6 +42,12 @@ async function turn() {
 	}
 }
 
+/** Durations come as ISO 8601, and are used in milliseconds. */
+function revive(key, value) {
+	const part = /^(tick|lag|maxLag|age|span|interval)$/.test(key) && /^PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?/.exec(value);
+	return part ? (part[1] ?? 0) * 36e5 + (part[2] ?? 0) * 6e4 + (part[3] ?? 0) * 1e3 : value;
+}
+
 async function call(path, { headers, ...options } = {}) {
 	await turn();
 	const response = await fetch(path, {
@@ -52,7 +58,7 @@ async function call(path, { headers, ...options } = {}) {
 	const status = response.type === "opaqueredirect" ? 401 : response.status;
 	const csrf = response.headers.get("Timingwheel-Csrf");
 	token = csrf ? csrf.split(" ", 2) : token;
-	const json = response.headers.get("Content-Type")?.includes("json") ? await response.json().catch(() => undefined) : undefined;
+	const json = response.headers.get("Content-Type")?.includes("json") ? await response.text().then((body) => JSON.parse(body, revive)).catch(() => {}) : undefined;
 	if (status < 200 || status > 299) {
 		// Only an answer to an action has a sentence of its own.
 		const said = json && "affected" in json ? json.error : undefined;

@@ -596,11 +596,11 @@ export function node() {
 	const wheel = wheelView();
 	const all = table("All nodes of the store", [["Node"], ["State", ".text"], ["Held"], ["Reported", ".text"]]);
 	const nodes = panel("All nodes", all.element);
-	const showNodes = list(all.body, (one) => one.id, (one) => h("tr", {}, h("th", { scope: "row" }, one.id, " ", one.mine && h("span.tag", {}, "this node")),
+	const showNodes = list(all.body, (one) => one.id, (one) => h("tr", {}, h("th", { scope: "row" }, one.id, " ", one.thisNode && h("span.tag", {}, "this node")),
 		h("td.text"), h("td"), h("td.text")), ({ cells }, one) => {
 		text(cells[1], one.silent ? "silent" : one.claiming ? "claims tasks" : "paused");
 		cells[1].classList.toggle("warn", one.silent);
-		text(cells[2], number(one.held));
+		text(cells[2], number(one.inFlight));
 		text(cells[3], `${duration(one.age)} ago`);
 	});
 	store.bar.append(control);
@@ -608,8 +608,8 @@ export function node() {
 	store.append(none);
 	const figures = (element, entries) => element.replaceChildren(...entries.map(([label, value]) =>
 		h("div", {}, h("dt", {}, label), h("dd", {}, value))));
-	const show = list(levels.body, (level) => level.index, () => h("tr", {}, h("th", { scope: "row" }), h("td"), h("td"), h("td"), h("td")), (row, level) => {
-		[level.index, duration(level.tick), duration(level.tick * level.size), number(level.pending), number(level.occupied)]
+	const show = list(levels.body, (level) => level.level, () => h("tr", {}, h("th", { scope: "row" }), h("td"), h("td"), h("td"), h("td")), (row, level) => {
+		[level.level, duration(level.tick), duration(level.tick * level.size), number(level.pending), number(level.occupiedSlots)]
 			.forEach((value, index) => text(row.cells[index], value));
 	});
 	return {
@@ -621,7 +621,8 @@ export function node() {
 			none.hidden = Boolean(mine);
 			claims.hidden = !mine;
 			nodes.hidden = !live.nodes?.length;
-			showNodes(live.nodes ?? []);
+			// A node that has missed three reports has probably ended.
+			showNodes(live.nodes?.map((one) => ({ ...one, silent: one.age > 3 * mine.interval })) ?? []);
 			if (mine) {
 				error.hidden = !mine.error;
 				text(error, mine.error ? `The store does not answer: ${mine.error}` : "");
@@ -636,10 +637,10 @@ export function node() {
 					}, mine.claiming ? "Pause claims" : "Resume claims"));
 				}
 			}
-			figures(totals, [["Pending", compact(state.pending)], ["Scheduled", compact(state.scheduled)], ["Moved", compact(state.moved)],
+			figures(totals, [["Pending", compact(state.pending)], ["Scheduled", compact(state.scheduled)], ["Moved", compact(state.rescheduled)],
 				["Fired", compact(state.fired)], ["Cancelled", compact(state.cancelled)], ["Refused", compact(state.refused)],
 				["Rejected", compact(state.rejected)], ["Wake-ups", compact(state.wakeUps)]]);
-			show(state.levels.map((level, index) => ({ ...level, index, size: state.size })));
+			show(state.levels.map((level) => ({ ...level, size: state.wheelSize })));
 			wheel.show(state);
 		},
 		close: wheel.stop

@@ -32,14 +32,14 @@ export function wheelView() {
 		takenAt = performance.now();
 		levels = wheel.levels.slice(0, LEVELS).map((level, index) => ({
 			...level,
-			slots: [...level.slots].map(Number),
+			slots: [...wheel.slots[index] ?? ""].map(Number),
 			at: slotAt(wheel.now, index),
 			hand: levels[index]?.hand ?? slotAt(wheel.now, index)
 		}));
-		text(words, wheel.running ? wheel.next === undefined ? "Nothing pending: it sleeps" : "" : "Stopped");
+		text(words, wheel.state === "RUNNING" ? wheel.nextExpiry ? "" : "Nothing pending: it sleeps" : "Stopped");
 		key.replaceChildren(...levels.map((level, index) => h(`li.k${index}`, {
-			title: `${number(level.occupied)} filled slots of ${duration(level.tick)}`
-		}, `${compact(level.pending)} within ${duration(level.tick * wheel.size)}`)));
+			title: `${number(level.occupiedSlots)} filled slots of ${duration(level.tick)}`
+		}, `${compact(level.pending)} within ${duration(level.tick * wheel.wheelSize)}`)));
 		canvas.setAttribute("aria-label", `${number(wheel.pending)} pending. ${levels.map((level, index) =>
 			`Level ${index}: ${number(level.pending)} in slots of ${duration(level.tick)}`).join(". ")}`);
 		cancelAnimationFrame(frame);
@@ -48,12 +48,12 @@ export function wheelView() {
 
 	/** The slot of a tick, among the slots that are shown. */
 	function slotAt(tick, level) {
-		const slot = Math.floor(tick / wheel.size ** level) % wheel.size;
-		return Math.floor(slot * shown(level) / wheel.size);
+		const slot = Math.floor(tick / wheel.wheelSize ** level) % wheel.wheelSize;
+		return Math.floor(slot * shown(level) / wheel.wheelSize);
 	}
 
 	function shown(level) {
-		return wheel.levels[level].slots.length || wheel.size;
+		return wheel.slots[level]?.length || wheel.wheelSize;
 	}
 
 	function turn(now) {
@@ -62,7 +62,7 @@ export function wheelView() {
 			return;
 		}
 		drawnAt = now;
-		if (wheel.running) {
+		if (wheel.state === "RUNNING") {
 			advance(now);
 		}
 		draw(now);

@@ -124,7 +124,7 @@ class ConsoleTests {
 			await().untilAsserted(
 					() -> assertThat(user.<List<Integer>>figure("view=names&filter=CLOSE", "$.names.rows[*].pending"))
 						.containsExactly(1));
-			assertThat(user.<List<Integer>>figure("view=now&range=P1D", "$.forecast.names[0].counts"))
+			assertThat(user.<List<Integer>>figure("view=now&range=P1D", "$.forecast.tasks.close-order.counts"))
 				.containsOnlyOnce(1);
 			assertThat(user.<List<String>>figure("view=name&name=close-order", "$.name.next[*].key"))
 				.containsExactly("5");
