@@ -68,8 +68,17 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 	 */
 	private @Nullable TraceContext stored(DelayedTaskObservationContext context) {
 		String traceparent = context.getExecution().traceparent();
-		return (traceparent != null)
-				? context.computeIfAbsent(LinkedTraces.class, (key) -> this.traces.read(traceparent)) : null;
+		if (traceparent == null) {
+			return null;
+		}
+		TraceContext stored = context.get(LinkedTraces.class);
+		if (stored == null) {
+			stored = this.traces.read(traceparent);
+			if (stored != null) {
+				context.put(LinkedTraces.class, stored);
+			}
+		}
+		return stored;
 	}
 
 }

@@ -80,8 +80,12 @@ public final class TaskTraces {
 			action.run();
 			return;
 		}
-		try (CurrentTraceContext.Scope scope = tracer().currentTraceContext().newScope(context)) {
+		CurrentTraceContext.Scope scope = tracer().currentTraceContext().newScope(context);
+		try {
 			action.run();
+		}
+		finally {
+			scope.close();
 		}
 	}
 
