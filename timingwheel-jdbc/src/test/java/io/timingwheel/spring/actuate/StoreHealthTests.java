@@ -45,15 +45,13 @@ class StoreHealthTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class));
+				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class,
+				JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
 
 	@Test
 	void deadTasksAreADetailAndChangeNothing() {
 		MemoryStore store = new MemoryStore();
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
+		this.contextRunner.withBean(MemoryStore.class, () -> store)
 			.withBean(Reminders.class)
 			.withPropertyValues("timingwheel.store.poll-interval=10ms", "timingwheel.store.max-attempts=1")
 			.run((context) -> {
@@ -68,10 +66,7 @@ class StoreHealthTests {
 	@Test
 	void aStoreIsDownIfAPartDoesNotAnswerAndThePartIsNamed() {
 		MemoryStore store = new MemoryStore();
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
+		this.contextRunner.withBean(MemoryStore.class, () -> store)
 			.withBean(Reminders.class)
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
@@ -99,10 +94,7 @@ class StoreHealthTests {
 	@Test
 	void whileACountHangsHealthShowsTheEarlierOne() {
 		HangingStore store = new HangingStore();
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
+		this.contextRunner.withBean(MemoryStore.class, () -> store)
 			.withBean(ManualTime.class, StoreHealthTests::timeThatKeepsNoCounts)
 			.run((context) -> {
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

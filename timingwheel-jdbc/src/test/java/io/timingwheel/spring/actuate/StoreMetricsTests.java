@@ -4,9 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.micrometer.core.instrument.Measurement;
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -14,7 +12,6 @@ import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
-import io.timingwheel.spring.task.DelayedTask;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,74 +27,39 @@ class StoreMetricsTests {
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
-				TimingWheelStoreMetricsAutoConfiguration.class))
+				TimingWheelStoreMetricsAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelStoreAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean("orders", Orders.class);
-
-	@Test
-	void eachMeterHasADescriptionAndABaseUnit() {
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class)
-			.run((context) -> {
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				context.getBean(TimeoutMetrics.class).timedOut(Orders.class.getDeclaredMethod("fail", long.class));
-				List<Meter.Id> meters = registry.getMeters()
-					.stream()
-					.map(Meter::getId)
-					.filter((id) -> id.getName().startsWith("timingwheel."))
-					.toList();
-				assertThat(meters).extracting(Meter.Id::getName)
-					.contains("timingwheel.tasks", "timingwheel.tasks.pending", "timingwheel.tasks.lateness",
-							"timingwheel.tasks.duration", "timingwheel.lag", "timingwheel.timeouts",
-							"timingwheel.store.up", "timingwheel.store.claims");
-				assertThat(meters).allSatisfy((id) -> {
-					assertThat(id.getDescription()).as(id.getName()).isNotBlank();
-					assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
-					assertThat(id.getTags()).as(id.getName())
-						.extracting(Tag::getKey)
-						.isSubsetOf("name", "outcome", "reason", "class", "method");
-				});
-			});
-	}
 
 	@Test
 	void readingsOfAllMetersWithinFiveSecondsCountTheStoredTasksOnce() {
 		MemoryStore store = new MemoryStore();
 		store.insert("of-another-application", "k", "{}");
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
-			.run((context) -> {
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				long start = System.nanoTime();
-				int before = store.countsOfAllNames();
-				for (int i = 0; i < 10; i++) {
-					assertThat(registry.get("timingwheel.store.unknown").gauge().value()).isOne();
-					registry.getMeters().forEach((meter) -> meter.measure().forEach(Measurement::getValue));
-				}
-				// On a machine that stalls, the readings may take longer.
-				long spans = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) / 5;
-				assertThat(store.countsOfAllNames() - before).isLessThanOrEqualTo((int) (1 + spans));
-				assertThat(store.countedNames()).isEmpty();
-			});
+		this.contextRunner.withBean(MemoryStore.class, () -> store).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			long start = System.nanoTime();
+			int before = store.countsOfAllNames();
+			for (int i = 0; i < 10; i++) {
+				assertThat(registry.get("timingwheel.store.unknown").gauge().value()).isOne();
+				registry.getMeters().forEach((meter) -> meter.measure().forEach(Measurement::getValue));
+			}
+			// On a machine that stalls, the readings may take longer.
+			long spans = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) / 5;
+			assertThat(store.countsOfAllNames() - before).isLessThanOrEqualTo((int) (1 + spans));
+			assertThat(store.countedNames()).isEmpty();
+		});
 	}
 
 	@Test
 	void aDurableMethodThatIsSeenLateHasGauges() {
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class)
-			.run((context) -> {
-				context.getAutowireCapableBeanFactory().createBean(Late.class).remind(5);
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				for (String gauge : List.of("overdue", "dead")) {
-					assertThat(registry.get("timingwheel.store." + gauge).tag("name", "late").gauge().value()).isZero();
-				}
-			});
+		this.contextRunner.withBean(MemoryStore.class).run((context) -> {
+			context.getAutowireCapableBeanFactory().createBean(Late.class).remind(5);
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			for (String gauge : List.of("overdue", "dead")) {
+				assertThat(registry.get("timingwheel.store." + gauge).tag("name", "late").gauge().value()).isZero();
+			}
+		});
 	}
 
 	static class Late {
@@ -112,11 +74,6 @@ class StoreMetricsTests {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public void close(long orderId) {
-		}
-
-		@Delayed("30m")
-		public DelayedTask<String> fail(long orderId) {
-			throw new IllegalStateException("Failed");
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -76,11 +77,11 @@ final class Statements {
 	}
 
 	/**
-	 * A statement whose plan PostgreSQL keeps. A plan for a small table reads the whole
-	 * table for each task, and PostgreSQL keeps such a plan until it analyzes the table,
-	 * even if the table has grown. So a statement that has taken long gets another text,
-	 * and is planned for the present table. That happens once in a while only, since a
-	 * busy server takes long for any statement. Thread-safe.
+	 * A statement whose plan PostgreSQL keeps until it analyzes the table, even if the
+	 * table has grown and the plan reads the whole table for each task. So a statement
+	 * that has taken long gets another text, and a plan for the present table. That
+	 * happens once in a while only, since a busy server takes long for any statement.
+	 * Thread-safe.
 	 */
 	static final class Planned {
 
@@ -90,9 +91,9 @@ final class Statements {
 
 		private final String statement;
 
-		private int plan;
+		private final AtomicInteger plan = new AtomicInteger();
 
-		private long plannedAt = System.nanoTime() - PAUSE;
+		private volatile long plannedAt = System.nanoTime() - PAUSE;
 
 		private volatile @Nullable String text;
 
@@ -103,28 +104,18 @@ final class Statements {
 		<T> T query(Session session, ResultSetExtractor<T> extractor, @Nullable Object... parameters) {
 			String planned = this.text;
 			if (planned == null) {
-				planned = plan(session.statements().text(this.statement));
+				planned = "/* plan " + this.plan + " */ " + session.statements().text(this.statement);
+				this.text = planned;
 			}
 			long start = System.nanoTime();
 			T result = session.jdbc().query(planned, extractor, Session.flat(parameters));
-			if (System.nanoTime() - start > LONG) {
-				planAnew();
-			}
-			return Objects.requireNonNull(result);
-		}
-
-		private synchronized String plan(String sql) {
-			String planned = "/* plan " + this.plan + " */ " + sql;
-			this.text = planned;
-			return planned;
-		}
-
-		private synchronized void planAnew() {
-			if (System.nanoTime() - this.plannedAt > PAUSE) {
-				this.plannedAt = System.nanoTime();
-				this.plan++;
+			long end = System.nanoTime();
+			if (end - start > LONG && end - this.plannedAt > PAUSE) {
+				this.plannedAt = end;
+				this.plan.incrementAndGet();
 				this.text = null;
 			}
+			return Objects.requireNonNull(result);
 		}
 
 	}

@@ -1,9 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -71,19 +69,16 @@ final class TaskNames {
 	 * @param paused the paused names as a claim has read them
 	 */
 	Set<String> keepPaused(Set<String> paused) {
-		Map<String, Object> missing = new HashMap<>();
-		this.lastPaused.stream()
-			.filter((name) -> !paused.contains(name))
-			.forEach((name) -> missing.put(name, this.database.dialect().text(name)));
+		Set<String> missing = new HashSet<>(this.lastPaused);
+		missing.removeAll(paused);
+		missing.removeIf(
+				(name) -> this.database.node().single((session) -> exists(session, session.dialect().text(name))));
 		Set<String> result = paused;
 		if (!missing.isEmpty()) {
-			missing.values().removeIf((text) -> this.database.node().single((session) -> exists(session, text)));
-		}
-		if (!missing.isEmpty()) {
-			missing.keySet().forEach((name) -> setPaused(name, true));
+			missing.forEach((name) -> setPaused(name, true));
+			logger.warn("The database had lost the pauses of " + missing + ", and they are stored again");
 			result = new HashSet<>(paused);
-			result.addAll(missing.keySet());
-			logger.warn("The database had lost the pauses of " + missing.keySet() + ", and they are stored again");
+			result.addAll(missing);
 		}
 		this.lastPaused = result;
 		return result;

@@ -1,10 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.time.Duration;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.call.MemoryStore;
@@ -16,7 +11,6 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,7 +34,7 @@ class DurableBeanExpressionTests {
 	@Test
 	void theAliasesOfADurableMethodFollowTheBean() {
 		DurableContexts.runner(Settings.class)
-			.withPropertyValues("orders.name=close", "orders.executor=mine", "orders.grace=5m")
+			.withPropertyValues("orders.name=close")
 			.withBean("orders", WithAlias.class)
 			.run((context) -> {
 				assertThat(context.getBean(OrderProperties.class).getName()).isEqualTo("close");
@@ -53,21 +47,9 @@ class DurableBeanExpressionTests {
 	@EnableConfigurationProperties
 	static class Settings {
 
-		final BlockingQueue<Runnable> busy = new LinkedBlockingQueue<>();
-
-		@Bean
-		Executor busyExecutor() {
-			return this.busy::add;
-		}
-
 		@Bean
 		OrderProperties orderProperties() {
 			return new OrderProperties();
-		}
-
-		@Bean
-		Executor mine() {
-			return new SimpleAsyncTaskExecutor("mine-");
 		}
 
 	}
@@ -77,42 +59,12 @@ class DurableBeanExpressionTests {
 
 		private String name;
 
-		private String executor;
-
-		private Duration delay;
-
-		private Duration grace;
-
 		public String getName() {
 			return this.name;
 		}
 
 		public void setName(String name) {
 			this.name = name;
-		}
-
-		public String getExecutor() {
-			return this.executor;
-		}
-
-		public void setExecutor(String executor) {
-			this.executor = executor;
-		}
-
-		public Duration getDelay() {
-			return this.delay;
-		}
-
-		public void setDelay(Duration delay) {
-			this.delay = delay;
-		}
-
-		public Duration getGrace() {
-			return this.grace;
-		}
-
-		public void setGrace(Duration grace) {
-			this.grace = grace;
 		}
 
 	}

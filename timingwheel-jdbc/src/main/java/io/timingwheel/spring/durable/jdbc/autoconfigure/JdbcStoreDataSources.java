@@ -9,29 +9,16 @@ import org.springframework.beans.factory.ObjectProvider;
 /**
  * The data sources of the JDBC store. Both lead to the same database, and may be the same
  * object.
+ *
+ * @param application has the application's transactions
+ * @param store leases and acknowledges tasks
  */
-class JdbcStoreDataSources {
+record JdbcStoreDataSources(DataSource application, DataSource store) {
 
-	private final DataSource application;
-
-	private final DataSource store;
-
-	/**
-	 * Looks up the data sources.
-	 * @param dataSource the application's data sources
-	 * @param storeDataSource the store's own data source, if there is one
-	 * @throws UnusableTaskStoreException if the application has no data source, or has
-	 * several data sources and no primary one
-	 */
-	JdbcStoreDataSources(ObjectProvider<DataSource> dataSource, ObjectProvider<DataSource> storeDataSource) {
-		this.application = application(dataSource);
-		this.store = storeDataSource.getIfAvailable(() -> this.application);
-	}
-
-	private static DataSource application(ObjectProvider<DataSource> dataSource) {
+	static JdbcStoreDataSources of(ObjectProvider<DataSource> dataSource, ObjectProvider<DataSource> storeDataSource) {
 		DataSource application = dataSource.getIfUnique();
 		if (application != null) {
-			return application;
+			return new JdbcStoreDataSources(application, storeDataSource.getIfAvailable(() -> application));
 		}
 		if (dataSource.stream().findAny().isEmpty()) {
 			throw new UnusableTaskStoreException("there is no DataSource for the JDBC store",
@@ -39,20 +26,6 @@ class JdbcStoreDataSources {
 		}
 		throw new UnusableTaskStoreException("there is more than one DataSource for the JDBC store",
 				"mark the DataSource of the application @Primary");
-	}
-
-	/**
-	 * The data source that has the application's transactions.
-	 */
-	DataSource application() {
-		return this.application;
-	}
-
-	/**
-	 * The data source that leases and acknowledges tasks.
-	 */
-	DataSource store() {
-		return this.store;
 	}
 
 }

@@ -49,7 +49,7 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@Bean
 	JdbcStoreDataSources timingWheelStoreDataSources(ObjectProvider<DataSource> dataSource,
 			@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
-		return new JdbcStoreDataSources(dataSource, storeDataSource);
+		return JdbcStoreDataSources.of(dataSource, storeDataSource);
 	}
 
 	@Bean
