@@ -15,6 +15,8 @@ import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -68,13 +70,21 @@ public enum TestDatabase {
 
 	},
 
-	/** MariaDB. */
+	/**
+	 * MariaDB, or the server of the system property {@code mysql.server}, such as
+	 * {@code jdbc:mysql://localhost/%s?user=root}.
+	 */
 	MARIADB {
 
 		private @Nullable MariaDb server;
 
 		@Override
 		String create(String name) throws Exception {
+			String other = System.getProperty("mysql.server");
+			if (other != null) {
+				new JdbcTemplate(new DriverManagerDataSource(other.formatted(""))).execute("create database " + name);
+				return other.formatted(name);
+			}
 			if (this.server == null) {
 				this.server = MariaDb.create();
 			}
