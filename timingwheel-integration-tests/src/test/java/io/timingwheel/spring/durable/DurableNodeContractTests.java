@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.actuate.internal.DeadGroups;
@@ -62,6 +63,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	private final List<TestNode> nodes = new ArrayList<>();
 
 	private final Map<Integer, AtomicInteger> runs = new ConcurrentHashMap<>();
+
+	protected DurableNodeContractTests(Function<Class<?>, ? extends TestStores> stores) {
+		super(stores);
+	}
 
 	@AfterEach
 	void closeNodes() throws Exception {

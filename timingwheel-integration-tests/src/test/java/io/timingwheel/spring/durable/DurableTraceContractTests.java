@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -54,6 +55,10 @@ public abstract class DurableTraceContractTests extends StoreTestSupport {
 			SdkTracerProvider.builder().addSpanProcessor(new Recorder()).build().get("test"),
 			new OtelCurrentTraceContext(), (event) -> {
 			});
+
+	protected DurableTraceContractTests(Function<Class<?>, ? extends TestStores> stores) {
+		super(stores);
+	}
 
 	private ApplicationContextRunner untraced(DelayedTaskStore store) {
 		return new ApplicationContextRunner()

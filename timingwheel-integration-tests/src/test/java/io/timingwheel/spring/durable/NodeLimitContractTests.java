@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -53,6 +54,10 @@ public abstract class NodeLimitContractTests extends StoreTestSupport {
 	private final List<TestNode> nodes = new ArrayList<>();
 
 	private final Queue<Integer> runs = new ConcurrentLinkedQueue<>();
+
+	protected NodeLimitContractTests(Function<Class<?>, ? extends TestStores> stores) {
+		super(stores);
+	}
 
 	@AfterEach
 	void closeNodes() throws Exception {

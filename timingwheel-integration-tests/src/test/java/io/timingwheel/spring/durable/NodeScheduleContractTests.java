@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -66,6 +67,10 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 	private static final TaskId RENAMED = new TaskId("nudge", "k");
 
 	private final List<TestNode> nodes = new ArrayList<>();
+
+	protected NodeScheduleContractTests(Function<Class<?>, ? extends TestStores> stores) {
+		super(stores);
+	}
 
 	@AfterEach
 	void closeNodes() throws Exception {

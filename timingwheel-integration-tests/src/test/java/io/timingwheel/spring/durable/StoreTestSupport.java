@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.util.function.Function;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.awaitility.Awaitility;
@@ -28,11 +29,21 @@ public abstract class StoreTestSupport {
 	/** The store of the second node. */
 	protected DelayedTaskStore other;
 
+	private final TestStores stores;
+
+	/**
+	 * Creates a test.
+	 * @param stores gives the stores of a test class
+	 */
+	protected StoreTestSupport(Function<Class<?>, ? extends TestStores> stores) {
+		this.stores = stores.apply(getClass());
+	}
+
 	@BeforeEach
-	void nodes() throws Exception {
-		clear();
-		this.store = node();
-		this.other = node();
+	void nodes() {
+		this.stores.clear();
+		this.store = this.stores.node();
+		this.other = this.stores.node();
 	}
 
 	/**
@@ -43,16 +54,11 @@ public abstract class StoreTestSupport {
 	}
 
 	/**
-	 * Deletes all tasks.
-	 */
-	protected void clear() throws Exception {
-		node().testing().deleteAll();
-	}
-
-	/**
 	 * Returns another store object on the same data, like the store of another node.
 	 */
-	protected abstract DelayedTaskStore node() throws Exception;
+	protected final DelayedTaskStore node() {
+		return this.stores.node();
+	}
 
 	/**
 	 * Sets the store's clock ahead of the real clock, for both nodes.

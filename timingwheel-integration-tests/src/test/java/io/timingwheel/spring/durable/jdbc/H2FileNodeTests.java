@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.DurableNodeContractTests;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 
@@ -9,16 +8,8 @@ import org.junit.jupiter.api.Tag;
 @Tag("faults")
 class H2FileNodeTests extends DurableNodeContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());
-
-	@Override
-	protected void clear() {
-		this.nodes.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return this.nodes.node();
+	H2FileNodeTests() {
+		super(TestDatabase.H2_FILE::stores);
 	}
 
 }

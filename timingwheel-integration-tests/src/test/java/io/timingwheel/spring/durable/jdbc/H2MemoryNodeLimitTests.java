@@ -1,22 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.NodeLimitContractTests;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Order;
 
 @Order(2)
 class H2MemoryNodeLimitTests extends NodeLimitContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
-
-	@Override
-	protected void clear() {
-		this.nodes.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return this.nodes.node();
+	H2MemoryNodeLimitTests() {
+		super(TestDatabase.H2_MEMORY::stores);
 	}
 
 }

@@ -1,12 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.SimulatedClusterContractTests;
+import io.timingwheel.spring.durable.TestStores;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.BeforeEach;
 
 class H2MemorySimulatedClusterTests extends SimulatedClusterContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
+	private final TestStores nodes = TestDatabase.H2_MEMORY.stores(getClass());
 
 	@BeforeEach
 	void clear() {

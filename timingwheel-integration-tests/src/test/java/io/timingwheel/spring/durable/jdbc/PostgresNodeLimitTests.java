@@ -1,22 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.NodeLimitContractTests;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Order;
 
 @Order(2)
 class PostgresNodeLimitTests extends NodeLimitContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL, getClass());
-
-	@Override
-	protected void clear() {
-		this.nodes.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return this.nodes.node();
+	PostgresNodeLimitTests() {
+		super(TestDatabase.POSTGRESQL::stores);
 	}
 
 }

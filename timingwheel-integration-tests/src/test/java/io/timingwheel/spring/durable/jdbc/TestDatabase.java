@@ -13,6 +13,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
+import io.timingwheel.spring.durable.TestStores;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -108,6 +109,14 @@ public enum TestDatabase {
 	 */
 	public synchronized HikariDataSource pool(Class<?> testClass) {
 		return this.pools.computeIfAbsent(testClass, this::open);
+	}
+
+	/**
+	 * The stores on the database of a test class.
+	 */
+	TestStores stores(Class<?> testClass) {
+		HikariDataSource pool = pool(testClass);
+		return () -> JdbcStores.open(pool);
 	}
 
 	/**

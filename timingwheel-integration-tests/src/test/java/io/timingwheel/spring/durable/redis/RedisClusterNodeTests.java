@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DurableNodeContractTests;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 
@@ -9,16 +8,8 @@ import org.junit.jupiter.api.Tag;
 @Tag("faults")
 class RedisClusterNodeTests extends DurableNodeContractTests {
 
-	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());
-
-	@Override
-	protected void clear() {
-		this.stores.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return this.stores.node();
+	RedisClusterNodeTests() {
+		super(TestRedis.CLUSTER::stores);
 	}
 
 }

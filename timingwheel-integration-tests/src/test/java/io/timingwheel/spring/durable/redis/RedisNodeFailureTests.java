@@ -15,7 +15,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,6 +56,11 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	/** Bodies wait for it until the test releases them. */
 	private volatile CountDownLatch held = new CountDownLatch(0);
 
+	RedisNodeFailureTests() {
+		super((testClass) -> stores);
+		admin.flushall();
+	}
+
 	@BeforeAll
 	static void start() {
 		client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
@@ -66,17 +70,6 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	@AfterAll
 	static void stop() {
 		client.shutdown();
-	}
-
-	@Override
-	protected void clear() {
-		stores.clear();
-		admin.flushall();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return stores.node();
 	}
 
 	@Override

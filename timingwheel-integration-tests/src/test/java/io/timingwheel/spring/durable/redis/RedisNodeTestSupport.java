@@ -6,12 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.durable.TestSettings;
+import io.timingwheel.spring.durable.TestStores;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
@@ -49,6 +51,10 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	/** A node that only stores tasks. */
 	TestNode storing;
+
+	RedisNodeTestSupport(Function<Class<?>, ? extends TestStores> stores) {
+		super(stores);
+	}
 
 	@BeforeEach
 	void startNodes() throws Exception {

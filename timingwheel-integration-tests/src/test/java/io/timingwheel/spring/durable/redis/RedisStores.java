@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.durable.TestStores;
 import io.timingwheel.spring.durable.redis.RedisCluster;
 import io.timingwheel.spring.durable.redis.RedisProcess;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -24,7 +25,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * stores of two nodes. As an extension, this class closes them after the tests of a
  * class, and connects again for a class that runs once more.
  */
-final class RedisStores implements AutoCloseable, AfterAllCallback {
+final class RedisStores implements TestStores, AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = options("test");
 
@@ -94,7 +95,8 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 		return new RedisStoreOptions(OPTIONS.namespace(), OPTIONS.partitions(), 1, timeout, OPTIONS.maxDead());
 	}
 
-	RedisDelayedTaskStore node() {
+	@Override
+	public RedisDelayedTaskStore node() {
 		return node(this.options);
 	}
 
@@ -111,7 +113,8 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	/**
 	 * Deletes all keys of the namespace and closes the nodes.
 	 */
-	void clear() {
+	@Override
+	public void clear() {
 		this.stores.forEach(RedisDelayedTaskStore::close);
 		this.stores.clear();
 		try (RedisConnection connection = connection()) {

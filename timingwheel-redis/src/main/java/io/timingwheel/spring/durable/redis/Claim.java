@@ -24,22 +24,18 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One claim from all partitions at once. In the first round each partition gives its
- * share of the limits, and the times of a few further tasks. The remainder of a limit is
- * for other partitions in each claim. The first round only asks for times if the limit is
- * less than the number of partitions, for a suspect, and for names whose tasks need
- * places. In the second round the partitions with the earliest further tasks give what is
- * missing. Not thread-safe.
+ * One claim from all partitions. In the first round each gives its share, and the times
+ * of a few further tasks; only times for names whose tasks need places, for a suspect,
+ * and if the limit is less than the number of partitions. In the second round the
+ * partitions with the earliest further tasks give what is missing. Not thread-safe.
  */
 final class Claim {
 
-	/** Reads only the time and {@code PAUSED}. */
+	/** Arguments of a call that reads only the time and {@code PAUSED}. */
 	static final Object[] NOTHING = { false, 0, 0, 0, 0 };
 
-	/** Of so many further tasks of a name a partition gives the times. */
 	private static final int TIMES = 2;
 
-	/** The smallest number of times if a partition gives only times. */
 	private static final int MIN_TIMES = 8;
 
 	/** In milliseconds. A stall that is shorter harms no rate. */
@@ -62,8 +58,7 @@ final class Claim {
 	/**
 	 * Creates a claim.
 	 * @param open the partitions to ask; each claim begins with another one
-	 * @param turn the number of the claim, which decides who gets the remainder of half
-	 * the limit
+	 * @param turn the number of the claim
 	 */
 	Claim(ClaimRequest request, List<Integer> open, ClaimReplies replies, int turn) {
 		this.request = request;
@@ -148,10 +143,6 @@ final class Claim {
 		return (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? this.request.limit() : 0;
 	}
 
-	/**
-	 * What is left of the wanted tasks. May be less than 0, since a task that was due
-	 * soon may be due when it is claimed.
-	 */
 	private Map<Kind, Integer> left() {
 		Map<Kind, Integer> left = new HashMap<>();
 		this.request.names().keySet().forEach((name) -> {
@@ -172,10 +163,9 @@ final class Claim {
 	}
 
 	/**
-	 * Takes tasks that need places out of the further tasks, for as many as there is room
-	 * beside the share of the others. If there are suspects of a name, one place is left
-	 * to them, since without a free place they could wait for ever.
-	 * @return the tasks, empty if there are none or no room
+	 * Takes tasks that need places out of the further tasks, as many as there is room for
+	 * beside the share of the others. One place is left to suspects, which could
+	 * otherwise wait for ever.
 	 */
 	List<Wanted> wanted() {
 		List<Candidate> further = this.replies.further();
@@ -200,9 +190,6 @@ final class Claim {
 		return wanted;
 	}
 
-	/**
-	 * Plans the start of the tasks that have got places, or starts of a rate.
-	 */
 	void granted(Grant grant) {
 		Wanted wanted = grant.wanted();
 		wanted.tasks().subList(0, grant.taken()).forEach((task) -> plan(task, grant));
@@ -224,10 +211,6 @@ final class Claim {
 		}
 	}
 
-	/**
-	 * Plans to take a task from its partition.
-	 * @param grant has its place, {@code null} if it needs none
-	 */
 	void plan(Candidate task, @Nullable Grant grant) {
 		Part part = this.plan.computeIfAbsent(task.partition(), (any) -> new LinkedHashMap<>())
 			.computeIfAbsent(task.name(), (any) -> new Part());
@@ -237,9 +220,8 @@ final class Claim {
 	}
 
 	/**
-	 * Shares what is left among the partitions that have given the times of further
-	 * tasks: one for each of the earliest of these tasks. If there are too few such
-	 * tasks, these partitions share the rest evenly, as they may have more tasks.
+	 * Plans one task for each of the earliest further tasks. The partitions that have
+	 * given these share what is left then, as they may have more.
 	 */
 	void shareRest() {
 		Map<Kind, Integer> left = left();
@@ -285,11 +267,10 @@ final class Claim {
 	}
 
 	/**
-	 * The last time at which tasks may begin for which this claim takes places, or starts
-	 * of a rate, by the clock of their partition. The node or Redis may stall meanwhile.
-	 * The places end with their lease. The starts are lost after the time of a burst, so
-	 * that late tasks add no more than a burst to a second; in a slow network they have
-	 * more time.
+	 * The last time at which tasks may begin with their places, or starts of a rate, by
+	 * the clock of their partition. Places end with their lease. Starts are lost after
+	 * the time of a burst, so that a stall adds no more than a burst to a second; in a
+	 * slow network they have more time.
 	 */
 	private long lastStart(int partition, StartLimits limits) {
 		long lease = Math.min(TimeUnit.MILLISECONDS.convert(this.request.lease()), DelayedTaskStore.MAX_TIME) - 1;
@@ -300,8 +281,7 @@ final class Claim {
 
 	/**
 	 * Reads the replies of the second round.
-	 * @return the places that were not used. If a script may have run, tasks may have
-	 * begun with its places, which stay taken until their leases end
+	 * @return the places that were not used, unless a script may have used them
 	 */
 	Map<Grant, List<Integer>> read(List<ScriptReply> replies) {
 		Map<Grant, List<Integer>> unused = new HashMap<>();
@@ -331,9 +311,6 @@ final class Claim {
 		return this.replies.claimed(pausedNames);
 	}
 
-	/**
-	 * The tasks of a name that are due, or those that are due soon.
-	 */
 	private record Kind(String name, boolean due) {
 
 	}
@@ -347,7 +324,7 @@ final class Claim {
 
 		private int soon;
 
-		/** Has the places of the tasks, {@code null} if they need none. */
+		/** {@code null} if the tasks need no places. */
 		private @Nullable Grant grant;
 
 		/** How many of these places other parts use. */

@@ -14,9 +14,8 @@ import io.timingwheel.spring.durable.store.LeasedTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the partitions have replied to one claim. If a partition fails, the replies of the
- * others count, since nobody else would run their tasks until the leases end. Not
- * thread-safe.
+ * What the partitions have replied to one claim. If one fails, the replies of the others
+ * count, since nobody else would run their tasks until the leases end. Not thread-safe.
  */
 final class ClaimReplies {
 
@@ -28,21 +27,19 @@ final class ClaimReplies {
 
 	private final List<Candidate> suspects = new ArrayList<>();
 
-	/** The names of which deliveries were found lost. */
 	private final Set<String> lost = new HashSet<>();
 
-	/** By partition: its first reading of the clock. */
+	/** The first readings. */
 	private final Map<Integer, Long> clocks = new HashMap<>();
 
-	/** By partition: the members of its copy of the set with the paused names. */
 	private final Map<Integer, List<String>> paused = new HashMap<>();
 
 	private long now;
 
 	/**
-	 * How long after a partition's reading of its clock the first task is due that it
-	 * cannot give yet. A time would not do: the partitions read the clock one after
-	 * another, so the task may be within the look-ahead of the latest reading.
+	 * How long after its reading of the clock a partition can give the next task. The
+	 * partitions read it one after another, so the time itself may be within the
+	 * look-ahead of the latest reading.
 	 */
 	private long delay = Long.MAX_VALUE;
 
@@ -96,17 +93,13 @@ final class ClaimReplies {
 	}
 
 	/**
-	 * The further tasks that the partitions could give, the earliest first. The list can
-	 * be changed.
+	 * The further tasks, the earliest first. The list can be changed.
 	 */
 	List<Candidate> further() {
 		this.further.sort(Candidate.BY_TIME);
 		return this.further;
 	}
 
-	/**
-	 * The suspects that are due, the earliest first.
-	 */
 	List<Candidate> suspects() {
 		return this.suspects.stream().sorted(Candidate.BY_TIME).toList();
 	}
@@ -115,16 +108,10 @@ final class ClaimReplies {
 		return this.lost.contains(name) || this.suspects.stream().anyMatch((suspect) -> suspect.name().equals(name));
 	}
 
-	/**
-	 * The time by the clock of a partition when it replied first.
-	 */
 	long clock(int partition) {
 		return this.clocks.getOrDefault(partition, this.now);
 	}
 
-	/**
-	 * Learns when a task that waits may start.
-	 */
 	void startsAt(long time) {
 		this.startAt = Math.min(this.startAt, time);
 	}
@@ -133,9 +120,6 @@ final class ClaimReplies {
 		startsAt(this.now);
 	}
 
-	/**
-	 * Learns whether there are more tasks than the claim has got.
-	 */
 	void hasMore(boolean more) {
 		this.more |= more;
 	}
@@ -153,7 +137,6 @@ final class ClaimReplies {
 
 	/**
 	 * The result of the claim.
-	 * @param pausedNames learns the paused names
 	 * @throws RuntimeException if no partition has replied
 	 */
 	Claimed claimed(PausedNames pausedNames) {
@@ -169,7 +152,6 @@ final class ClaimReplies {
 	/**
 	 * A task that a partition could give.
 	 *
-	 * @param time the time by which the partition found the task
 	 * @param due whether the task may begin
 	 */
 	record Candidate(int partition, String name, long time, boolean due) {

@@ -46,10 +46,6 @@ final class LeasedTasks {
 		this.maxDead = Math.max(1, maxDead / partitions.count());
 	}
 
-	/**
-	 * Begins or renews tasks.
-	 * @param event {@code begin} or {@code renew}
-	 */
 	List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
 		TaskBatch batch = new TaskBatch(Script.HOLD, event, lease);
 		for (int i = 0; i < tasks.size(); i++) {

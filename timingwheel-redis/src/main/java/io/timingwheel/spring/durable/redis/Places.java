@@ -45,7 +45,6 @@ final class Places {
 
 	/**
 	 * Takes places, and starts from the rates.
-	 * @return the reply for each name
 	 */
 	List<Grant> take(List<Wanted> wanted, Duration lease) {
 		List<Call> calls = new ArrayList<>();
@@ -148,9 +147,6 @@ final class Places {
 			return this.prefix + (this.first + position);
 		}
 
-		/**
-		 * How many places were taken, 0 if the partition of the name does not answer.
-		 */
 		int taken() {
 			return (this.reply.failure() != null) ? 0 : this.reply.integer(0);
 		}

@@ -37,7 +37,6 @@ final class Reads {
 	/** About how many positions the partitions look up for names with many tasks. */
 	private static final int MAX_LOOK_UPS = 16_000;
 
-	/** All partitions count a name with at most this number of tasks per partition. */
 	private static final int FEW = 16;
 
 	private final Partitions partitions;
@@ -50,9 +49,8 @@ final class Reads {
 	}
 
 	/**
-	 * Reads a page. Each partition gives about its share of twice the limit. A list of
-	 * this size may be cut off. The page therefore ends with the first of the last tasks
-	 * of such lists.
+	 * Reads a page. Each partition gives about its share of twice the limit. The page
+	 * ends with the first of the last tasks of the lists that may be cut off.
 	 */
 	ListQuery.Page list(ListQuery query) {
 		int size = 2 * Math.min(query.limit(), MAX_PAGE) / this.partitions.count() + 8;
@@ -90,8 +88,7 @@ final class Reads {
 	}
 
 	/**
-	 * The order of all partitions. Each partition orders its tasks in the same way, by
-	 * the part of the id that the partition knows.
+	 * The order of all partitions, each of which knows only a part of the id.
 	 */
 	private static Comparator<Position> order(Order order) {
 		Comparator<Position> byPosition = Comparator.comparingLong(Position::time)
@@ -120,10 +117,8 @@ final class Reads {
 	}
 
 	/**
-	 * Counts the pending tasks in spans. Redis finds the position of a time in its index
-	 * in logarithmic time. If there are many names, only some partitions count the names
-	 * with many tasks. These counts give an estimate for all partitions, because a hash
-	 * spreads the tasks evenly.
+	 * Counts the pending tasks in spans. If there are many names, only some partitions
+	 * count those with many tasks: a hash spreads the tasks evenly.
 	 */
 	Forecast forecast(Forecast.Query query) {
 		long from = now();

@@ -31,8 +31,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * Keeps durable tasks in Redis 6.2 or newer: standalone, behind Sentinel, or a Cluster.
- * The package description shows the keys and the scripts. The store takes part in no
- * transaction. Thread-safe.
+ * Takes part in no transaction. Thread-safe.
  *
  * <p>
  * On a Cluster an unreachable server affects only its own partitions: a claim gives the
@@ -41,10 +40,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * names the server.
  *
  * <p>
- * The clocks of the primaries of a Cluster must agree as well as a time service keeps
- * them. A task may be late by the difference of two clocks. A task may also be early by
- * this difference, but never by more than one millisecond plus the duration of the
- * request that stored, moved or claimed the task.
+ * The clocks of the primaries must agree as well as a time service keeps them. A task
+ * may be late by the difference of two clocks, and early by it, but never by more than
+ * one millisecond plus the duration of the request that stored, moved or claimed it.
  *
  * <p>
  * If Redis cannot be reached or fails, the methods usually throw a
@@ -89,8 +87,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	/**
-	 * Creates a store whose calls may wait for longer, for tests on a machine that may
-	 * stall.
+	 * Creates a store whose calls may wait for longer, for tests.
 	 */
 	RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options, Duration maxTimeout) {
 		this.options = options;
@@ -111,7 +108,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	/**
 	 * Stores tasks in calls of up to 500 tasks of one partition. Each call stores all its
-	 * tasks or none. If a call fails, other calls may have stored their tasks.
+	 * tasks or none.
 	 */
 	@Override
 	public List<Enqueued> enqueue(List<NewTask> tasks) {

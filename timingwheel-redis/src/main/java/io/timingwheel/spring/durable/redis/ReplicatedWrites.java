@@ -30,9 +30,9 @@ import org.springframework.data.redis.ClusterStateFailureException;
 /**
  * Runs the scripts that applications call (enqueue, recur, cancel, move), and then waits
  * for the replicas if the options ask for that. {@code WAIT} counts only the writes of
- * its own connection, and blocks all later commands on it. Each write that waits
- * therefore has a connection for itself. The connections are kept for each primary, so
- * that a primary that hangs does not use up those of the others. Thread-safe.
+ * its own connection, and blocks later commands on it, so each write that waits has a
+ * connection for itself. A primary that hangs does not use up those of the others.
+ * Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
@@ -118,9 +118,6 @@ final class ReplicatedWrites implements AutoCloseable {
 				(any) -> new LinkedBlockingDeque<>(Stream.generate(Connection::new).limit(MAX_CONNECTIONS).toList()));
 	}
 
-	/**
-	 * Waits until fewer other writes wait, but no longer than a call waits for its reply.
-	 */
 	private Connection take(BlockingDeque<Connection> idle) {
 		Duration limit = this.connection.timeout().plus(this.options.waitTimeout());
 		Connection own = null;
@@ -201,9 +198,8 @@ final class ReplicatedWrites implements AutoCloseable {
 		private @Nullable StatefulConnection<byte[], byte[]> own;
 
 		/**
-		 * A connection to a Cluster has one to each server, and {@code isOpen} tells only
-		 * of the default server. If the one to another server has broken, the next write
-		 * on it fails, and the whole connection is closed.
+		 * On a Cluster {@code isOpen} tells only of the default server. If the connection
+		 * to another one has broken, the next write fails, and closes this connection.
 		 */
 		synchronized StatefulConnection<byte[], byte[]> open() {
 			StatefulConnection<byte[], byte[]> own = this.own;

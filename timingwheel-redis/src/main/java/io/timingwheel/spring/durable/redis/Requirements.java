@@ -33,16 +33,13 @@ final class Requirements {
 	/** How the tasks are written, as {@code prelude.lua} says. */
 	private static final int FORMAT = 1;
 
-	/** The commands of a node. The first letter tells the type of the key. */
+	/** The first letter tells the type of the key. */
 	private static final Object[] COMMANDS = { "HSET field 1", "HGET field", "HMGET field", "HGETALL", "HDEL field",
 			"HSETNX field 1", "HDEL field", "ZADD 0 member", "ZCARD", "ZSCORE member", "ZLEXCOUNT - +",
 			"ZRANGEBYLEX - +", "ZREVRANGEBYLEX + -", "ZREMRANGEBYSCORE 1 1", "ZREM member", "SADD member", "SMEMBERS",
 			"SREM member" };
 
-	/**
-	 * Runs these commands. A Redis that is full refuses to write, and a node may start
-	 * nevertheless.
-	 */
+	/** A Redis that is full refuses to write, and a node may start nevertheless. */
 	private static final String RUN_COMMANDS = """
 			local keys = { H = KEYS[1], Z = KEYS[2], S = KEYS[3] }
 			for _, command in ipairs(ARGV) do
@@ -82,7 +79,7 @@ final class Requirements {
 
 	/**
 	 * Checks Redis.
-	 * @return the replies of claims that claim nothing, of all partitions
+	 * @return the replies of claims that claim nothing
 	 */
 	List<ScriptReply> check() {
 		try {
@@ -189,9 +186,8 @@ final class Requirements {
 	}
 
 	/**
-	 * Reads the values that all nodes of the namespace agree on, and stores those that
+	 * Checks the values that all nodes of the namespace agree on, and stores those that
 	 * are missing.
-	 * @throws UnusableTaskStoreException if this node has other values
 	 */
 	void checkAgreed() {
 		checkAgreed("format", FORMAT, "have format %s, and this version of timingwheel uses format %s",
@@ -212,9 +208,7 @@ final class Requirements {
 	}
 
 	/**
-	 * Reads a value that all nodes of the namespace agree on, and writes it if there is
-	 * none. A node that finds the value writes nothing, and so can start while Redis is
-	 * full.
+	 * Reads a value, and writes it only if there is none, since Redis may be full.
 	 */
 	private String agreed(String name, String expected) {
 		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();

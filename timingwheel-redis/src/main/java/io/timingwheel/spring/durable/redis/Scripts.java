@@ -49,7 +49,7 @@ final class Scripts {
 
 	/**
 	 * Runs scripts on the shared connection.
-	 * @return a reply for each call, in the same order
+	 * @return a reply for each call
 	 */
 	List<ScriptReply> run(List<Call> calls) {
 		List<ScriptReply> replies = run(this.connection.commands(), calls);
@@ -108,10 +108,6 @@ final class Scripts {
 		return sent.stream().map((reply) -> reply.apply(deadline)).toList();
 	}
 
-	/**
-	 * Sends a call.
-	 * @return waits for the reply until a deadline
-	 */
 	private LongFunction<ScriptReply> send(RedisScriptingAsyncCommands<byte[], byte[]> commands, Call call, byte[] time,
 			boolean withSource) {
 		int partition = call.partition();

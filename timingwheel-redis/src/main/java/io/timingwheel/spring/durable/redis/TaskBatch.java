@@ -31,18 +31,13 @@ final class TaskBatch {
 
 	/**
 	 * Creates an empty batch.
-	 * @param head the arguments of each call before the arguments of the tasks
+	 * @param head the arguments of each call before those of the tasks
 	 */
 	TaskBatch(Script script, @Nullable Object... head) {
 		this.script = script;
 		this.head = head;
 	}
 
-	/**
-	 * Adds a task.
-	 * @param position what {@link Answer#positions()} tells of this task
-	 * @return the call with the task
-	 */
 	Call add(int partition, int position, @Nullable Object... arguments) {
 		Part part = this.last.get(partition);
 		if (part == null || part.positions.size() == MAX_TASKS) {
@@ -55,8 +50,7 @@ final class TaskBatch {
 	}
 
 	/**
-	 * Adds a task by the id that callers see. Without effect if this store never gave the
-	 * id.
+	 * Adds a task by the id that callers see, unless this store never gave the id.
 	 */
 	void add(Partitions partitions, String id, int position, @Nullable Object... arguments) {
 		StoredId stored = partitions.locate(id);
@@ -65,10 +59,6 @@ final class TaskBatch {
 		}
 	}
 
-	/**
-	 * Runs the calls.
-	 * @param scripts runs calls and gives their replies in the same order
-	 */
 	List<Answer> run(Function<List<Call>, List<ScriptReply>> scripts) {
 		Iterator<ScriptReply> replies = scripts.apply(this.parts.stream().map(Part::call).toList()).iterator();
 		return this.parts.stream().map((part) -> new Answer(part.positions, replies.next())).toList();
