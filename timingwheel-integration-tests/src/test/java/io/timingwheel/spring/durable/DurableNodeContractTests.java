@@ -12,7 +12,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -24,8 +23,6 @@ import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.Claimed;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -36,7 +33,6 @@ import io.timingwheel.spring.durable.store.NodeState.Reported;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.DelayedTask;
@@ -210,24 +206,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aFailureIsTriedAgainAndThenDead() {
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
-			count(context.attempt());
-			throw new IllegalStateException("broken");
-		}));
-		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
-		await().until(() -> node.finalError() != null && task.status() == Status.FAILED);
-		assertThat(this.runs).containsOnlyKeys(1, 2, 3).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		StoredTask dead = this.store.find(Target.of(task.id())).orElseThrow();
-		assertThat(dead.state()).isEqualTo(State.DEAD);
-		assertThat(dead.error()).contains("broken");
-		// The node counts a failure after the store knows of it.
-		await().until(() -> node.counts().failed() == 3);
-		assertThat(node.node().requeueDead(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
-		await().until(() -> this.runs.get(1).get() == 2);
-	}
-
-	@Test
 	void aRetryIsDroppedIfANewerTaskHasItsKey() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch replaced = new CountDownLatch(1);
@@ -295,87 +273,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(cancelled).isTrue();
 		assertThat(moved).isTrue();
 		return node;
-	}
-
-	@Test
-	void aBodyWhoseNodeLosesTheLeaseIsInterruptedAndNotReported() {
-		CountDownLatch begun = new CountDownLatch(1);
-		CountDownLatch interrupted = new CountDownLatch(1);
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
-			begun.countDown();
-			try {
-				new CountDownLatch(1).await();
-			}
-			catch (InterruptedException ex) {
-				interrupted.countDown();
-			}
-		}, new TestSettings().lease(Duration.ofSeconds(5))));
-		DelayedTask<?> task = node.enqueue(null, Duration.ZERO, 1);
-		await().until(() -> begun.getCount() == 0);
-		// Only the second node sees this clock. With a clock that is ahead, the first
-		// node could renew its lease in time.
-		clockAhead(this.other, LATE);
-		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
-		await().until(() -> second.counts().completed() == 1);
-		// A first node that stalls may lose a lease by itself, and claim the task again.
-		assertThat(this.runs).hasSize(1).allSatisfy((deliveries, runs) -> {
-			assertThat(deliveries).isGreaterThanOrEqualTo(2);
-			assertThat(runs).hasValue(1);
-		});
-		await().until(() -> interrupted.getCount() == 0);
-		await().until(() -> node.node().inFlight() == 0 && node.busyThreads() == 0);
-		assertThat(node.node().figure(Figure.LOST_LEASES)).isPositive();
-		assertThat(node.counts().completed()).isZero();
-		assertThat(this.store.find(Target.of(task.id()))).isEmpty();
-	}
-
-	@Test
-	void aLeaseIsRenewedWhileTheBodyRuns() {
-		CountDownLatch end = new CountDownLatch(1);
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
-			count(argument);
-			end.await();
-		}, new TestSettings().lease(Duration.ofSeconds(20))));
-		node.enqueue(null, Duration.ZERO, 1);
-		await().until(() -> this.runs.containsKey(1));
-		// The store takes a task of this lease from nobody before the lease ends.
-		long first = nextClaimOfAnotherNode();
-		await().until(() -> nextClaimOfAnotherNode() > first + 3000);
-		end.countDown();
-		await().until(() -> node.counts().completed() == 1);
-		assertThat(this.runs.get(1)).hasValue(1);
-		assertThat(node.node().figure(Figure.LOST_LEASES)).isZero();
-	}
-
-	/**
-	 * When another node could claim a task, in milliseconds since the epoch.
-	 */
-	private long nextClaimOfAnotherNode() {
-		ClaimRequest request = new ClaimRequest("other", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
-				Duration.ZERO, LEASE, ANY_SIZE);
-		Claimed claimed = this.other.claim(request);
-		assertThat(claimed.tasks()).isEmpty();
-		return claimed.nextAt();
-	}
-
-	@Test
-	void aTaskThatKillsItsNodeTooOftenIsDead() {
-		TestNode storing = node(TestNode.withoutHandler(this.store));
-		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, 1);
-		ClaimRequest crashing = new ClaimRequest("crashing", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
-				Duration.ZERO, LEASE, ANY_SIZE);
-		assertThat(this.store.claim(crashing).tasks()).hasSize(1);
-		for (int i = 1; i <= 2; i++) {
-			clockAhead(LATE.multipliedBy(i));
-			assertThat(this.store.claim(crashing).tasks()).isEmpty();
-			LeasedTask suspect = this.store.claim(crashing).tasks().get(0);
-			assertThat(begin(suspect.ref())).isEqualTo(Reply.DONE);
-		}
-		clockAhead(LATE.multipliedBy(4));
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		await().until(() -> node.dead().size() == 1);
-		assertThat(node.dead().get(0).error()).contains("max-lost-deliveries");
-		assertThat(this.runs).isEmpty();
 	}
 
 	@Test
@@ -467,56 +364,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aSlowNameLeavesItsBacklogInTheStoreAndRoomForOthers() {
-		TestNode storing = node(TestNode.withoutHandler(this.store));
-		List<DurableCall> calls = new ArrayList<>();
-		for (int i = 0; i < 1000; i++) {
-			calls.add(DurableCall.of(new TaskId("slow", "k" + i), Duration.ZERO, i));
-		}
-		List<DelayedTask<Void>> slow = storing.durable().enqueueAll(calls);
-		CountDownLatch begin = new CountDownLatch(1);
-		CountDownLatch end = new CountDownLatch(1);
-		AtomicInteger slowRuns = new AtomicInteger();
-		AtomicInteger slowRunsBeforeQuickOnes = new AtomicInteger();
-		TestNode node = node(TestNode.start(this.other, Map.of("slow", (argument, context) -> {
-			begin.await();
-			slowRuns.incrementAndGet();
-			end.await(200, TimeUnit.MILLISECONDS);
-		}, "quick", (argument, context) -> {
-			slowRunsBeforeQuickOnes.accumulateAndGet(slowRuns.get(), Math::max);
-			count(argument);
-		}), new TestSettings()));
-		await().until(() -> node.busyThreads() == 4);
-		long cancelled = slow.subList(400, 1000).stream().filter((task) -> task.cancel(false)).count();
-		assertThat(cancelled).isGreaterThan(580);
-		for (int i = 0; i < 20; i++) {
-			storing.durable().enqueue(new TaskId("quick", "k" + i), Duration.ZERO, i);
-		}
-		begin.countDown();
-		await().until(() -> node.counts("quick").completed() == 20);
-		assertThat(slowRunsBeforeQuickOnes).hasValueLessThan(200);
-		end.countDown();
-		await().until(() -> node.counts("slow").completed() == 1000 - cancelled);
-		assertThat(this.store.counts(List.of())).isEmpty();
-	}
-
-	@Test
-	void tasksThatFallDueAtOnceAndCannotStartSoonAreGivenBack() {
-		CountDownLatch end = new CountDownLatch(1);
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> end.await()));
-		List<DurableCall> calls = new ArrayList<>();
-		for (int i = 0; i < 200; i++) {
-			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300), i));
-		}
-		node.durable().enqueueAll(calls);
-		await().until(() -> node.busyThreads() == 4 && node.node().inFlight() < 20);
-		TestNode other = node(TestNode.start(this.other, (argument, context) -> count(argument)));
-		await().until(() -> other.counts().completed() > 180);
-		end.countDown();
-		await().until(() -> node.counts().completed() + other.counts().completed() == 200);
-	}
-
-	@Test
 	void aClosingNodeGivesBackTasksThatHaveNotBegunAndWaitsForTheOthers() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
@@ -555,69 +402,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		closing.join();
 		assertThat(node.counts().completed()).isEqualTo(1);
 		assertThat(this.runs).hasSize(11).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-	}
-
-	@Test
-	void aBodyThatTakesTooLongToCloseIsInterruptedAndGivenBackAsItWas() throws Exception {
-		CountDownLatch begun = new CountDownLatch(1);
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
-			begun.countDown();
-			new CountDownLatch(1).await();
-		}));
-		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
-		await().until(() -> begun.getCount() == 0);
-		node.shutdown(Duration.ofMillis(100));
-		StoredTask released = this.store.find(Target.of(task.id())).orElseThrow();
-		assertThat(released.state()).isEqualTo(State.SCHEDULED);
-		assertThat(released.attempt()).isEqualTo(1);
-		assertThat(node.counts().failed()).isZero();
-		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
-		await().until(() -> second.counts().completed() == 1);
-		assertThat(this.runs).containsOnlyKeys(2);
-	}
-
-	@Test
-	void aNodeHoldsNoMoreThanItsLimit() {
-		AtomicInteger most = new AtomicInteger();
-		TestNode storing = node(TestNode.withoutHandler(this.store));
-		for (int i = 0; i < 200; i++) {
-			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
-		}
-		CountDownLatch end = new CountDownLatch(1);
-		TestNode node = node(TestNode.start(this.other, (argument, context) -> {
-			end.await();
-			count(argument);
-		}, new TestSettings().maxInFlight(10)));
-		await().until(() -> node.node().inFlight() == 10);
-		most.set(node.node().inFlight());
-		// While a claim is in progress, the node has less room.
-		await().until(() -> this.store.counts(List.of()).get(TestNode.NAME).pending() == 190);
-		end.countDown();
-		await().until(() -> {
-			most.accumulateAndGet(node.node().inFlight(), Math::max);
-			return node.counts().completed() == 200;
-		});
-		assertThat(most).hasValue(10);
-	}
-
-	@Test
-	void aPausedNodeClaimsNothing() {
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
-				new TestSettings().lookAhead(LOOK_AHEAD)));
-		node.enqueue("k", SOON, 1);
-		node.node().pause();
-		await().until(() -> node.node().inFlight() == 0);
-		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument),
-				new TestSettings().lookAhead(LOOK_AHEAD)));
-		await().until(() -> second.node().inFlight() == 1);
-		assertThat(second.durable().reschedule(new TaskId(TestNode.NAME, "k"), Duration.ZERO)).isTrue();
-		node.enqueue("l", Duration.ZERO, 2);
-		await().until(() -> second.counts().completed() == 2);
-		assertThat(node.counts().completed()).isZero();
-		second.node().pause();
-		node.node().resume();
-		node.enqueue("m", Duration.ZERO, 3);
-		await().until(() -> node.counts().completed() == 1);
 	}
 
 	@Test
@@ -716,18 +500,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 
 	private long dead(String name) {
 		return this.store.counts(List.of()).getOrDefault(name, StoredCounts.NONE).dead();
-	}
-
-	@Test
-	void deadTasksAreDeletedAtTheEndOfTheirRetention() {
-		store(TestNode.NAME, "payload");
-		ClaimRequest request = new ClaimRequest("other", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
-				Duration.ZERO, LEASE, ANY_SIZE);
-		this.store.settle(List.of(new Settlement.Bury(this.store.claim(request).tasks().get(0).ref(), "hopeless")));
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
-				new TestSettings().deadRetention(Duration.ofMillis(500))));
-		await().until(() -> node.node().figure(Figure.EXPIRED_DEAD) == 1);
-		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	private Reply begin(TaskRef task) {

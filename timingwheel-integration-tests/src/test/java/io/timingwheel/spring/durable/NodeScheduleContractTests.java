@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -471,56 +470,6 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 
 	private static long claims(TestNode node) {
 		return node.node().figure(Figure.CLAIMS);
-	}
-
-	@Test
-	void aRunThatFailsIsTriedAgainUntilTheNextTimeAndTheScheduleGoesOn() {
-		Map<Instant, Queue<Integer>> attempts = new ConcurrentSkipListMap<>();
-		this.nodes.add(TestNode.start(this.store, (number, context) -> {
-			attempts.computeIfAbsent(context.dueAt(), (due) -> new ConcurrentLinkedQueue<>()).add(context.attempt());
-			throw new IllegalStateException("it failed");
-		}));
-		TaskId id = new TaskId(TestNode.NAME, "k");
-		DelayedTask<?> task = this.nodes.get(0).durable().recur(id, Schedule.every(Duration.ofMillis(1500)), 1);
-		// Three attempts, with 50 ms and 100 ms in between. On a busy machine some
-		// attempts and some times are late.
-		await().until(() -> attempts.size() >= 3 && attempts.values().stream().anyMatch((each) -> each.size() == 3));
-		assertThat(attempts.keySet()).startsWith(task.dueAt())
-			.allMatch((due) -> Duration.between(task.dueAt(), due).toMillis() % 1500 == 0);
-		assertThat(attempts.values())
-			.allSatisfy((each) -> assertThat(List.of(1, 2, 3)).startsWith(each.toArray(Integer[]::new)));
-		await().until(() -> this.store.find(either(id)).orElseThrow().state() == State.SCHEDULED);
-		assertThat(this.store.find(either(id))).get().extracting(StoredTask::error).asString().contains("it failed");
-		assertThat(this.store.counts(List.of()).get(TestNode.NAME).dead()).isZero();
-	}
-
-	@Test
-	void aRunThatEndsItsNodesTooOftenIsGivenUpAndTheNextComesAtItsTime() {
-		TaskId id = new TaskId(TestNode.NAME, "k");
-		TestNode storing = TestNode.withoutHandler(this.store);
-		this.nodes.add(storing);
-		DelayedTask<?> task = storing.durable().recur(id, Schedule.every(HOUR), 1);
-		Duration late = LEASE.plusMinutes(1);
-		clockAhead(HOUR);
-		assertThat(this.store.claim(request(TestNode.NAME, false)).tasks()).hasSize(1);
-		for (int i = 1; i <= 2; i++) {
-			clockAhead(HOUR.plus(late.multipliedBy(i)));
-			assertThat(this.store.claim(request(TestNode.NAME, false)).newSuspects()).isTrue();
-			LeasedTask suspect = this.store.claim(request(TestNode.NAME, true)).tasks().get(0);
-			assertThat(this.store.begin(List.of(suspect.ref()), LEASE)).containsExactly(Reply.DONE);
-		}
-		clockAhead(HOUR.plus(late.multipliedBy(4)));
-		Queue<Instant> runs = new ConcurrentLinkedQueue<>();
-		this.nodes.add(TestNode.start(this.other, (number, context) -> runs.add(context.dueAt())));
-		Instant next = task.dueAt().plus(HOUR);
-		await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
-		assertThat(stored(task.id()).state()).isEqualTo(State.SCHEDULED);
-		assertThat(stored(task.id()).error()).contains("max-lost-deliveries");
-		assertThat(runs).isEmpty();
-		clockAhead(HOUR.multipliedBy(2));
-		await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next.plus(HOUR)));
-		assertThat(runs).containsExactly(next);
-		assertThat(stored(task.id()).error()).isNull();
 	}
 
 	@ParameterizedTest

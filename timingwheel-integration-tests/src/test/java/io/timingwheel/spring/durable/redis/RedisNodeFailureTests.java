@@ -1,9 +1,13 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -15,9 +19,16 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TestLog;
+import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,7 +49,30 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Order(1)
 @Tag("faults")
-class RedisNodeFailureTests extends RedisNodeTestSupport {
+class RedisNodeFailureTests extends StoreTestSupport {
+
+	private static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
+
+	private static final String GONE = "The store of durable tasks cannot be reached";
+
+	private static final String BACK = "The store of durable tasks is back after";
+
+	/**
+	 * Longer than an outage of a test lasts. A task whose claim had no reply waits until
+	 * its lease ends.
+	 */
+	private static final Duration LEASE_OF_NODE = Duration.ofSeconds(20);
+
+	/** What the node that runs the tasks logs. */
+	final TestLog log = new TestLog();
+
+	/** How late each task has run, by the number of the task. */
+	final Map<Integer, Duration> lateness = new ConcurrentHashMap<>();
+
+	TestNode node;
+
+	/** A node that only stores tasks. */
+	TestNode storing;
 
 	/**
 	 * A server that would need ten seconds to load ten thousand keys. The test ends the
@@ -72,9 +107,56 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		client.shutdown();
 	}
 
-	@Override
-	void run(int number, DelayedTaskContext context) throws Exception {
-		super.run(number, context);
+	@BeforeEach
+	void startNodes() throws Exception {
+		this.node = this.log.of(() -> TestNode.start(this.store, this::run, new TestSettings().lease(LEASE_OF_NODE)));
+		this.storing = TestNode.withoutHandler(this.other);
+	}
+
+	@AfterEach
+	void closeNodes() throws Exception {
+		TestNode.closeAll(List.of(this.node, this.storing));
+	}
+
+	/**
+	 * Stores tasks.
+	 * @param spread when the last one is due, while the first one is due now
+	 * @return their numbers
+	 */
+	final Set<Integer> enqueue(int first, int count, Duration spread) {
+		List<Integer> numbers = IntStream.range(first, first + count).boxed().toList();
+		numbers.forEach((number) -> enqueue(number, spread.multipliedBy(number - first).dividedBy(count)));
+		return Set.copyOf(numbers);
+	}
+
+	final void enqueue(int number, Duration delay) {
+		this.storing.durable().enqueue(taskId(number), delay, number);
+	}
+
+	static TaskId taskId(int number) {
+		return TaskId.of(TestNode.NAME, number);
+	}
+
+	final void awaitRun(Collection<Integer> numbers) {
+		await().until(() -> this.lateness.keySet().containsAll(numbers));
+	}
+
+	final void awaitUp() {
+		await().untilAsserted(() -> {
+			assertThat(this.node.node().outage()).isNull();
+		});
+	}
+
+	final void awaitEmptyStore() {
+		await().until(() -> this.store.counts(List.of()).isEmpty());
+	}
+
+	final int timesLogged(String text) {
+		return StringUtils.countOccurrencesOf(this.log.toString(), text);
+	}
+
+	private void run(int number, DelayedTaskContext context) throws Exception {
+		this.lateness.put(number, context.lateness());
 		this.held.await();
 	}
 

@@ -43,6 +43,7 @@ final class Claim {
 
 	private final ClaimRequest request;
 
+	/** The partitions to ask. Each claim begins with another one. */
 	private final List<Integer> open;
 
 	private final ClaimReplies replies;
@@ -55,11 +56,6 @@ final class Claim {
 
 	private long roundMillis;
 
-	/**
-	 * Creates a claim.
-	 * @param open the partitions to ask; each claim begins with another one
-	 * @param turn the number of the claim
-	 */
 	Claim(ClaimRequest request, List<Integer> open, ClaimReplies replies, int turn) {
 		this.request = request;
 		this.open = open;
@@ -202,7 +198,7 @@ final class Claim {
 			}
 		}
 		if (grant.reply().failure() == null && grant.taken() < wanted.tasks().size()) {
-			if (grant.starts() == 0) {
+			if (grant.startsLeft() == 0) {
 				this.replies.startsAt(wanted.limits().startsAgainAt(grant.nextStart()));
 			}
 			else {
@@ -315,9 +311,6 @@ final class Claim {
 
 	}
 
-	/**
-	 * How many tasks of a name a partition shall give.
-	 */
 	private static final class Part {
 
 		private int due;

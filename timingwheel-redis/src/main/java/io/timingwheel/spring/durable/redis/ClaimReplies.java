@@ -53,10 +53,6 @@ final class ClaimReplies {
 		this.severalClocks = severalClocks;
 	}
 
-	/**
-	 * Reads a reply.
-	 * @return its tasks
-	 */
 	List<LeasedTask> read(ScriptReply reply) {
 		if (reply.failure() != null) {
 			this.failure = reply.failure();
@@ -135,10 +131,6 @@ final class ClaimReplies {
 		this.delay = 0;
 	}
 
-	/**
-	 * The result of the claim.
-	 * @throws RuntimeException if no partition has replied
-	 */
 	Claimed claimed(PausedNames pausedNames) {
 		if (this.failure != null && this.clocks.isEmpty()) {
 			throw this.failure;
@@ -149,11 +141,6 @@ final class ClaimReplies {
 				this.more || !this.further.isEmpty(), !this.lost.isEmpty(), pausedNames.learn(this.paused));
 	}
 
-	/**
-	 * A task that a partition could give.
-	 *
-	 * @param due whether the task may begin
-	 */
 	record Candidate(int partition, String name, long time, boolean due) {
 
 		static final Comparator<Candidate> BY_TIME = Comparator.comparingLong(Candidate::time);

@@ -61,10 +61,6 @@ final class Claims {
 		return claim.claimed(this.pausedNames);
 	}
 
-	/**
-	 * Claims the earliest suspect that may start.
-	 * @return whether there was one
-	 */
 	private boolean claimSuspect(Claim claim, ClaimReplies replies) {
 		Set<String> full = new HashSet<>();
 		for (Candidate suspect : replies.suspects()) {

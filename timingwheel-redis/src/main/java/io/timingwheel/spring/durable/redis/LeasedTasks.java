@@ -32,8 +32,7 @@ final class LeasedTasks {
 
 	private final Places places;
 
-	/** How many dead tasks a partition keeps. */
-	private final int maxDead;
+	private final int maxDeadOfPartition;
 
 	private final LongAdder dropped = new LongAdder();
 
@@ -43,7 +42,7 @@ final class LeasedTasks {
 		this.partitions = partitions;
 		this.outages = outages;
 		this.places = places;
-		this.maxDead = Math.max(1, maxDead / partitions.count());
+		this.maxDeadOfPartition = Math.max(1, maxDead / partitions.count());
 	}
 
 	List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
@@ -58,7 +57,7 @@ final class LeasedTasks {
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
-		TaskBatch batch = new TaskBatch(Script.END, this.maxDead);
+		TaskBatch batch = new TaskBatch(Script.END, this.maxDeadOfPartition);
 		for (int i = 0; i < settlements.size(); i++) {
 			TaskRef task = settlements.get(i).task();
 			batch.add(this.partitions, task.id(), i, arguments(task.fence(), settlements.get(i)));
@@ -131,7 +130,7 @@ final class LeasedTasks {
 				.warn(("There are too many dead tasks in Redis: each of the %d partitions keeps %d, and drops the oldest"
 						+ " ones (timingwheel.store.redis.max-dead). Requeue or delete them. timingwheel.store.dead.deleted"
 						+ " counts those that this node drops from now on")
-					.formatted(this.partitions.count(), this.maxDead));
+					.formatted(this.partitions.count(), this.maxDeadOfPartition));
 		}
 	}
 

@@ -33,7 +33,6 @@ final class PartitionOutages {
 
 	private final Partitions partitions;
 
-	/** By partition. */
 	private final Map<Integer, Outage> outages = new ConcurrentSkipListMap<>();
 
 	PartitionOutages(Scripts scripts, StoreConnection connection, Partitions partitions) {
@@ -54,10 +53,6 @@ final class PartitionOutages {
 				all.get(0).failure);
 	}
 
-	/**
-	 * Runs scripts.
-	 * @return a reply for each call, in the same order
-	 */
 	List<ScriptReply> run(List<Call> calls) {
 		if (!this.connection.isCluster()) {
 			return this.scripts.run(calls);
@@ -97,9 +92,6 @@ final class PartitionOutages {
 		return answers;
 	}
 
-	/**
-	 * The partitions that get calls now.
-	 */
 	List<Integer> open() {
 		Map<Integer, ScriptReply> refused = refused();
 		return IntStream.range(0, this.partitions.count())

@@ -58,9 +58,6 @@ final class Partitions {
 		return bytes("timingwheel:{" + this.namespace + ":" + partition + "}:" + name);
 	}
 
-	/**
-	 * A key in the slot of what all partitions have in common.
-	 */
 	byte[] key(String name) {
 		return bytes("timingwheel:{" + this.namespace + "}:" + name);
 	}
@@ -69,9 +66,6 @@ final class Partitions {
 		return of(bytes(task.name().length() + ":" + task.name() + task.key()));
 	}
 
-	/**
-	 * The partition of the id of a task without a key, of a limited name, or of a node.
-	 */
 	int of(String value) {
 		return of(bytes(value));
 	}
@@ -112,9 +106,6 @@ final class Partitions {
 		return (point > 0) ? id.substring(0, point) : id;
 	}
 
-	/**
-	 * The parts of an id that callers see.
-	 */
 	record StoredId(int partition, String id) {
 
 	}

@@ -71,10 +71,6 @@ final class PausedNames {
 		this.requirements = requirements;
 	}
 
-	/**
-	 * Learns the names from the copies that a claim has read.
-	 * @return the paused names
-	 */
 	Set<String> learn(Map<Integer, List<String>> copies) {
 		Set<String> names = new HashSet<>();
 		copies.values().forEach(names::addAll);
@@ -105,9 +101,6 @@ final class PausedNames {
 		}
 	}
 
-	/**
-	 * Resumes all names, once a test has deleted the copies.
-	 */
 	void clear() {
 		this.known = Set.of();
 		store(IntStream.range(0, this.partitions.count()).boxed().toList(), Set.of());

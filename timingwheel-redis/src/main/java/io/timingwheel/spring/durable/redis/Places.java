@@ -43,9 +43,6 @@ final class Places {
 		this.scripts = scripts;
 	}
 
-	/**
-	 * Takes places, and starts from the rates.
-	 */
 	List<Grant> take(List<Wanted> wanted, Duration lease) {
 		List<Call> calls = new ArrayList<>();
 		List<Long> first = new ArrayList<>();
@@ -151,16 +148,10 @@ final class Places {
 			return (this.reply.failure() != null) ? 0 : this.reply.integer(0);
 		}
 
-		/**
-		 * How many further starts the rate allows.
-		 */
-		int starts() {
+		int startsLeft() {
 			return this.reply.integer(1);
 		}
 
-		/**
-		 * The new value of the next start, see {@link StartLimits}.
-		 */
 		long nextStart() {
 			return this.reply.number(2);
 		}

@@ -40,9 +40,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * names the server.
  *
  * <p>
- * The clocks of the primaries must agree as well as a time service keeps them. A task
- * may be late by the difference of two clocks, and early by it, but never by more than
- * one millisecond plus the duration of the request that stored, moved or claimed it.
+ * The clocks of the primaries must agree as well as a time service keeps them. A task may
+ * be late by the difference of two clocks, and early by it, but never by more than one
+ * millisecond plus the duration of the request that stored, moved or claimed it.
  *
  * <p>
  * If Redis cannot be reached or fails, the methods usually throw a

@@ -36,16 +36,10 @@ final class RedisErrors {
 		return error instanceof IllegalArgumentException;
 	}
 
-	/**
-	 * Whether the server refuses writes because it has become a replica.
-	 */
 	static boolean isReadOnly(@Nullable RuntimeException failure) {
 		return message(failure).contains(READONLY);
 	}
 
-	/**
-	 * What Redis or Lettuce has said, an empty text if nothing has failed.
-	 */
 	static String message(@Nullable RuntimeException failure) {
 		Throwable cause = (failure != null) ? failure.getCause() : null;
 		return (cause != null) ? String.valueOf(cause.getMessage()) : "";

@@ -185,10 +185,6 @@ final class Requirements {
 		}
 	}
 
-	/**
-	 * Checks the values that all nodes of the namespace agree on, and stores those that
-	 * are missing.
-	 */
 	void checkAgreed() {
 		checkAgreed("format", FORMAT, "have format %s, and this version of timingwheel uses format %s",
 				"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");

@@ -113,9 +113,6 @@ enum Script {
 			return new Call(this.script, this.partition, this.arguments, List.of(keys));
 		}
 
-		/**
-		 * Adds arguments, see {@link Script#arguments}.
-		 */
 		Call with(@Nullable Object... values) {
 			this.arguments.addAll(Arrays.asList(Script.arguments(values)));
 			return this;

@@ -97,17 +97,11 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 		return Partitions.publicId(this.partition, text(index));
 	}
 
-	/**
-	 * The task that {@code claim.lua} has written.
-	 */
 	LeasedTask leasedTask() {
 		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), textOrNull(5), number(6),
 				flag(7), integer(8), integer(9), integer(10), schedule(11));
 	}
 
-	/**
-	 * The task that {@code stored_task} in {@code prelude.lua} has written.
-	 */
 	StoredTask storedTask() {
 		State state = switch (text(4)) {
 			case "s" -> State.SCHEDULED;

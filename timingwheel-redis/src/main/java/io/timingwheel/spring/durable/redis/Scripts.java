@@ -40,17 +40,10 @@ final class Scripts {
 		this.partitions = partitions;
 	}
 
-	/**
-	 * Sets a clock that scripts use in place of the one of Redis.
-	 */
 	void setClock(@Nullable LongSupplier millis) {
 		this.clock = millis;
 	}
 
-	/**
-	 * Runs scripts on the shared connection.
-	 * @return a reply for each call
-	 */
 	List<ScriptReply> run(List<Call> calls) {
 		List<ScriptReply> replies = run(this.connection.commands(), calls);
 		if (!this.connection.isCluster()

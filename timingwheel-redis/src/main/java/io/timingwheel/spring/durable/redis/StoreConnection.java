@@ -42,7 +42,6 @@ final class StoreConnection implements AutoCloseable {
 
 	private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
 
-	/** The smallest number that Lettuce accepts. */
 	private static final int THREADS = 2;
 
 	private final ClientResources resources;
@@ -183,9 +182,6 @@ final class StoreConnection implements AutoCloseable {
 		return (node != null) ? node.getUri().getHost() + ":" + node.getUri().getPort() : null;
 	}
 
-	/**
-	 * Connects again, because the server has become a replica.
-	 */
 	void reset() {
 		this.factory.resetConnection();
 	}

@@ -29,10 +29,6 @@ final class TaskBatch {
 	/** The last part of each partition. */
 	private final Map<Integer, Part> last = new HashMap<>();
 
-	/**
-	 * Creates an empty batch.
-	 * @param head the arguments of each call before those of the tasks
-	 */
 	TaskBatch(Script script, @Nullable Object... head) {
 		this.script = script;
 		this.head = head;
@@ -68,9 +64,6 @@ final class TaskBatch {
 
 	}
 
-	/**
-	 * The reply of a call, and the positions of its tasks.
-	 */
 	record Answer(List<Integer> positions, ScriptReply reply) {
 
 	}

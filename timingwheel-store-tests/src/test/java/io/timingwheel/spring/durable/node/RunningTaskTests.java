@@ -325,6 +325,7 @@ class RunningTaskTests extends NodeTestSupport {
 		assertThat(task.state()).isEqualTo(State.SCHEDULED);
 		assertThat(task.attempt()).isEqualTo(1);
 		assertThat(task.error()).isNull();
+		assertThat(counts().failed()).isZero();
 	}
 
 }
