@@ -20,7 +20,6 @@ final class Driver {
 
 	private static final long LAG_TO_WARN = TimeUnit.SECONDS.toNanos(1);
 
-	/** How many timers one step of a retry tries at most. */
 	private static final int RETRY_STEP = 256;
 
 	/** The gate of tasks that do not name their executor has this key. */
@@ -45,7 +44,6 @@ final class Driver {
 	/** Held during a turn, so that {@code stop} can wait for its end. */
 	private final ReentrantLock turnLock = new ReentrantLock();
 
-	/** All gates, by their next retry. */
 	private final TreeSet<Gate> gates = new TreeSet<>(Gate.BY_RETRY);
 
 	private long turns;
@@ -86,9 +84,6 @@ final class Driver {
 		this.ownThread = ownThread;
 	}
 
-	/**
-	 * The first tick at which there may be something to do.
-	 */
 	long nextWake() {
 		return this.stopped ? Wheel.NEVER : earliest(NEXT_WAKE);
 	}
@@ -279,9 +274,6 @@ final class Driver {
 		}
 	}
 
-	/**
-	 * Lets a refused timer wait, unless its task has begun nevertheless.
-	 */
 	private boolean letWait(Timer timer, Object key, Shard shard, long tick, @Nullable TimerList source) {
 		if (timer.state() != Timer.FIRED) {
 			return false;
@@ -298,9 +290,6 @@ final class Driver {
 		return true;
 	}
 
-	/**
-	 * Tries the timers of an executor again whose retry is due, in bounded steps.
-	 */
 	private void retry(long now) {
 		tryAgain(now, null);
 		if (this.nextRetry > now) {
@@ -398,9 +387,6 @@ final class Driver {
 		return chunk.get(this.index);
 	}
 
-	/**
-	 * Waits until no turn is in progress, even if this thread is interrupted.
-	 */
 	private boolean lockTurn(long waitNanos) {
 		boolean interrupted = Thread.interrupted();
 		boolean locked = this.turnLock.tryLock();

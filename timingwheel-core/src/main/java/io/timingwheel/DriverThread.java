@@ -70,9 +70,6 @@ class DriverThread {
 		thread.start();
 	}
 
-	/**
-	 * Wakes the driver if it would otherwise sleep past the given tick.
-	 */
 	void wakeFor(long tick) {
 		if (tick < this.parkedUntil) {
 			LockSupport.unpark(this.sleeper);

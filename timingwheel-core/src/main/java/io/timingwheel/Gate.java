@@ -55,7 +55,6 @@ final class Gate {
 	/** The refusals since a task was accepted, or since the retry began. */
 	private int refusals;
 
-	/** Whether the executor has accepted a task since the last retry. */
 	private boolean accepted;
 
 	/** Whether the executor has accepted the first timer of a retry, null before. */
@@ -69,16 +68,10 @@ final class Gate {
 		this.untried = new TimerList(shard, TimerList.NO_SLOT);
 	}
 
-	/**
-	 * Whether a timer that falls due must wait.
-	 */
 	boolean holdsBack() {
 		return this.closed || !this.untried.isEmpty();
 	}
 
-	/**
-	 * The list for a timer that the executor has just refused.
-	 */
 	TimerList listForRefused() {
 		return (this.firstAccepted == null) ? this.first : this.tried;
 	}

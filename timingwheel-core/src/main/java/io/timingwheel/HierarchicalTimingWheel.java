@@ -131,9 +131,6 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		return wake;
 	}
 
-	/**
-	 * Shares out the free permits. The caller holds all locks.
-	 */
 	private void dealOut(long free) {
 		int count = this.shards.length;
 		for (int i = 0; i < count; i++) {

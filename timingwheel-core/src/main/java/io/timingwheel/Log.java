@@ -42,9 +42,6 @@ class Log {
 		}
 	}
 
-	/**
-	 * The handler of tasks for which the user has set none.
-	 */
 	static void taskFailed(Runnable task, Throwable error) {
 		log(ERROR, "A task of the timing wheel has failed: " + task.getClass().getName(), error);
 	}

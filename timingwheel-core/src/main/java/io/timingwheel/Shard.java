@@ -239,9 +239,6 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Puts a timer that was moved out of the chunk in hand.
-	 */
 	void putBack(Timer timer) {
 		lockNext();
 		try {
@@ -311,9 +308,6 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * The gate of an executor, null if the executor does not refuse.
-	 */
 	@Nullable Gate gate(Object executor) {
 		return this.gates.isEmpty() ? null : this.gates.get(executor);
 	}
@@ -374,9 +368,6 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Passes on all timers of each list in order. Those in hand may have ended.
-	 */
 	void forEach(Consumer<Timer> visitor) {
 		lock();
 		try {
@@ -441,9 +432,6 @@ abstract class Shard extends ShardLock {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();
 	}
 
-	/**
-	 * Adds the space after the fields, see {@link Padding}.
-	 */
 	static final class Padded extends Shard {
 
 		@SuppressWarnings("unused")

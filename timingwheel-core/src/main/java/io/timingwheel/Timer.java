@@ -67,9 +67,6 @@ final class Timer implements TimerHandle, Runnable {
 		return cancel(0);
 	}
 
-	/**
-	 * Cancels the timer, unless its state is below the lowest one.
-	 */
 	boolean cancel(long lowest) {
 		Shard shard = shard();
 		return shard != null && this.state >= lowest && shard.end(this, lowest, CANCELLED);
@@ -119,9 +116,6 @@ final class Timer implements TimerHandle, Runnable {
 		}
 	}
 
-	/**
-	 * Runs the task if the timer is pending and due at the given tick.
-	 */
 	boolean runIfDue(long tick) {
 		if (!expire(tick, BEGUN)) {
 			return false;
@@ -178,9 +172,6 @@ final class Timer implements TimerHandle, Runnable {
 		return STATE.compareAndSet(this, expected, state);
 	}
 
-	/**
-	 * Expires the timer if it is pending and due at the given tick.
-	 */
 	boolean expire(long tick) {
 		return expire(tick, FIRED);
 	}
@@ -206,9 +197,6 @@ final class Timer implements TimerHandle, Runnable {
 		forget();
 	}
 
-	/**
-	 * Ends the timer, unless its state is below the lowest one.
-	 */
 	boolean end(long lowest, long newState) {
 		long state = this.state;
 		while (state >= lowest) {
@@ -234,9 +222,6 @@ final class Timer implements TimerHandle, Runnable {
 		return "Timer[" + description + "]";
 	}
 
-	/**
-	 * Where a timer stands: a {@link TimerList} or a {@link Chunk}.
-	 */
 	abstract static class Place {
 
 		final Shard shard;

@@ -252,9 +252,6 @@ final class TimerList extends Timer.Place {
 			return this.timers.length > MIN_LENGTH && 4 * count() <= this.timers.length;
 		}
 
-		/**
-		 * Closes the holes.
-		 */
 		private void pack() {
 			@Nullable Timer[] packed;
 			try {

@@ -54,7 +54,6 @@ final class Wheel {
 	/** The slots of each ring, null until used. Two rings for each level. */
 	private final @Nullable TimerList[] @Nullable [] slots;
 
-	/** A bit for each occupied slot of a ring. */
 	private final long[][] occupied;
 
 	/** The chunk that the driver has in hand. It is in no list. */
@@ -69,8 +68,10 @@ final class Wheel {
 	/** The highest level with a slot that has begun and must cascade, 0 if none has. */
 	int cascading;
 
+	/** A lower bound of the start of the first occupied slot. Any thread may read it. */
 	private volatile long nextDue = NEVER;
 
+	/** When the driver has to be awake: at {@link #nextDue}, or earlier for a cascade. */
 	private volatile long nextWake = NEVER;
 
 	@SuppressWarnings("NullAway")
@@ -157,10 +158,6 @@ final class Wheel {
 		this.occupied[ring][digit >> WORD] |= 1L << digit;
 	}
 
-	/**
-	 * The tick at which the driver begins with a slot: with its timers, or with their
-	 * cascade.
-	 */
 	private long wakeFor(int level, long start) {
 		return (level == 0) ? start : start - (1L << (level * this.bits));
 	}
@@ -182,9 +179,6 @@ final class Wheel {
 		}
 	}
 
-	/**
-	 * Whether the slot of a timer begins too late for a new due tick.
-	 */
 	boolean isTooLate(Timer timer, long dueTick) {
 		TimerList list = timer.list();
 		return list != null && list.slot != TimerList.NO_SLOT && startOf(list.slot) > Math.max(dueTick, this.clock);
@@ -296,9 +290,6 @@ final class Wheel {
 		return first;
 	}
 
-	/**
-	 * The first occupied slot of a ring at or after the given one, -1 if there is none.
-	 */
 	int nextOccupied(int ring, int from) {
 		long[] occupied = this.occupied[ring];
 		if (occupied == null || from > this.mask) {
@@ -351,9 +342,6 @@ final class Wheel {
 		return (lists != null) ? lists[digit] : null;
 	}
 
-	/**
-	 * The number of levels up to the highest one that has or had timers.
-	 */
 	int levels() {
 		int rings = this.slots.length;
 		while (rings > 0 && this.slots[rings - 1] == null) {
@@ -373,9 +361,6 @@ final class Wheel {
 		}
 	}
 
-	/**
-	 * Removes the timers of all slots. The caller has ended each of them.
-	 */
 	void clear() {
 		forEachSlot((list) -> {
 			list.clear();
@@ -387,16 +372,10 @@ final class Wheel {
 		return this.inHand;
 	}
 
-	/**
-	 * A lower bound of the start of the first occupied slot. Any thread may read it.
-	 */
 	long nextDue() {
 		return this.nextDue;
 	}
 
-	/**
-	 * The first tick at which the driver has something to do. Any thread may read it.
-	 */
 	long nextWake() {
 		return this.nextWake;
 	}

@@ -29,9 +29,6 @@ final class WheelClock {
 		return this.source;
 	}
 
-	/**
-	 * The nanoseconds since the creation of the wheel.
-	 */
 	long elapsed() {
 		return this.source.nanoTime() - this.start;
 	}
@@ -77,9 +74,6 @@ final class WheelClock {
 		return (tick * this.tickNanos == deadline) ? tick : tick + 1;
 	}
 
-	/**
-	 * The sum of two durations that are not negative, at most {@link Long#MAX_VALUE}.
-	 */
 	static long saturatedSum(long a, long b) {
 		long sum = a + b;
 		return (sum < 0) ? Long.MAX_VALUE : sum;

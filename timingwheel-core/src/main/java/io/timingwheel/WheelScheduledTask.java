@@ -133,9 +133,6 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Begins a run, unless {@code shutdownNow} returns the task.
-	 */
 	private synchronized boolean begin() {
 		if (this.service.isStopped()) {
 			return false;
@@ -192,10 +189,6 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Withdraws the task if it has not begun, otherwise interrupts it.
-	 * @return whether this call has withdrawn the task
-	 */
 	synchronized boolean withdraw() {
 		if (this.runner != null) {
 			this.interrupted = true;

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,12 +73,6 @@ class IdleTests {
 	@Test
 	void aMillionFarTimersCauseNoWakeUps() {
 		assertNoWakeUpsWithAMillionTimersFor(Duration.ofSeconds(2));
-	}
-
-	@Test
-	@Tag("faults")
-	void aMillionFarTimersCauseNoWakeUpsForTenSeconds() {
-		assertNoWakeUpsWithAMillionTimersFor(Duration.ofSeconds(10));
 	}
 
 	private void assertNoWakeUpsWithAMillionTimersFor(Duration time) {

@@ -1,9 +1,7 @@
 package io.timingwheel;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -288,61 +286,6 @@ class MaxPendingTests {
 		assertThat(wheel.pending()).isEqualTo(limit);
 		assertThat(wheel.snapshot().rejected()).isEqualTo(THREADS * (limit + 500L) - limit);
 		assertThat(highest.get(60, TimeUnit.SECONDS)).isLessThanOrEqualTo(limit);
-	}
-
-	/**
-	 * All threads together never hold more timers than the limit allows, but one shard
-	 * may hold more than its share.
-	 */
-	@ParameterizedTest
-	@ValueSource(ints = { 1, 2, 25 })
-	void noRejectionWhilePendingIsBelowTheLimit(int perThread) throws Exception {
-		TimingWheel wheel = wheel((long) perThread * THREADS);
-		for (Future<Integer> each : inParallel(() -> {
-			Deque<TimerHandle> mine = new ArrayDeque<>();
-			for (int i = 0; i < 30_000; i++) {
-				if (mine.size() == perThread) {
-					mine.remove().cancel();
-				}
-				mine.add(wheel.schedule(this.task, 1, TimeUnit.HOURS));
-			}
-			return mine.size();
-		})) {
-			assertThat(each.get(60, TimeUnit.SECONDS)).isEqualTo(perThread);
-		}
-		assertThat(wheel.pending()).isEqualTo((long) perThread * THREADS);
-		assertThat(wheel.snapshot().rejected()).isZero();
-	}
-
-	@Test
-	void noPermitIsLostWhenTimersFireAndAreCancelledConcurrently() throws Exception {
-		int limit = 100;
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(4).maxPending(limit).build()) {
-			for (Future<Integer> each : inParallel(() -> {
-				int count = 0;
-				for (int i = 0; i < 20_000 || count == 0; i++) {
-					try {
-						TimerHandle handle = wheel.schedule(() -> {
-						}, i % 3 * 100, TimeUnit.MICROSECONDS);
-						count++;
-						if (i % 2 == 0) {
-							handle.cancel();
-						}
-					}
-					catch (RejectedExecutionException ex) {
-						Thread.yield();
-					}
-				}
-				return count;
-			})) {
-				assertThat(each.get(60, TimeUnit.SECONDS)).isPositive();
-			}
-			await().until(() -> wheel.pending() == 0);
-			for (int i = 0; i < limit; i++) {
-				wheel.schedule(this.task, 1, TimeUnit.HOURS);
-			}
-			assertRejected(wheel);
-		}
 	}
 
 	private <T> List<Future<T>> inParallel(Callable<T> action) {

@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -85,35 +83,6 @@ class RealTimeTests {
 			await().until(() -> wheel.pending() == 0);
 			assertThat(probes).allMatch((probe) -> probe.runs == 1);
 			assertThat(probes).allMatch((probe) -> probe.ranAt - probe.deadline >= 0);
-		}
-	}
-
-	@Test
-	void noTimerOfAnyThreadIsEarlyOnAnExecutor() throws InterruptedException {
-		int threads = 4;
-		int perThread = 5_000;
-		ExecutorService pool = Executors.newFixedThreadPool(2);
-		ConcurrentLinkedQueue<Stopwatch> timers = new ConcurrentLinkedQueue<>();
-		CountDownLatch ran = new CountDownLatch(threads * perThread);
-		try (TimingWheel wheel = TimingWheel.builder(pool).build()) {
-			for (int thread = 0; thread < threads; thread++) {
-				Random random = new Random(thread);
-				new Thread(() -> {
-					for (int i = 0; i < perThread; i++) {
-						Stopwatch timer = new Stopwatch(random.nextLong(TimeUnit.MILLISECONDS.toNanos(300)));
-						timers.add(timer);
-						wheel.schedule(() -> {
-							timer.run();
-							ran.countDown();
-						}, timer.delay, TimeUnit.NANOSECONDS);
-					}
-				}).start();
-			}
-			assertThat(ran.await(60, TimeUnit.SECONDS)).isTrue();
-			assertThat(timers).hasSize(threads * perThread).allMatch((timer) -> timer.runs == 1 && timer.lateness >= 0);
-		}
-		finally {
-			pool.shutdownNow();
 		}
 	}
 
@@ -209,24 +178,6 @@ class RealTimeTests {
 			release.countDown();
 			await().until(() -> wheel.pending() == 0);
 			assertThat(fired).containsExactlyElementsOf(IntStream.range(0, 10).boxed().toList());
-		}
-	}
-
-	@Test
-	void timersDoNotDrift() {
-		int count = 200;
-		ConcurrentLinkedQueue<Long> times = new ConcurrentLinkedQueue<>();
-		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
-			long start = System.nanoTime();
-			for (int i = 1; i <= count; i++) {
-				wheel.schedule(() -> times.add(System.nanoTime() - start), 2L * i, TimeUnit.MILLISECONDS);
-			}
-			await().until(() -> times.size() == count);
-			assertThat(List.copyOf(times)).isSorted();
-			int i = 0;
-			for (long time : times) {
-				assertThat(time).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(2L * ++i));
-			}
 		}
 	}
 

@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -485,31 +484,6 @@ class RefusalTests {
 		assertThat(this.task.count()).isOne();
 		assertThat(wheel.pending()).isZero();
 		assertThat(wheel.snapshot().fired()).isOne();
-		assertThat(wheel.snapshot().refused()).isZero();
-	}
-
-	@Test
-	void executorThatThrowsWhileTheTaskRunsOnAnotherThreadDoesNotRunItTwice() {
-		CountDownLatch begun = new CountDownLatch(1);
-		CountDownLatch end = new CountDownLatch(1);
-		AtomicReference<Thread> worker = new AtomicReference<>();
-		TimingWheel wheel = wheel((task) -> {
-			Thread thread = new Thread(task);
-			worker.set(thread);
-			thread.start();
-			Latches.await(begun);
-			throw new RejectedExecutionException("too late");
-		});
-		wheel.schedule(() -> {
-			this.task.run();
-			begun.countDown();
-			Latches.await(end);
-		}, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofDays(1));
-		end.countDown();
-		Latches.join(worker.get());
-		assertThat(this.task.count()).isOne();
-		assertThat(wheel.pending()).isZero();
 		assertThat(wheel.snapshot().refused()).isZero();
 	}
 
