@@ -22,14 +22,13 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * The method returns {@code void}, {@code Future}, {@code CompletionStage},
  * {@code CompletableFuture} or {@link io.timingwheel.spring.task.DelayedTask
- * DelayedTask}. Any other return type fails at startup. Private, final and static methods
- * also fail at startup, since a proxy cannot intercept them. A proxy does not intercept a
- * call from within the same object. Use the
+ * DelayedTask}. Other return types, and private, final and static methods, fail at
+ * startup. A call from within the same object is not intercepted. Use the
  * {@link io.timingwheel.spring.task.DelayedTaskTemplate DelayedTaskTemplate} there.
  *
  * <p>
- * An exception of the body completes the future. An exception of a {@code void} method
- * goes to the {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
+ * An exception of the body completes the future, or of a {@code void} method goes to the
+ * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
  * AsyncUncaughtExceptionHandler}. {@code @Retryable}, {@code @Transactional} and the like
  * on the same method act on the body. {@code @Async} on the same method fails at startup.
  * The annotation may be a meta-annotation, and may be on interface methods.
@@ -83,9 +82,9 @@ public @interface Delayed {
 	/**
 	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and in
 	 * the store. One name belongs to one method. Default: {@code beanName.method}. Give
-	 * durable methods a name. With the default, stored tasks no longer find their method
-	 * after the method or its bean is renamed. May hold <code>${placeholders}</code> and
-	 * <code>#{bean expressions}</code>, as {@link #aliases} and {@link #executor} may.
+	 * durable methods a name, since stored tasks find their method by it. May hold
+	 * <code>${placeholders}</code> and <code>#{bean expressions}</code>, as
+	 * {@link #aliases} and {@link #executor} may.
 	 * @return the name
 	 */
 	String name() default "";
@@ -115,8 +114,7 @@ public @interface Delayed {
 
 	/**
 	 * How long calls that replace the pending task can put it off: a duration, as in
-	 * {@link #delay}. The task is due at most this long after the first call since it
-	 * last began, so a debounced method runs even if the calls never pause. Only for
+	 * {@link #delay}, after the first call since the task last began. Only for
 	 * {@link IfPending#REPLACE}, with a {@link #key}. Default: no limit.
 	 * @return the duration
 	 */
@@ -166,9 +164,7 @@ public @interface Delayed {
 
 	/**
 	 * Whether a call in a transaction is scheduled only after the commit, and never after
-	 * a rollback. A call outside of a transaction is scheduled at once. Durable calls
-	 * always behave like this. A call cannot see a reactive transaction, which is not
-	 * bound to the thread.
+	 * a rollback, as durable calls always are. Does not see a reactive transaction.
 	 * @return whether to wait for the commit
 	 */
 	boolean afterCommit() default false;

@@ -22,43 +22,38 @@ import org.springframework.core.annotation.AliasFor;
  * security context and thread-locals. At the deadline that thread is interrupted. Once
  * the method has returned, the caller gets a {@link MethodTimeoutException}; a late
  * result is discarded. The interrupt never outlasts the call, and an interrupt from
- * before the deadline stays. A body that ignores interrupts, such as a loop that only
- * computes, runs until it returns.
+ * before the deadline stays. A body that ignores interrupts runs until it returns.
  *
  * <p>
- * If the method returns a {@code CompletableFuture}, {@code CompletionStage} or
- * {@code Future}, the caller's future completes with the exception at the deadline, and
- * the future of the body is cancelled. The time counts from the call. If the method
- * returns a {@code Mono}, a {@code Flux} or another type that Spring adapts to them, each
- * subscription fails at its deadline unless it completes in time. The time counts from
- * the subscription. If the method returns a {@code Callable} or a {@code WebAsyncTask},
- * each call of it is limited like a synchronous method, and a {@code DeferredResult} gets
- * the exception as its result. In all cases the body itself is limited like a synchronous
- * method until it returns. Other types whose work comes later, such as a {@code Supplier}
- * or a {@code Stream}, fail at startup.
+ * A {@code CompletableFuture}, {@code CompletionStage} or {@code Future} completes with
+ * the exception at the deadline, and the future of the body is cancelled; the time counts
+ * from the call. Each subscription of a {@code Mono}, a {@code Flux} or another type that
+ * Spring adapts to them fails at its deadline, counted from the subscription. Each call
+ * of a {@code Callable} or {@code WebAsyncTask} is limited like a synchronous method, and
+ * a {@code DeferredResult} gets the exception as its result. Until it returns, the body
+ * itself is limited in all cases. Other types whose work comes later, such as a
+ * {@code Supplier} or a {@code Stream}, fail at startup.
  *
  * <p>
  * With {@code @Retryable}, each attempt has a limit of its own; an attempt that ends with
- * a {@link #fallback} is not repeated. With {@code @Transactional}, a timeout rolls the
- * transaction back, even if the body ignores the interrupt; if the deadline passes during
- * the commit, the outcome is unknown. With {@link Delayed}, the limit applies to the
- * body. If the limits of nested calls expire, the exception of the innermost call passes
- * through, and has the exceptions of the outer calls suppressed.
+ * a {@link #fallback} is not repeated. With {@code @Transactional}, a timeout rolls back,
+ * even if the body ignores the interrupt; if the deadline passes during the commit, the
+ * outcome is unknown. With {@link Delayed}, the limit applies to the body. If the limits
+ * of nested calls expire, the exception of the innermost call passes through, and has
+ * those of the outer calls suppressed.
  *
  * <p>
- * The annotation may be on interface methods, and may be a meta-annotation. A proxy
- * intercepts the calls, so calls within the same object have no limit. An invalid limit
- * fails at startup, as does a private, static or final method.
+ * The annotation may be on interface methods, and may be a meta-annotation. Calls within
+ * the same object have no limit. An invalid limit fails at startup, as does a private,
+ * static or final method.
  *
  * <p>
  * On a class, the annotation is the default of the methods that the class and its
- * subclasses declare, unless they are private. On an interface, it is the default of the
- * methods of the interface. The annotation of a method precedes the annotation of a
- * class, which precedes that of an interface. The default does not apply to inherited
- * methods of superclasses without the annotation, to {@code equals}, {@code hashCode} and
- * {@code toString}, and to static methods. If a proxy cannot intercept some of the
- * methods, because they are final, they have no limit, and a warning at startup names
- * them.
+ * subclasses declare, and on an interface that of the methods of the interface, but for
+ * private and static methods, {@code equals}, {@code hashCode} and {@code toString}. The
+ * annotation of a method precedes that of a class, which precedes that of an interface. A
+ * warning at startup names the methods that a proxy cannot intercept, such as final ones,
+ * and that therefore have no limit.
  *
  * @since 0.1
  * @see MethodTimeoutException
@@ -108,11 +103,10 @@ public @interface Timeout {
 	 * </pre>
 	 *
 	 * The fallback is in the class of the bean, may be inherited, and has any visibility.
-	 * It has the parameters of the method, and optionally the exception as the last one.
-	 * What it returns has to fit the return type of the method. This is checked at
-	 * startup. The fallback is called on the bean itself, so no advice applies to it, and
-	 * it has no time limit. If the fallback throws, the caller gets that exception, with
-	 * the timeout suppressed.
+	 * It has the parameters of the method, optionally the exception as the last one, and
+	 * a result that fits, which is checked at startup. It is called on the bean itself,
+	 * so no advice applies to it, and it has no time limit. If it throws, the caller gets
+	 * that exception, with the timeout suppressed.
 	 *
 	 * <p>
 	 * After a synchronous method the fallback runs on the thread of the caller, when the

@@ -22,18 +22,12 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 
 	private final String remedy;
 
-	/**
-	 * Creates an exception without a cause. The message names the method.
-	 * @param method the annotated method
-	 * @param problem what is wrong, as a clause without a full stop
-	 * @param remedy what to change, in the imperative, without a full stop
-	 */
 	public InvalidAnnotatedMethodException(Method method, String problem, String remedy) {
 		this(method, problem, remedy, null);
 	}
 
 	/**
-	 * Creates an exception. The message names the method.
+	 * Creates an exception.
 	 * @param method the annotated method
 	 * @param problem what is wrong, as a clause without a full stop
 	 * @param remedy what to change, in the imperative, without a full stop

@@ -86,9 +86,6 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 		});
 	}
 
-	/**
-	 * The annotated methods of a class.
-	 */
 	Map<Method, Cancellation> of(Class<?> beanClass) {
 		Class<?> userClass = ClassUtils.getUserClass(beanClass);
 		Map<Method, Cancellation> methods = this.byClass.get(userClass);
@@ -118,18 +115,17 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	}
 
 	/**
-	 * Checks that a name to cancel exists. In doubt creates the lazy beans of which only
-	 * an interface is known, since one of them may have the name. An unknown name is only
-	 * a warning if something else may have it: a bean behind a mock, another application
-	 * at the same store, or a lazy bean that cannot be created now.
+	 * Checks that a name to cancel exists. In doubt creates the lazy beans that may have
+	 * annotations. An unknown name is only a warning if something else may have it: a
+	 * bean behind a mock, another application at the same store, or a lazy bean that
+	 * cannot be created now.
 	 */
 	private void checkName(Cancellation method) {
 		if (this.delayed.hasName(method.name())) {
 			return;
 		}
-		boolean stored = this.rules.isStoreConfigured();
 		String failed = null;
-		for (String hidden : stored ? this.beans.hiddenWithAnnotations() : this.beans.hidden()) {
+		for (String hidden : this.beans.hidden()) {
 			if (!create(hidden)) {
 				failed = hidden;
 			}
@@ -141,7 +137,7 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 		if (this.beans.hidesAnnotations()) {
 			logger.warn("%s. A bean that a test has replaced may have the name".formatted(problem.getMessage()));
 		}
-		else if (stored) {
+		else if (this.rules.isStoreConfigured()) {
 			logger.warn("%s. Another application at the same store may have the name".formatted(problem.getMessage()));
 		}
 		else if (failed != null) {

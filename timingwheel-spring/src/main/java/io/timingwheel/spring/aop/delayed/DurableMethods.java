@@ -19,17 +19,13 @@ import org.jspecify.annotations.Nullable;
 public interface DurableMethods {
 
 	/**
-	 * Whether a durable method of this application has a name.
-	 * @param name a name, or an earlier one
-	 * @return whether its tasks are stored
+	 * Whether a durable method of this application has a name or alias.
 	 */
 	boolean owns(String name);
 
 	/**
 	 * Makes a method known, so that its stored calls can run here. If the method is known
 	 * already, the object of the first registration goes on to run them.
-	 * @param method the method
-	 * @return stores new calls
 	 * @throws InvalidAnnotatedMethodException if calls of the method cannot be stored, or
 	 * cannot run as it demands
 	 */
@@ -38,8 +34,6 @@ public interface DurableMethods {
 	/**
 	 * Makes a method without arguments known, and declares its schedule. The schedule is
 	 * stored when the node starts.
-	 * @param method the method
-	 * @param schedule its times
 	 * @param initialDelay when the first run is due after the schedule is stored for the
 	 * first time, {@code null} for the first time of the schedule
 	 * @throws InvalidAnnotatedMethodException if the schedule cannot be stored
@@ -48,21 +42,18 @@ public interface DurableMethods {
 
 	/**
 	 * Ends the runs of a method on this node. Its tasks stay in the store.
-	 * @param method the method
 	 */
 	void unregister(DurableMethod method);
 
 	/**
 	 * Cancels a pending task of any node, or ends a schedule. Takes part in the
 	 * transaction of the calling thread, or takes effect after its commit.
-	 * @param taskId name and key
 	 * @return whether there was one
 	 */
 	boolean cancel(TaskId taskId);
 
 	/**
 	 * Finds the pending task with a key, for a cancellation later.
-	 * @param taskId name and key
 	 * @return cancels the task that has been found, if it is still pending
 	 */
 	Runnable cancellation(TaskId taskId);
@@ -78,11 +69,8 @@ public interface DurableMethods {
 		 * Stores a call. Takes part in the transaction of the calling thread, or takes
 		 * effect after its commit.
 		 * @param key the key, compared by its text; {@code null} for a task without a key
-		 * @param ifPending what to do if a task with this key is pending
 		 * @param maxWait how long replacements can put the task off, {@code null} for no
 		 * limit
-		 * @param due when the task is due
-		 * @param arguments the arguments of the method
 		 * @return the task, or the pending task that it gave way to
 		 * @throws DuplicateTaskException if another task is pending and {@code ifPending}
 		 * asks for rejection

@@ -52,9 +52,6 @@ final class TaskRuntime {
 		this.exceptionHandler = new UncaughtExceptions(beanFactory);
 	}
 
-	/**
-	 * The tasks in memory.
-	 */
 	DelayedTaskRegistry tasks() {
 		DelayedTaskRegistry tasks = this.tasks;
 		if (tasks == null) {
@@ -171,9 +168,6 @@ final class TaskRuntime {
 		}
 	}
 
-	/**
-	 * The executor that runs the bodies of a method.
-	 */
 	Supplier<Executor> executor(TaskMethod method) {
 		String name = method.values().executor();
 		return SingletonSupplier.of(() -> {

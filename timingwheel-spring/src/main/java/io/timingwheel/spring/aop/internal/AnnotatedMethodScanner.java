@@ -31,10 +31,6 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 	private List<Reader> readers = List.of();
 
-	/**
-	 * Creates a scanner. It also creates the beans that it cannot read, and that run by
-	 * themselves.
-	 */
 	public AnnotatedMethodScanner(CreatedBeans beans) {
 		this.beans = beans;
 	}

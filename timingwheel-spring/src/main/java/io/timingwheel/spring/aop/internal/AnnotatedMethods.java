@@ -60,25 +60,16 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private final Map<Class<?>, Found<A>> classes = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates an instance that has read no class.
-	 */
 	public AnnotatedMethods(Class<A> annotationType) {
 		this.annotationType = annotationType;
 		Target target = annotationType.getAnnotation(Target.class);
 		this.onTypes = target != null && List.of(target.value()).contains(ElementType.TYPE);
 	}
 
-	/**
-	 * Returns the annotation that this instance looks for.
-	 */
 	Class<A> annotationType() {
 		return this.annotationType;
 	}
 
-	/**
-	 * Returns the annotated methods of a class.
-	 */
 	public Map<Method, A> of(Class<?> type) {
 		return find(type).methods();
 	}
@@ -168,9 +159,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return methods.isEmpty() ? nothing() : new Found<>(methods, defaults);
 	}
 
-	/**
-	 * Adds the methods for which a function gives an annotation.
-	 */
 	private List<Method> collect(Class<?> type, Set<Class<?>> declaring, Map<Method, A> methods, Finder<A> finder) {
 		List<Method> added = new ArrayList<>();
 		for (Class<?> candidate : declaring) {
@@ -230,9 +218,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return new Found<>(Map.of(), Set.of());
 	}
 
-	/**
-	 * Finds the annotation of a method.
-	 */
 	private interface Finder<A> {
 
 		@Nullable A find(Method declared, Method specific);

@@ -91,10 +91,6 @@ public final class ArgumentExpression {
 		}
 	}
 
-	/**
-	 * Evaluates the expression for a call.
-	 * @return the value, may be {@code null}
-	 */
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {
 		if (this.argument >= 0) {
 			return arguments[this.argument];
@@ -138,9 +134,6 @@ public final class ArgumentExpression {
 		return this.expression.getAST();
 	}
 
-	/**
-	 * Returns the position of the argument that a variable names, -1 if it names none.
-	 */
 	int position(VariableReference variable) {
 		return this.positions.getOrDefault(name(variable), -1);
 	}
@@ -159,9 +152,6 @@ public final class ArgumentExpression {
 		return positions;
 	}
 
-	/**
-	 * The positions of the parameters by the names in the code.
-	 */
 	private static Map<String, Integer> names(Method method) {
 		Map<String, Integer> positions = new TreeMap<>();
 		Class<?> implementor = method.getDeclaringClass();

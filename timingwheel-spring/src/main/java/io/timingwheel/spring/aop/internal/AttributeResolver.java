@@ -3,6 +3,7 @@ package io.timingwheel.spring.aop.internal;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
+import java.time.format.DateTimeParseException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,15 +22,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  */
 public final class AttributeResolver {
 
-	private static final BigDecimal NANOS_PER_MILLI = BigDecimal.valueOf(1_000_000);
-
-	private static final BigDecimal NANOS_PER_SECOND = BigDecimal.valueOf(1_000_000_000);
-
 	private final ConfigurableBeanFactory beanFactory;
 
-	/**
-	 * Creates a resolver.
-	 */
 	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
@@ -109,16 +103,14 @@ public final class AttributeResolver {
 	}
 
 	private static Duration fromMillis(Number millis) {
-		if (millis instanceof Long || millis instanceof Integer || millis instanceof Short || millis instanceof Byte) {
+		if (millis instanceof Long || millis instanceof Integer) {
 			return Duration.ofMillis(millis.longValue());
 		}
 		try {
-			BigDecimal nanos = new BigDecimal(millis.toString()).multiply(NANOS_PER_MILLI)
-				.setScale(0, RoundingMode.HALF_UP);
-			BigDecimal[] parts = nanos.divideAndRemainder(NANOS_PER_SECOND);
-			return Duration.ofSeconds(parts[0].longValueExact(), parts[1].longValueExact());
+			BigDecimal seconds = new BigDecimal(millis.toString()).movePointLeft(3).setScale(9, RoundingMode.HALF_UP);
+			return Duration.parse("PT" + seconds.toPlainString() + "S");
 		}
-		catch (ArithmeticException | NumberFormatException ex) {
+		catch (NumberFormatException | DateTimeParseException ex) {
 			throw new IllegalArgumentException(millis + " is not a number of milliseconds", ex);
 		}
 	}

@@ -5,13 +5,13 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -102,19 +102,12 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 		});
 	}
 
-	/**
-	 * Returns the bean factory.
-	 */
 	public ConfigurableListableBeanFactory beanFactory() {
 		ConfigurableListableBeanFactory beanFactory = this.beanFactory;
 		Assert.state(beanFactory != null, "No bean factory yet");
 		return beanFactory;
 	}
 
-	/**
-	 * Returns the class of a bean or of the product of a factory bean.
-	 * @return the class, {@code null} if the bean does not exist yet
-	 */
 	public @Nullable Class<?> classOf(String beanName) {
 		Class<?> type = this.classes.get(beanName);
 		return (type != null && !FactoryBean.class.isAssignableFrom(type)) ? type : null;
@@ -160,47 +153,37 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 
 	/**
 	 * Creates the beans that run by themselves or for stored tasks, if the start has not
-	 * created them and their definitions do not show it: the {@code @Bean} method of a
-	 * lazy bean, or the factory bean, declares an interface.
+	 * created them and their definitions do not show it.
 	 */
 	void createHidden() {
-		ConfigurableListableBeanFactory factory = beanFactory();
-		for (String name : hidden()) {
-			if (createdTypes(factory, name).stream().anyMatch(this::needsNoCaller)) {
-				factory.getBean(name);
-			}
-		}
+		hidden(this::needsNoCaller, false).forEach(beanFactory()::getBean);
 	}
 
 	/**
-	 * Returns the names of the singletons that do not exist, and of which only an
-	 * interface or an abstract class is known, and of prototypes whose code shows that
-	 * they have annotations.
+	 * The beans that the start has not created, and that may have annotations: the code
+	 * of the {@code @Bean} method or of the factory bean shows them, or there is no such
+	 * code.
 	 */
 	public List<String> hidden() {
+		return hidden(this::isAnnotated, true);
+	}
+
+	private List<String> hidden(Predicate<Class<?>> wanted, boolean orUnknown) {
 		ConfigurableListableBeanFactory factory = beanFactory();
 		return Arrays.stream(factory.getBeanDefinitionNames())
 			.filter((name) -> isHidden(factory, name))
-			.sorted(Comparator.comparing((name) -> !showsAnnotations(factory, name)))
+			.filter((name) -> {
+				Set<Class<?>> types = createdTypes(factory, name);
+				return (types != null) ? types.stream().anyMatch(wanted)
+						: orUnknown && factory.getMergedBeanDefinition(name).isSingleton();
+			})
 			.toList();
 	}
 
-	/**
-	 * Returns those of the {@link #hidden()} beans whose code shows that they have
-	 * annotations.
-	 */
-	public List<String> hiddenWithAnnotations() {
-		return hidden().stream().filter((name) -> showsAnnotations(beanFactory(), name)).toList();
-	}
-
-	private boolean showsAnnotations(ConfigurableListableBeanFactory factory, String name) {
-		return createdTypes(factory, name).stream().anyMatch(this::isAnnotated);
-	}
-
-	private boolean isHidden(ConfigurableListableBeanFactory factory, String name) {
+	private static boolean isHidden(ConfigurableListableBeanFactory factory, String name) {
 		BeanDefinition definition = factory.getMergedBeanDefinition(name);
-		if (definition.isAbstract() || !definition.isSingleton() || isPartOfSpring(definition)) {
-			return definition.isPrototype() && showsAnnotations(factory, name);
+		if (definition.isAbstract() || isPartOfSpring(definition) || !definition.isSingleton()) {
+			return definition.isPrototype();
 		}
 		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 		if (existing != null && !(existing instanceof FactoryBean<?>)) {
@@ -220,13 +203,14 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
-	 * The classes of which the code that makes a bean creates instances.
+	 * The classes of which the code that makes a bean creates instances, {@code null}
+	 * without such code.
 	 */
-	private static Set<Class<?>> createdTypes(ConfigurableListableBeanFactory factory, String name) {
+	private static @Nullable Set<Class<?>> createdTypes(ConfigurableListableBeanFactory factory, String name) {
 		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 		Method method = (existing instanceof FactoryBean<?>) ? productMethod(AopUtils.getTargetClass(existing))
 				: factoryMethod(factory.getMergedBeanDefinition(name));
-		return (method != null) ? FactoryCode.createdBy(method, factory.getBeanClassLoader()) : Set.of();
+		return (method != null) ? FactoryCode.createdBy(method, factory.getBeanClassLoader()) : null;
 	}
 
 	private static @Nullable Method productMethod(Class<?> type) {

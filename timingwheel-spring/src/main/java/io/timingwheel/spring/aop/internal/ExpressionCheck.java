@@ -67,9 +67,6 @@ final class ExpressionCheck {
 
 	private final StandardTypeLocator types;
 
-	/**
-	 * Creates a check.
-	 */
 	ExpressionCheck(Method method, Map<String, Integer> positions, Collection<String> names,
 			@Nullable ClassLoader classLoader) {
 		this.positions = positions;
@@ -97,9 +94,6 @@ final class ExpressionCheck {
 		return first(node, inElement);
 	}
 
-	/**
-	 * Checks a node that does not follow a dot.
-	 */
 	private @Nullable Class<?> first(SpelNode node, boolean inElement) {
 		if (!inElement) {
 			if (node instanceof PropertyOrFieldReference property) {
@@ -249,9 +243,6 @@ final class ExpressionCheck {
 				"use a public property or method of " + type.getName());
 	}
 
-	/**
-	 * Knows what SpEL takes for a property.
-	 */
 	private static final class Properties extends ReflectivePropertyAccessor {
 
 		@Nullable Class<?> typeOf(String name, Class<?> type) {
@@ -265,9 +256,6 @@ final class ExpressionCheck {
 
 	}
 
-	/**
-	 * Why an evaluation always fails.
-	 */
 	static final class Failure extends RuntimeException {
 
 		private final String problem;

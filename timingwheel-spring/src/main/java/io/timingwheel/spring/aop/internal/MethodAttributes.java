@@ -36,9 +36,6 @@ public final class MethodAttributes {
 
 	private final AttributeResolver resolver;
 
-	/**
-	 * Creates a reader.
-	 */
 	public MethodAttributes(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.annotation = annotation;
@@ -62,9 +59,6 @@ public final class MethodAttributes {
 		return !attributes.contains("${") && !attributes.contains("#{");
 	}
 
-	/**
-	 * Returns whether a text is set.
-	 */
 	public boolean has(String attribute) {
 		return StringUtils.hasText(raw(attribute));
 	}
@@ -73,9 +67,6 @@ public final class MethodAttributes {
 		return String.valueOf(AnnotationUtils.getValue(this.annotation, attribute));
 	}
 
-	/**
-	 * Reads a text.
-	 */
 	public String text(String attribute) {
 		return text("the " + attribute, raw(attribute));
 	}
@@ -85,16 +76,10 @@ public final class MethodAttributes {
 				() -> this.resolver.text(text));
 	}
 
-	/**
-	 * Reads the name of tasks.
-	 */
 	public String name(String defaultName) {
 		return name("the name", raw("name"), defaultName);
 	}
 
-	/**
-	 * Reads a name of tasks.
-	 */
 	public String name(String what, String text, String defaultName) {
 		String resolved = text(what, text);
 		String name = StringUtils.hasText(resolved) ? resolved : defaultName;
@@ -114,10 +99,6 @@ public final class MethodAttributes {
 		return value("%s of %s".formatted(what, this.type), remedy, () -> this.resolver.duration(text));
 	}
 
-	/**
-	 * Reads a duration that must not be negative.
-	 * @return the duration, {@code null} if the attribute is not set
-	 */
 	public @Nullable Duration duration(String attribute) {
 		if (!has(attribute)) {
 			return null;
@@ -130,9 +111,6 @@ public final class MethodAttributes {
 		});
 	}
 
-	/**
-	 * Reads a policy.
-	 */
 	public PolicySettings policy(TaskPolicy policy) {
 		Backoff backoff = policy.backoff();
 		Duration initial = ofPolicy("backoff.initial", backoff.initial(),

@@ -30,9 +30,6 @@ public final class ProxyRules {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	/**
-	 * Creates the rules of an application context.
-	 */
 	public ProxyRules(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
@@ -57,9 +54,6 @@ public final class ProxyRules {
 		}
 	}
 
-	/**
-	 * Checks a method.
-	 */
 	public void check(String annotation, Method method, Class<?> beanClass, String beanName) {
 		if (Modifier.isStatic(method.getModifiers())) {
 			throw new InvalidAnnotatedMethodException(method,
@@ -169,9 +163,6 @@ public final class ProxyRules {
 		return interfaces.stream().map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
 	}
 
-	/**
-	 * Uses Spring's own rule for the interfaces that a proxy implements.
-	 */
 	private static final class InterfaceEvaluation extends ProxyProcessorSupport {
 
 		static Set<Class<?>> proxyInterfaces(Class<?> beanClass) {

@@ -7,6 +7,7 @@ import java.lang.reflect.Proxy;
 import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -43,24 +44,21 @@ final class Fallback {
 	}
 
 	/**
-	 * Finds and checks the fallback of a method. A method that takes the timeout precedes
-	 * one that does not.
-	 * @return the fallback; {@code null} if an interface does not have it, so that only
-	 * the class of the bean may have it
+	 * Finds and checks the fallback of a method. One that takes the timeout precedes one
+	 * that does not. Gives {@code null} if an interface does not have it, so that only
+	 * the class of the bean may have it.
 	 */
 	static @Nullable Fallback find(Method method, String name, Class<?> beanClass) {
+		List<Class<?>> parameters = parameters(method, beanClass);
 		List<Method> candidates = candidates(name, beanClass);
-		for (Class<?> type = MethodTimeoutException.class; type != Object.class; type = type.getSuperclass()) {
-			List<Class<?>> parameters = new ArrayList<>(parameters(method, beanClass));
-			parameters.add(type);
-			Method found = find(candidates, parameters, method, name, beanClass);
-			if (found != null) {
-				return new Fallback(found, true, suspends(method));
-			}
-		}
-		Method found = find(candidates, parameters(method, beanClass), method, name, beanClass);
+		Method found = candidates.stream()
+			.filter((candidate) -> suspends(method) || !suspends(candidate))
+			.filter((candidate) -> fits(parameters(candidate, beanClass), parameters))
+			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
+			.orElse(null);
 		if (found != null) {
-			return new Fallback(found, false, suspends(method));
+			checkReturnType(found, method, name, beanClass);
+			return new Fallback(found, parameters(found, beanClass).size() > parameters.size(), suspends(method));
 		}
 		if (beanClass.isInterface()) {
 			return null;
@@ -72,15 +70,13 @@ final class Fallback {
 		throw invalid(method, name, beanClass, problem);
 	}
 
-	private static @Nullable Method find(List<Method> candidates, List<Class<?>> parameters, Method method, String name,
-			Class<?> beanClass) {
-		for (Method candidate : candidates) {
-			if (parameters(candidate, beanClass).equals(parameters) && (suspends(method) || !suspends(candidate))) {
-				checkReturnType(candidate, method, name, beanClass);
-				return candidate;
-			}
+	private static boolean fits(List<Class<?>> types, List<Class<?>> parameters) {
+		if (types.size() == parameters.size() + 1) {
+			Class<?> last = types.get(parameters.size());
+			return types.subList(0, parameters.size()).equals(parameters) && Throwable.class.isAssignableFrom(last)
+					&& last.isAssignableFrom(MethodTimeoutException.class);
 		}
-		return null;
+		return types.equals(parameters);
 	}
 
 	private static List<Method> candidates(String name, Class<?> beanClass) {
@@ -103,16 +99,10 @@ final class Fallback {
 				&& (actual.startsWith(name + "$") || actual.startsWith(name + "-")));
 	}
 
-	/**
-	 * Whether this is the given method.
-	 */
 	boolean is(Method method) {
 		return this.method.equals(method);
 	}
 
-	/**
-	 * Calls the fallback.
-	 */
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
 			throws Throwable {
 		int count = this.suspending ? arguments.length - 1 : arguments.length;

@@ -27,16 +27,13 @@ abstract class FutureTimeout {
 
 	private static final Log logger = LogFactory.getLog(FutureTimeout.class);
 
-	private final InterruptGuard guard;
+	final InterruptGuard guard;
 
-	private final LimitedCall call;
+	final LimitedCall call;
 
 	/** What the caller gets after the deadline, in the context of the call. */
 	private final Callable<@Nullable Object> afterDeadline;
 
-	/**
-	 * Creates an instance on the thread of the call.
-	 */
 	FutureTimeout(InterruptGuard guard) {
 		this.guard = guard;
 		this.call = guard.call();
@@ -44,9 +41,8 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * Chooses how to limit what a method returned.
-	 * @return the limit; {@code null} if the object is no future, is done, or is the
-	 * handle of a durable task, which does not show when it is done
+	 * Chooses how to limit what a method returned. Gives {@code null} if this is no
+	 * future, is done, or is the handle of a durable task, which does not show its end.
 	 */
 	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
 		LimitedCall call = guard.call();
@@ -59,7 +55,7 @@ abstract class FutureTimeout {
 					&& (!call.limit().returnTypeUnknown() || isReplaceable(stage))) {
 				return new NewStage<>(stage, guard);
 			}
-			Assert.state(stage instanceof Future<?>, () -> call.method()
+			Assert.state(stage instanceof Future<?>, () -> call.describe()
 					+ ": @Timeout can neither cancel the %s nor return another one; declare CompletionStage or CompletableFuture as the return type"
 						.formatted(declared.getSimpleName()));
 			return new InPlace((Future<?>) stage, guard);
@@ -132,28 +128,6 @@ abstract class FutureTimeout {
 	abstract void expire();
 
 	/**
-	 * Whether the deadline has passed, although the timer may be late.
-	 */
-	final boolean isPastDeadline() {
-		return this.guard.isPastDeadline();
-	}
-
-	/**
-	 * Does on an executor what the timer has not done yet.
-	 */
-	final void expireNow() {
-		this.call.runtime().executor().execute(this::expire);
-	}
-
-	final boolean stopTimer() {
-		return this.guard.cancelAction();
-	}
-
-	final void notifyListeners() {
-		this.call.notifyListeners();
-	}
-
-	/**
 	 * Completes a future with what the caller gets after the deadline. The future of a
 	 * fallback is followed, and is cancelled if the caller cancels.
 	 */
@@ -167,15 +141,7 @@ abstract class FutureTimeout {
 			result.completeExceptionally(ex);
 			return;
 		}
-		BiConsumer<@Nullable Object, @Nullable Throwable> completion = (outcome, failure) -> {
-			if (failure != null) {
-				result.completeExceptionally(failure);
-			}
-			else {
-				result.complete((T) outcome);
-			}
-		};
-		follow(value, completion);
+		follow(value, (outcome, failure) -> complete(result, (T) outcome, failure));
 		result.whenComplete((outcome, failure) -> {
 			if (result.isCancelled()) {
 				cancelSource(value);
@@ -183,9 +149,15 @@ abstract class FutureTimeout {
 		});
 	}
 
-	/**
-	 * Follows what the fallback has returned.
-	 */
+	private static <T> void complete(CompletableFuture<T> result, T value, @Nullable Throwable failure) {
+		if (failure != null) {
+			result.completeExceptionally(failure);
+		}
+		else {
+			result.complete(value);
+		}
+	}
+
 	void follow(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> completion) {
 		if (value instanceof CompletionStage<?> stage) {
 			FutureCompletion.whenDone(stage, completion);
@@ -221,29 +193,26 @@ abstract class FutureTimeout {
 		}
 
 		private void onSource(T value, @Nullable Throwable failure) {
-			if (stopTimer()) {
-				if (isPastDeadline()) {
-					expireNow();
-				}
-				else if (failure != null) {
-					this.result.completeExceptionally(failure);
+			if (this.guard.cancelAction()) {
+				if (this.guard.isPastDeadline()) {
+					this.call.runtime().executor().execute(this::expire);
 				}
 				else {
-					this.result.complete(value);
+					complete(this.result, value, failure);
 				}
 			}
 		}
 
 		/** Has an effect only if the caller completed the result. */
 		private void onResult() {
-			if (stopTimer() && this.result.isCancelled()) {
+			if (this.guard.cancelAction() && this.result.isCancelled()) {
 				cancelSource(this.source);
 			}
 		}
 
 		@Override
 		void expire() {
-			notifyListeners();
+			this.call.notifyListeners();
 			cancelSource(this.source);
 			completeAfterDeadline(this.result);
 		}
@@ -281,7 +250,7 @@ abstract class FutureTimeout {
 			CompletableFuture<T> result = new CompletableFuture<>();
 			this.afterDeadline = result;
 			if (this.source.cancel(true)) {
-				notifyListeners();
+				this.call.notifyListeners();
 				completeAfterDeadline(result);
 			}
 			else {
@@ -293,7 +262,7 @@ abstract class FutureTimeout {
 
 		@Override
 		public boolean cancel(boolean mayInterruptIfRunning) {
-			stopTimer();
+			this.guard.cancelAction();
 			CompletableFuture<T> result = this.afterDeadline;
 			boolean cancelled = this.source.cancel(mayInterruptIfRunning);
 			return (result != null) ? result.cancel(mayInterruptIfRunning) : cancelled;
@@ -310,7 +279,7 @@ abstract class FutureTimeout {
 			if (!this.source.isDone()) {
 				return false;
 			}
-			stopTimer();
+			this.guard.cancelAction();
 			CompletableFuture<T> result = this.afterDeadline;
 			return result == null || result.isDone() || !this.source.isCancelled();
 		}
@@ -370,7 +339,7 @@ abstract class FutureTimeout {
 		@Override
 		Object start() {
 			if (this.source instanceof CompletionStage<?> stage) {
-				stage.whenComplete((value, failure) -> stopTimer());
+				stage.whenComplete((value, failure) -> this.guard.cancelAction());
 			}
 			return this.source;
 		}
@@ -381,11 +350,11 @@ abstract class FutureTimeout {
 				return;
 			}
 			if (this.source instanceof CompletableFuture<?> future) {
-				notifyListeners();
+				this.call.notifyListeners();
 				completeAfterDeadline(future);
 			}
 			else if (this.source.cancel(true)) {
-				notifyListeners();
+				this.call.notifyListeners();
 			}
 		}
 

@@ -12,50 +12,37 @@ import org.jspecify.annotations.Nullable;
 /**
  * Guards one call with a time limit: interrupts the thread of the call at the deadline,
  * and makes sure that no interrupt outlives the call. A call that returns after the
- * deadline has expired even if the wheel's thread was late and has not noticed.
+ * deadline has expired even if the wheel's thread was late.
  *
  * <p>
- * <b>Protocol.</b> The state changes from {@code RUNNING} by compare-and-set, so exactly
- * one side wins:
- * <ul>
- * <li>The wheel's thread, at the deadline: {@code RUNNING} to {@code EXPIRED}.</li>
- * <li>The interrupting thread, after the deadline: {@code EXPIRED} to
- * {@code INTERRUPTING}, then {@link Thread#interrupt()}, then {@code INTERRUPTED}. This
- * is the thread of {@link DeadlineStacks}, which first reads the stack of the call, or
- * the wheel's thread.</li>
- * <li>The thread of the call, when the call returns: {@code RUNNING} to {@code RETURNED},
- * or to {@code CLEARED} if the deadline has passed. The timer then has no effect. If this
- * thread loses, it changes {@code EXPIRED} to {@code CLEARED}, and nobody interrupts. If
- * this thread loses again, it waits for {@code INTERRUPTED}, clears its interrupt flag
- * and sets {@code CLEARED}.</li>
- * <li>The thread of the call, when the call returns a future in time: {@code RUNNING} to
- * {@code HANDED_OVER}. The deadline then runs an action instead of interrupting. The
- * deadline and {@link #cancelAction()} both change {@code HANDED_OVER} to
- * {@code RETURNED}, again by compare-and-set, so at most one of them has an effect.</li>
- * </ul>
+ * The state changes by compare-and-set, so exactly one side wins:
+ *
+ * <pre>
+ * RUNNING to EXPIRED                      the wheel's thread, at the deadline
+ * EXPIRED to INTERRUPTING to INTERRUPTED  the wheel's thread, or that of DeadlineStacks
+ * RUNNING to RETURNED                     the call returns in time
+ * RUNNING or EXPIRED to CLEARED           the call returns late, and nobody interrupts
+ * INTERRUPTED to CLEARED                  the call has waited for this, and clears the flag
+ * RUNNING to HANDED_OVER                  the call returns a future in time: the deadline
+ *                                         runs an action instead
+ * HANDED_OVER to RETURNED                 the deadline, or cancelAction()
+ * </pre>
  *
  * <p>
  * The guards of nested calls on one thread are linked. The outermost guard counts for all
  * of them the interrupts that were sent and not yet cleared.
- *
- * <p>
- * <b>Invariants.</b>
  * <ul>
  * <li>A guard interrupts only between {@code INTERRUPTING} and {@code INTERRUPTED}, and
- * the call does not return while its guard is in one of these states. So no interrupt
- * arrives after the return.</li>
+ * the call does not return in one of these states. So no interrupt arrives after the
+ * return.</li>
  * <li>The count is raised before an interrupt is sent, and lowered after the flag is
- * cleared. If the count is then still above zero, an enclosing guard has expired too, and
- * the thread may just have cleared the interrupt of that guard. The thread therefore
- * interrupts itself again.</li>
+ * cleared. If it is then above zero, the thread may have cleared the interrupt of an
+ * enclosing guard, and interrupts itself again.</li>
  * <li>A flag that was set before the first of these interrupts stays set, unless the body
- * clears it. The interrupting thread looks at the flag when it raises the count from
- * zero.</li>
+ * clears it.</li>
  * </ul>
- *
- * <p>
- * If other code interrupts the thread after the guard's interrupt and before the return,
- * the two interrupts cannot be distinguished. Both are cleared.
+ * An interrupt by other code between the guard's interrupt and the return cannot be told
+ * apart. Both are cleared.
  */
 final class InterruptGuard implements DirectTask {
 
@@ -131,10 +118,8 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Starts to guard a call of the current thread, which has to {@linkplain #leave
-	 * leave} the guard.
-	 * @return the guard; {@code null} if the wheel has stopped, so that the call has no
-	 * time limit
+	 * Starts to guard a call of the current thread. Gives {@code null} if the wheel has
+	 * stopped, so that the call has no time limit.
 	 */
 	static @Nullable InterruptGuard enter(LimitedCall call) {
 		InterruptGuard guard = new InterruptGuard(call);
@@ -146,10 +131,6 @@ final class InterruptGuard implements DirectTask {
 		return guard;
 	}
 
-	/**
-	 * Returns the guard of the current thread if it guards this call.
-	 * @return the guard, {@code null} if the call has none
-	 */
 	static @Nullable InterruptGuard current(MethodInvocation invocation) {
 		InterruptGuard guard = CURRENT.get();
 		return (guard != null && guard.call.isFor(invocation)) ? guard : null;
@@ -169,9 +150,6 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	/**
-	 * Acts at the deadline. Only the wheel's thread calls this.
-	 */
 	@Override
 	public void run() {
 		if (STATE.compareAndSet(this, RUNNING, EXPIRED)) {
@@ -184,7 +162,6 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Interrupts the thread of the call, unless the call has returned since the deadline.
-	 * @param stack the stack of that thread, {@code null} if it is unknown
 	 */
 	void interrupt(StackTraceElement @Nullable [] stack) {
 		if (STATE.compareAndSet(this, EXPIRED, INTERRUPTING)) {
@@ -198,9 +175,6 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	/**
-	 * Returns the thread of the call.
-	 */
 	Thread thread() {
 		return this.thread;
 	}
@@ -268,11 +242,9 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Returns the exception for the caller of an expired call. This is a new timeout,
-	 * with the stack at the deadline and the failure as suppressed exceptions. If the
-	 * failure is the timeout of an inner call, this is the failure, with the new timeout
-	 * as a suppressed exception. If this method has returned the failure before, it
-	 * returns the failure again.
+	 * The exception for the caller: a new timeout, with the stack at the deadline and the
+	 * failure suppressed. If the failure is the timeout of an inner call, this is the
+	 * failure, with the new timeout suppressed.
 	 */
 	MethodTimeoutException timeout(@Nullable Throwable failure) {
 		MethodTimeoutException thrown = this.thrown;

@@ -177,9 +177,6 @@ final class LaterResult {
 		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type) || isLater(type);
 	}
 
-	/**
-	 * Whether objects of a type do their work later.
-	 */
 	private static boolean isLater(Class<?> type) {
 		return IS_LATER.get(type);
 	}
@@ -202,10 +199,6 @@ final class LaterResult {
 				|| (WEB_PRESENT && WebTimeout.mayHaveBody(type));
 	}
 
-	/**
-	 * Limits a result that other threads work on when the method returns.
-	 * @return the limit, {@code null} if the object is no such result
-	 */
 	static @Nullable FutureTimeout startedWork(Object returned, InterruptGuard guard) {
 		return WEB_PRESENT ? WebTimeout.startedWork(returned, guard) : null;
 	}
@@ -263,7 +256,7 @@ final class LaterResult {
 	private static IllegalStateException unlimited(Object object, LimitedCall call) {
 		return new IllegalStateException(
 				"%s: @Timeout cannot limit the work of the %s, which comes after the return of the method; return the result itself, or a CompletableFuture, a publisher or a Callable of it"
-					.formatted(call.method(), object.getClass().getName()));
+					.formatted(call.describe(), object.getClass().getName()));
 	}
 
 	/**

@@ -11,52 +11,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a method with a time limit.
+ *
+ * @param method the called method
+ * @param nanos the limit; zero or negative if the call has no time left
  */
-final class LimitedCall {
+record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nullable Object[] arguments, long nanos,
+		TimeoutRuntime runtime) {
 
 	private static final Step UNCHANGED = (result) -> result;
 
-	private final TimeLimit limit;
-
-	private final long nanos;
-
-	private final Method method;
-
-	private final @Nullable Object target;
-
-	private final @Nullable Object[] arguments;
-
-	private final TimeoutRuntime runtime;
-
-	LimitedCall(TimeLimit limit, MethodInvocation invocation, TimeoutRuntime runtime) {
-		this.limit = limit;
-		this.method = invocation.getMethod();
-		this.target = invocation.getThis();
-		this.arguments = invocation.getArguments();
-		this.runtime = runtime;
-		this.nanos = limit.nanos(this.arguments);
+	static LimitedCall of(TimeLimit limit, MethodInvocation invocation, TimeoutRuntime runtime) {
+		@Nullable Object[] arguments = invocation.getArguments();
+		return new LimitedCall(limit, invocation.getMethod(), invocation.getThis(), arguments, limit.nanos(arguments),
+				runtime);
 	}
 
 	/**
-	 * Returns the limit of this call.
-	 * @return nanoseconds; zero or negative if the call has no time left
+	 * The name of the method, for messages.
 	 */
-	long nanos() {
-		return this.nanos;
-	}
-
-	TimeoutRuntime runtime() {
-		return this.runtime;
-	}
-
-	TimeLimit limit() {
-		return this.limit;
-	}
-
-	/**
-	 * Returns the name of the method, for messages.
-	 */
-	String method() {
+	String describe() {
 		return InvalidAnnotatedMethodException.describe(this.method);
 	}
 
@@ -83,18 +56,11 @@ final class LimitedCall {
 	/**
 	 * Runs on the current thread, within the limit, the work that the method has
 	 * returned.
+	 * @param fallback does the work that the fallback has returned
 	 */
 	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
 	<V extends @Nullable Object> V runLater(Callable<V> work, Step fallback) throws Exception {
-		try {
-			return (V) run(work::call, UNCHANGED, fallback);
-		}
-		catch (Exception | Error ex) {
-			throw ex;
-		}
-		catch (Throwable ex) {
-			throw new UndeclaredThrowableException(ex);
-		}
+		return (V) unchecked(() -> run(work::call, UNCHANGED, fallback));
 	}
 
 	private @Nullable Object run(Body body, Step later, Step fallback) throws Throwable {
@@ -138,10 +104,7 @@ final class LimitedCall {
 		return fallback.apply(afterDeadline(timeout));
 	}
 
-	/**
-	 * Returns what the caller gets after the deadline.
-	 */
-	@Nullable Object afterDeadline(MethodTimeoutException timeout) throws Throwable {
+	private @Nullable Object afterDeadline(MethodTimeoutException timeout) throws Throwable {
 		Fallback fallback = this.limit.fallback();
 		if (fallback == null) {
 			throw timeout;
@@ -150,32 +113,29 @@ final class LimitedCall {
 	}
 
 	/**
-	 * Returns what the caller gets after the deadline, for another thread. The fallback
-	 * runs in the context of the current thread.
+	 * What the caller gets after the deadline, for another thread. The fallback runs in
+	 * the context of the current thread.
 	 */
 	Callable<@Nullable Object> afterDeadline() {
-		Fallback fallback = this.limit.fallback();
-		if (fallback == null) {
-			return () -> {
-				throw newException();
-			};
+		Callable<@Nullable Object> outcome = () -> unchecked(() -> afterDeadline(newException()));
+		if (this.limit.fallback() == null) {
+			return outcome;
 		}
-		return this.runtime.inContext(() -> {
-			try {
-				return fallback.call(this.target, this.arguments, newException());
-			}
-			catch (Exception | Error ex) {
-				throw ex;
-			}
-			catch (Throwable ex) {
-				throw new UndeclaredThrowableException(ex);
-			}
-		});
+		return this.runtime.<@Nullable Object>inContext(outcome);
 	}
 
-	/**
-	 * What is limited.
-	 */
+	private static @Nullable Object unchecked(Body body) throws Exception {
+		try {
+			return body.run();
+		}
+		catch (Exception | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
+	}
+
 	@FunctionalInterface
 	private interface Body {
 

@@ -27,18 +27,11 @@ final class ReactorTimeout {
 	/** What a subscriber gets after the deadline, in the context of the call. */
 	private final Callable<@Nullable Object> afterDeadline;
 
-	/**
-	 * Creates an instance on the thread of the call.
-	 */
 	private ReactorTimeout(LimitedCall call) {
 		this.call = call;
 		this.afterDeadline = call.afterDeadline();
 	}
 
-	/**
-	 * Limits what a method returned, if it is a publisher.
-	 * @return what the caller gets, {@code null} if the object is no publisher
-	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {
 		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
 		if (adapter == null || !call.limit().returnType().isAssignableFrom(adapter.getReactiveType())) {
@@ -74,9 +67,6 @@ final class ReactorTimeout {
 		});
 	}
 
-	/**
-	 * One subscription.
-	 */
 	private final class Subscription {
 
 		private final long startNanos = ReactorTimeout.this.call.runtime().nanoTime();
@@ -100,9 +90,6 @@ final class ReactorTimeout {
 			});
 		}
 
-		/**
-		 * Whether the deadline has passed.
-		 */
 		boolean isExpired() {
 			LimitedCall call = ReactorTimeout.this.call;
 			if (this.limited && call.runtime().nanoTime() - this.startNanos >= call.nanos()) {

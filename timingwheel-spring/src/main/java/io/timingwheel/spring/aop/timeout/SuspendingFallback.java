@@ -20,9 +20,6 @@ final class SuspendingFallback {
 	private SuspendingFallback() {
 	}
 
-	/**
-	 * Calls a fallback that suspends or not.
-	 */
 	@SuppressWarnings("NullAway") // Arguments may be null in CoroutinesUtils, too.
 	static Object call(Method fallback, @Nullable Object target, @Nullable Object[] arguments)
 			throws InvocationTargetException, IllegalAccessException {

@@ -42,9 +42,6 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	private static final String EXAMPLE = "set a positive duration such as 800ms";
 
-	/**
-	 * Reads and checks an annotation.
-	 */
 	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
 		ResolvableType resolved = ResolvableType.forMethodReturnType(method, beanClass);
@@ -95,18 +92,12 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 		return TimeUnit.NANOSECONDS.convert(limit);
 	}
 
-	/**
-	 * Returns this limit with another duration, for one bean.
-	 */
 	TimeLimit replacedBy(Duration duration) {
 		long nanos = TimeUnit.NANOSECONDS.convert(duration);
 		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.resultMayComeLater,
 				this.fallback, null, () -> nanos);
 	}
 
-	/**
-	 * Resolves a constant limit if this has not happened yet.
-	 */
 	void resolve() {
 		Long unused = this.constant.get();
 	}

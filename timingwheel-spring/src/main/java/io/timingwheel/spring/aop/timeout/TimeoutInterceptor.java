@@ -20,9 +20,6 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	private final TimeoutRuntime runtime;
 
-	/**
-	 * Creates an interceptor.
-	 */
 	TimeoutInterceptor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime) {
 		this.methods = methods;
 		this.overridden = overridden;
@@ -31,8 +28,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LimitedCall call = new LimitedCall(limit(invocation), invocation, this.runtime);
-		return call.run(invocation);
+		return LimitedCall.of(limit(invocation), invocation, this.runtime).run(invocation);
 	}
 
 	private TimeLimit limit(MethodInvocation invocation) {

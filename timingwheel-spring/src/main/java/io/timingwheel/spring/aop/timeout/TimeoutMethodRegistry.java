@@ -61,9 +61,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		this.rules = new ProxyRules(beanFactory);
 	}
 
-	/**
-	 * Returns a pointcut that matches the annotated methods.
-	 */
 	Pointcut pointcut() {
 		return this.annotated.pointcut();
 	}
@@ -100,9 +97,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return result;
 	}
 
-	/**
-	 * Checks that the proxy of a bean can intercept the methods.
-	 */
 	void check(Class<?> beanClass, String beanName) {
 		Set<Method> methods = of(ClassUtils.getUserClass(beanClass)).keySet();
 		Set<Method> defaults = this.annotated.defaults(beanClass);
@@ -143,10 +137,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		}
 	}
 
-	/**
-	 * Returns the time limit of a method.
-	 * @return the time limit, {@code null} if there is none
-	 */
 	@Nullable TimeLimit find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		TimeLimit limit = this.methods.get(key);

@@ -46,9 +46,6 @@ final class TimeoutRuntime {
 		this.listeners = listeners;
 	}
 
-	/**
-	 * Returns the current time of the wheel's clock.
-	 */
 	long nanoTime() {
 		return this.wheel.get().nanoTime();
 	}
@@ -71,9 +68,6 @@ final class TimeoutRuntime {
 		}
 	}
 
-	/**
-	 * Returns the executor that completes expired futures and publishers.
-	 */
 	Executor executor() {
 		return this.executor.get();
 	}

@@ -23,35 +23,21 @@ final class WebTimeout {
 	private WebTimeout() {
 	}
 
-	/**
-	 * Limits a {@code DeferredResult}.
-	 * @return the limit, {@code null} if the object is none or has its result
-	 */
 	static @Nullable FutureTimeout startedWork(Object returned, InterruptGuard guard) {
 		return (returned instanceof DeferredResult<?> result && !result.isSetOrExpired())
 				? new OfDeferredResult<>(result, guard) : null;
 	}
 
-	/**
-	 * Limits the work of a {@code WebAsyncTask}.
-	 * @return the limited task, {@code null} if the object is none
-	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {
 		return (returned instanceof WebAsyncTask<?> task
 				&& call.limit().returnType().isAssignableFrom(WebAsyncTask.class))
 						? new LimitedWebAsyncTask<>(task, call) : null;
 	}
 
-	/**
-	 * Whether objects of a type are a body with headers.
-	 */
 	static boolean mayHaveBody(Class<?> type) {
 		return HttpEntity.class.isAssignableFrom(type);
 	}
 
-	/**
-	 * Returns the body if an object is the body with headers.
-	 */
 	static @Nullable Object body(Object returned) {
 		return (returned instanceof HttpEntity<?> entity) ? entity.getBody() : null;
 	}
@@ -80,7 +66,7 @@ final class WebTimeout {
 			if (this.source.isSetOrExpired()) {
 				return;
 			}
-			notifyListeners();
+			this.call.notifyListeners();
 			CompletableFuture<T> result = new CompletableFuture<>();
 			completeAfterDeadline(result);
 			result.whenComplete((value, failure) -> {

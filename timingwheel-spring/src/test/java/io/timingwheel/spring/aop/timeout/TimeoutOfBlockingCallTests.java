@@ -25,8 +25,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -58,6 +61,28 @@ class TimeoutOfBlockingCallTests {
 			Thread.sleep(Duration.ofHours(1).toMillis());
 			return null;
 		}, InterruptedException.class);
+	}
+
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "There are no virtual threads before Java 21")
+	void interruptsAVirtualThreadAndShowsItsStack() throws Exception {
+		// By reflection, because the method exists since Java 21.
+		ExecutorService threads = (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor")
+			.invoke(null);
+		Future<Boolean> interruptedAfterwards = threads.submit(() -> {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				Thread.sleep(Duration.ofHours(1).toMillis());
+				return null;
+			}))
+				.satisfies((timeout) -> assertThat(timeout.getSuppressed())
+					.anySatisfy((suppressed) -> assertThat(suppressed).isInstanceOf(StackAtDeadline.class)
+						.extracting(Throwable::getStackTrace)
+						.asInstanceOf(InstanceOfAssertFactories.ARRAY)
+						.isNotEmpty()));
+			return Thread.interrupted();
+		});
+		threads.shutdown();
+		assertThat(interruptedAfterwards.get()).isFalse();
 	}
 
 	@Test
