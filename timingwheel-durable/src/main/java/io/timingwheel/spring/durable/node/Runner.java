@@ -3,9 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.LongSupplier;
 
-import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
@@ -29,8 +27,6 @@ final class Runner {
 
 	private final NodeParts parts;
 
-	private final Services services;
-
 	private final HandOverExecutors handOvers;
 
 	private final Held held;
@@ -41,16 +37,12 @@ final class Runner {
 
 	private final Duration missedAfter;
 
-	private final LongSupplier clock;
-
 	Runner(NodeParts parts, Held held, LeaseKeeper leases, Settler settler) {
 		this.parts = parts;
-		this.services = parts.services();
-		this.handOvers = this.services.handOvers();
+		this.handOvers = parts.services().handOvers();
 		this.held = held;
 		this.leases = leases;
 		this.settler = settler;
-		this.clock = parts::nanoTime;
 		this.missedAfter = parts.settings().lease().multipliedBy(MISSED_LEASES);
 	}
 
@@ -156,10 +148,10 @@ final class Runner {
 	}
 
 	private @Nullable Throwable invoke(Run run) {
-		RunningBodies bodies = this.services.bodies();
+		RunningBodies bodies = this.parts.services().bodies();
 		bodies.enter();
 		try {
-			TaskExecution.run(run, this.services.interceptor(), null);
+			TaskExecution.run(run, this.parts.services().interceptor(), null);
 			return null;
 		}
 		catch (Throwable ex) {
@@ -175,7 +167,7 @@ final class Runner {
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		boolean held = run.end();
 		try {
-			recorder.executed(run.latenessNanos, run.startedNanos, this.clock);
+			recorder.executed(run.latenessNanos, run.startedNanos, this.parts::nanoTime);
 			settle(run, recorder, error, held, unreadable);
 		}
 		catch (Throwable ex) {

@@ -146,7 +146,7 @@ public final class MethodPayloads {
 			return readArguments(json);
 		}
 		catch (UndecodablePayloadException ex) {
-			PayloadMigration migration = this.codec.migrations().find(this.names);
+			PayloadMigration migration = this.codec.migration(this.names);
 			if (migration == null) {
 				throw ex;
 			}

@@ -5,14 +5,23 @@ import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes the payloads of calls: <code>{"v":1,"handler":"close-order","args":[42]}</code>.
@@ -23,13 +32,16 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class PayloadCodec {
 
+	private static final Log logger = LogFactory.getLog(PayloadCodec.class);
+
 	private static final int VERSION = 1;
 
 	private final PayloadMapper mapper;
 
 	private final long maxBytes;
 
-	private final PayloadMigrations migrations;
+	/** Asked for the beans late, since a migration may depend on other beans. */
+	private final SingletonSupplier<Map<String, PayloadMigration>> migrations;
 
 	/**
 	 * @param migrations called once, not before the node starts
@@ -37,7 +49,7 @@ public final class PayloadCodec {
 	public PayloadCodec(JsonMapper mapper, long maxBytes, Supplier<? extends Collection<PayloadMigration>> migrations) {
 		this.mapper = new PayloadMapper(mapper);
 		this.maxBytes = maxBytes;
-		this.migrations = new PayloadMigrations(migrations);
+		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
 	}
 
 	/**
@@ -60,19 +72,38 @@ public final class PayloadCodec {
 		return payload(name, start(name), write(name, null, arguments));
 	}
 
+	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
+		Map<String, PayloadMigration> byName = new HashMap<>();
+		for (PayloadMigration migration : migrations) {
+			PayloadMigration other = byName.put(migration.taskName(), migration);
+			if (other != null) {
+				throw new IllegalStateException(("The durable task \"%s\" has two beans of the type PayloadMigration,"
+						+ " %s and %s; make them one, which gets the number of stored arguments")
+					.formatted(migration.taskName(), other.getClass().getName(), migration.getClass().getName()));
+			}
+		}
+		return byName;
+	}
+
 	/**
+	 * Warns of migrations that are never called.
 	 * @throws IllegalStateException if two migrations have the same name
 	 */
 	public void checkMigrations(Collection<String> names) {
-		this.migrations.check(names);
+		Set<String> unknown = new TreeSet<>(this.migrations.obtain().keySet());
+		unknown.removeAll(names);
+		unknown.forEach((name) -> logger.warn(("The PayloadMigration for \"%s\" is never called: this application has"
+				+ " no durable method with this name or alias")
+			.formatted(name)));
+	}
+
+	@Nullable PayloadMigration migration(List<String> names) {
+		Map<String, PayloadMigration> byName = this.migrations.obtain();
+		return names.stream().map(byName::get).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 	PayloadMapper mapper() {
 		return this.mapper;
-	}
-
-	PayloadMigrations migrations() {
-		return this.migrations;
 	}
 
 	String start(String name) {

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.store;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -113,26 +114,20 @@ public final class EnqueueCombiner {
 	private List<Supplier<Enqueued>> store(List<NewTask> tasks) {
 		try {
 			List<Enqueued> enqueued = this.together.send(tasks);
-			return results(tasks.size(), (i) -> (enqueued != null) ? enqueued.get(i) : this.alone.apply(tasks.get(i)));
+			return results(tasks, (i) -> (enqueued != null) ? enqueued.get(i) : this.alone.apply(tasks.get(i)));
 		}
 		catch (PartlyStoredException ex) {
-			return results(tasks.size(), (i) -> {
-				Enqueued enqueued = ex.enqueued().get(i);
-				if (enqueued == null) {
-					throw ex.failure();
-				}
-				return enqueued;
-			});
+			return results(tasks, (i) -> Optional.ofNullable(ex.enqueued().get(i)).orElseThrow(ex::failure));
 		}
 		catch (RuntimeException | Error ex) {
-			return results(tasks.size(), (i) -> {
+			return results(tasks, (i) -> {
 				throw ex;
 			});
 		}
 	}
 
-	private static List<Supplier<Enqueued>> results(int tasks, IntFunction<Enqueued> result) {
-		return IntStream.range(0, tasks).<Supplier<Enqueued>>mapToObj((i) -> () -> result.apply(i)).toList();
+	private static List<Supplier<Enqueued>> results(List<NewTask> tasks, IntFunction<Enqueued> result) {
+		return IntStream.range(0, tasks.size()).<Supplier<Enqueued>>mapToObj((i) -> () -> result.apply(i)).toList();
 	}
 
 	/**

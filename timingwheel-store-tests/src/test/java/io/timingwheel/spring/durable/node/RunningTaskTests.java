@@ -1,9 +1,10 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -167,7 +168,7 @@ class RunningTaskTests extends NodeTestSupport {
 			}
 
 		});
-		List<Runnable> withoutThread = new ArrayList<>();
+		Queue<Runnable> withoutThread = new ConcurrentLinkedQueue<>();
 		handle(new NumberHandler(NAME, (number) -> {
 		}, withoutThread::add, null, Missed.ONCE));
 		handle("other", (number) -> this.started.incrementAndGet());
@@ -176,12 +177,12 @@ class RunningTaskTests extends NodeTestSupport {
 		String late = enqueue(-1, Duration.ofMillis(1_100));
 		DurableNode node = node();
 		advanceMillis(1_100);
-		assertThat(withoutThread).hasSize(NameWindow.MIN_SIZE);
+		await().until(() -> withoutThread.size() == NameWindow.MIN_SIZE);
 		assertThat(begins).hasValue(5);
 		fails.set(false);
 		advanceMillis(100);
 		assertThat(begins).hasValue(5);
-		while (this.started.get() == 0) {
+		while (begins.get() == 5) {
 			advanceMillis(1);
 		}
 		advanceMillis(95);
@@ -209,14 +210,19 @@ class RunningTaskTests extends NodeTestSupport {
 	@Test
 	void aNodeHoldsNoMoreThanItsLimitAndRunsAll() {
 		this.maxInFlight = 10;
-		handleOnThreads(NAME, (number) -> this.started.incrementAndGet());
+		handleOnThreads(NAME, this::waitForEnd);
 		IntStream.range(0, 500).forEach((number) -> enqueue(number, Duration.ZERO));
-		DurableNode node = nodeOnThreads();
+		DurableNode node = node();
+		advanceMillis(1);
+		await().until(() -> this.started.get() == THREADS);
+		advance(POLL);
+		assertThat(node.inFlight()).isEqualTo(10);
+		this.end.countDown();
 		await().until(() -> {
+			advanceMillis(1);
 			assertThat(node.inFlight()).isLessThanOrEqualTo(10);
-			return this.started.get() == 500;
+			return counts().completed() == 500;
 		});
-		await().until(() -> this.store.counts(List.of()).isEmpty());
 	}
 
 	@Test
