@@ -46,8 +46,6 @@ public final class DelayedTaskRegistry {
 
 	private final TaskDirectory directory;
 
-	private final TaskShutdown shutdown;
-
 	private final MemoryTaskReader memoryTasks;
 
 	/**
@@ -102,8 +100,7 @@ public final class DelayedTaskRegistry {
 
 	private DelayedTaskRegistry(TaskEnvironment environment) {
 		this.environment = environment;
-		this.directory = new TaskDirectory(this.environment);
-		this.shutdown = new TaskShutdown(this.directory, this.environment);
+		this.directory = environment.directory();
 		this.memoryTasks = new MemoryTaskReader(this.directory, this.environment);
 	}
 
@@ -442,7 +439,7 @@ public final class DelayedTaskRegistry {
 	 * @return the shutdown, always the same object
 	 */
 	public TaskShutdown atShutdown() {
-		return this.shutdown;
+		return this.environment.shutdown();
 	}
 
 	/**

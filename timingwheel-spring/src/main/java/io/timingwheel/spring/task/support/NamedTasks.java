@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -43,6 +44,9 @@ final class NamedTasks {
 	private final TaskRecorder recorder;
 
 	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
+
+	/** How many repeating tasks run, and are in the map of the pending tasks too. */
+	private final LongAdder repeatingRuns = new LongAdder();
 
 	private final ExpiryTimers expiryTimers = new ExpiryTimers(this);
 
@@ -150,7 +154,15 @@ final class NamedTasks {
 	}
 
 	TaskCounts counts() {
-		return this.recorder.counts(this.pending.mappingCount());
+		return this.recorder.counts(pendingCount());
+	}
+
+	long pendingCount() {
+		return Math.max(0, this.pending.mappingCount() - this.repeatingRuns.sum());
+	}
+
+	void countRepeatingRun(int change) {
+		this.repeatingRuns.add(change);
 	}
 
 	/**
@@ -170,7 +182,7 @@ final class NamedTasks {
 		if (earlier != null && earlier.effect() == Effect.CANCEL) {
 			submission.setAbsentBefore(earlier.sequence());
 		}
-		ShutdownState shutdown = this.environment.shutdown();
+		TaskShutdown shutdown = this.environment.shutdown();
 		shutdown.checkAccepting(submission.definition().name());
 		// Finds the executor, so that a missing one fails here and not on the wheel's
 		// thread.
@@ -305,18 +317,27 @@ final class NamedTasks {
 	 * @return whether there was such a task
 	 */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
-		return withdraw(slot, condition, TaskOutcome.CANCELLED);
+		return withdraw(slot, condition, TaskOutcome.CANCELLED, false);
+	}
+
+	/**
+	 * Cancels a pending task, since the application shuts down. A repeating task that
+	 * runs is not pending: it ends with this run, and so does its future.
+	 * @return whether there was a pending task
+	 */
+	boolean cancelAtShutdown(Object slot) {
+		return withdraw(slot, ANY, TaskOutcome.CANCELLED, true);
 	}
 
 	/**
 	 * Removes a pending task that is too late to begin, and cancels its future.
 	 */
 	void expire(Object slot, long sequence) {
-		withdraw(slot, (task) -> task.sequence() == sequence, TaskOutcome.EXPIRED);
+		withdraw(slot, (task) -> task.sequence() == sequence, TaskOutcome.EXPIRED, false);
 	}
 
-	private boolean withdraw(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
-		Withdrawal withdrawal = new Withdrawal(condition);
+	private boolean withdraw(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome, boolean atShutdown) {
+		Withdrawal withdrawal = new Withdrawal(condition, atShutdown);
 		this.pending.computeIfPresent(slot, withdrawal::apply);
 		if (!withdrawal.done) {
 			return false;
@@ -394,12 +415,15 @@ final class NamedTasks {
 
 		private final Predicate<PendingTask> condition;
 
+		private final boolean atShutdown;
+
 		private @Nullable TaskFuture<?> future;
 
 		private boolean done;
 
-		Withdrawal(Predicate<PendingTask> condition) {
+		Withdrawal(Predicate<PendingTask> condition, boolean atShutdown) {
 			this.condition = condition;
+			this.atShutdown = atShutdown;
 		}
 
 		@Nullable PendingTask apply(Object slot, PendingTask task) {
@@ -407,7 +431,7 @@ final class NamedTasks {
 				return task;
 			}
 			this.future = task.future();
-			this.done = true;
+			this.done = !this.atShutdown || !task.isRunning();
 			task.withdraw();
 			return null;
 		}

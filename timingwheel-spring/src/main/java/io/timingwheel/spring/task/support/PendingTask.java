@@ -312,6 +312,9 @@ final class PendingTask implements RoutedTask {
 	 */
 	void forget() {
 		this.definition.tasks().expiryTimers().stop(this.sequence);
+		if (this.payload instanceof Repetition repetition) {
+			repetition.setRunning(this, false);
+		}
 		this.timer = null;
 		this.payload = null;
 		this.future = null;

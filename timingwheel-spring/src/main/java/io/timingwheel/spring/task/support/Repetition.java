@@ -86,10 +86,21 @@ final class Repetition {
 	/**
 	 * Records that a run begins.
 	 */
-	void begin(TaskClock clock) {
-		this.running = true;
+	void begin(PendingTask task, TaskClock clock) {
+		setRunning(task, true);
 		this.moved = false;
 		this.startedAt = now(clock);
+	}
+
+	/**
+	 * Records whether a run is under way. During a run the task does not count as
+	 * pending, though it is in the map.
+	 */
+	void setRunning(PendingTask task, boolean running) {
+		if (this.running != running) {
+			this.running = running;
+			task.definition().tasks().countRepeatingRun(running ? 1 : -1);
+		}
 	}
 
 	/**
@@ -112,7 +123,7 @@ final class Repetition {
 			return false;
 		}
 		task.start(retry);
-		this.running = false;
+		setRunning(task, false);
 		this.attempt++;
 		return true;
 	}
@@ -129,7 +140,7 @@ final class Repetition {
 		if (next != null) {
 			task.start(next);
 		}
-		this.running = false;
+		setRunning(task, false);
 		this.attempt = 1;
 		return next != null;
 	}

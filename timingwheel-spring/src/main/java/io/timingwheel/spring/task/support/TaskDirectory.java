@@ -118,7 +118,7 @@ final class TaskDirectory {
 	 * How many tasks of all names have not begun.
 	 */
 	long pendingCount() {
-		return all().stream().mapToLong((tasks) -> tasks.pending().mappingCount()).sum();
+		return all().stream().mapToLong(NamedTasks::pendingCount).sum();
 	}
 
 	/**

@@ -27,7 +27,7 @@ final class TaskEnvironment {
 
 	private final String idPrefix = "%08x-".formatted(ThreadLocalRandom.current().nextInt());
 
-	private final ShutdownState shutdown = new ShutdownState();
+	private final TaskShutdown shutdown = new TaskShutdown(this);
 
 	private final RunningBodies bodies = new RunningBodies();
 
@@ -45,6 +45,8 @@ final class TaskEnvironment {
 
 	private final TaskPolicies policies;
 
+	private final TaskDirectory directory;
+
 	TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
 			@Nullable ManualTime manualTime, TaskPolicies policies) {
@@ -55,6 +57,11 @@ final class TaskEnvironment {
 		this.interceptor = interceptor;
 		this.manualTime = manualTime;
 		this.policies = policies;
+		this.directory = new TaskDirectory(this);
+	}
+
+	TaskDirectory directory() {
+		return this.directory;
 	}
 
 	TimingWheel wheel() {
@@ -65,7 +72,7 @@ final class TaskEnvironment {
 		return this.clock;
 	}
 
-	ShutdownState shutdown() {
+	TaskShutdown shutdown() {
 		return this.shutdown;
 	}
 

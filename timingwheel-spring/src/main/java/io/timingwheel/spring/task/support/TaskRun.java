@@ -146,7 +146,7 @@ final class TaskRun implements TaskExecution {
 		this.begunNanos = environment().clock().nanoTime();
 		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
 		if (this.payload instanceof Repetition repetition) {
-			repetition.begin(environment().clock());
+			repetition.begin(current, environment().clock());
 			return current;
 		}
 		current.forget();
@@ -405,7 +405,13 @@ final class TaskRun implements TaskExecution {
 	 */
 	private boolean goesOn(Repetition repetition, @Nullable Throwable error) {
 		if (error != null && repetition.endsWithFailure()) {
-			tasks().pending().remove(slot(), this.task);
+			tasks().pending().computeIfPresent(slot(), (slot, current) -> {
+				if (current != this.task) {
+					return current;
+				}
+				current.forget();
+				return null;
+			});
 			if (this.future == null || !this.future.isDone()) {
 				logger.warn("The repeating task \"" + name() + "\" does not run again, since it threw: "
 						+ UserErrors.describe(error));
@@ -420,8 +426,9 @@ final class TaskRun implements TaskExecution {
 
 	private boolean scheduleNextRun(Repetition repetition) {
 		AtomicBoolean last = new AtomicBoolean();
+		PendingTask pending;
 		try {
-			tasks().pending().computeIfPresent(slot(), (slot, current) -> {
+			pending = tasks().pending().computeIfPresent(slot(), (slot, current) -> {
 				if (current == this.task) {
 					if (!repetition.scheduleNextRun(current, environment().clock())) {
 						last.setPlain(true);
@@ -435,6 +442,10 @@ final class TaskRun implements TaskExecution {
 		catch (TaskRejectedException ex) {
 			scheduleNextRunLater(repetition);
 			return true;
+		}
+		if (pending != this.task && !last.getPlain() && this.future != null) {
+			// The shutdown has let the task end with this run.
+			this.future.cancelled();
 		}
 		heedShutdown(this.task.dueNanos());
 		return !last.getPlain();

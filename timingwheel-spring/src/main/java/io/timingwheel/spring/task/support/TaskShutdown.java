@@ -1,40 +1,82 @@
 package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
-import io.timingwheel.spring.task.internal.RunningBodies;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down.
- * Thread-safe.
+ * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down. Tasks
+ * ask here whether they may still run, and report that they have ended. Thread-safe.
  *
  * @since 0.1
  */
 public final class TaskShutdown {
 
-	private final TaskDirectory directory;
+	private static final long CHECK_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final TaskClock clock;
+	private final Lock lock = new ReentrantLock();
 
-	private final ShutdownState state;
+	private final Condition changed = this.lock.newCondition();
 
-	private final RunningBodies bodies;
+	/**
+	 * Whether the shutdown waits for a change. Until then, tasks do not take the lock.
+	 */
+	private volatile boolean waiting;
 
-	private final boolean timeStands;
+	private volatile boolean accepting = true;
 
-	TaskShutdown(TaskDirectory directory, TaskEnvironment environment) {
-		this.directory = directory;
-		this.clock = environment.clock();
-		this.state = environment.shutdown();
-		this.bodies = environment.bodies();
-		this.timeStands = environment.manualTime() != null;
+	/** The last deadline at which a task may still run; {@code null} for no limit. */
+	private volatile @Nullable Long lastDueNanos;
+
+	private volatile boolean noneMayRun;
+
+	private final TaskEnvironment environment;
+
+	TaskShutdown(TaskEnvironment environment) {
+		this.environment = environment;
+	}
+
+	boolean isAccepting() {
+		return this.accepting;
+	}
+
+	/**
+	 * Checks that tasks are accepted.
+	 * @throws TaskRejectedException if not
+	 */
+	void checkAccepting(String name) {
+		if (!this.accepting) {
+			throw new TaskRejectedException(
+					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
+		}
+	}
+
+	/**
+	 * Whether a pending task that is due at a time of the wheel's clock may still run.
+	 * The shutdown changes this answer before it looks for the tasks that must not run. A
+	 * thread that makes a task pending asks afterwards. So one of the two cancels the
+	 * task.
+	 */
+	boolean mayRun(long dueNanos) {
+		if (this.accepting) {
+			return true;
+		}
+		Long last = this.lastDueNanos;
+		return !this.noneMayRun && (last == null || dueNanos - last <= 0);
 	}
 
 	/**
 	 * Refuses new tasks from now on.
 	 */
 	public void stopAccepting() {
-		this.state.stopAccepting();
+		this.accepting = false;
 	}
 
 	/**
@@ -42,11 +84,11 @@ public final class TaskShutdown {
 	 * @return how many there were
 	 */
 	public long cancelPending() {
-		this.state.setNoneMayRun();
+		this.noneMayRun = !this.accepting;
 		long cancelled = 0;
-		for (NamedTasks tasks : this.directory.all()) {
+		for (NamedTasks tasks : this.environment.directory().all()) {
 			for (PendingTask task : tasks.pending().values()) {
-				cancelled += tasks.cancel(task.slot()) ? 1 : 0;
+				cancelled += tasks.cancelAtShutdown(task.slot()) ? 1 : 0;
 			}
 		}
 		return cancelled;
@@ -62,16 +104,16 @@ public final class TaskShutdown {
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
-		if (this.timeStands) {
+		if (this.environment.manualTime() != null) {
 			// No task falls due while nobody moves the time.
 			cancelPending();
 			return runningCount() == 0;
 		}
 		long deadline = TaskClock.deadline(System.nanoTime(), period);
-		this.state.setLastDue(TaskClock.deadline(this.clock.nanoTime(), period));
+		setLastDue(TaskClock.deadline(this.environment.clock().nanoTime(), period));
 		cancelLate();
 		try {
-			this.state.await(() -> this.directory.pendingCount() == 0 && runningCount() == 0, deadline);
+			await(() -> this.environment.directory().pendingCount() == 0 && runningCount() == 0, deadline);
 		}
 		finally {
 			cancelPending();
@@ -79,11 +121,15 @@ public final class TaskShutdown {
 		return runningCount() == 0;
 	}
 
+	void setLastDue(long lastDueNanos) {
+		this.lastDueNanos = lastDueNanos;
+	}
+
 	private void cancelLate() {
-		for (NamedTasks tasks : this.directory.all()) {
+		for (NamedTasks tasks : this.environment.directory().all()) {
 			for (PendingTask task : tasks.pending().values()) {
-				if (tasks.isPaused() || !this.state.mayRun(task.dueNanos())) {
-					tasks.cancel(task.slot());
+				if (tasks.isPaused() || !mayRun(task.dueNanos())) {
+					tasks.cancelAtShutdown(task.slot());
 				}
 			}
 		}
@@ -96,12 +142,12 @@ public final class TaskShutdown {
 	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
-		if (this.timeStands) {
+		if (this.environment.manualTime() != null) {
 			// Bodies run on the thread that moves the time. A future that is not done
 			// has most likely been forgotten by a test.
 			return runningCount() == 0;
 		}
-		return this.state.await(() -> runningCount() == 0, TaskClock.deadline(System.nanoTime(), period));
+		return await(() -> runningCount() == 0, TaskClock.deadline(System.nanoTime(), period));
 	}
 
 	/**
@@ -109,8 +155,48 @@ public final class TaskShutdown {
 	 * @return the number
 	 */
 	public long runningCount() {
-		long running = this.directory.runningCount();
-		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
+		long running = this.environment.directory().runningCount();
+		return (running > 0) ? Math.max(0, running - this.environment.bodies().waitingForEnd()) : 0;
+	}
+
+	/**
+	 * Reports that a task has ended, was cancelled, or waits for its next run.
+	 */
+	void changed() {
+		if (this.waiting) {
+			this.lock.lock();
+			try {
+				this.changed.signalAll();
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+	}
+
+	/**
+	 * Waits until a condition holds. Checks the condition after each change, and from
+	 * time to time, since a body that begins to wait for the end of the application is
+	 * not a change.
+	 * @param deadline when to give up, by {@link System#nanoTime()}
+	 * @return whether the condition holds
+	 */
+	private boolean await(BooleanSupplier condition, long deadline) throws InterruptedException {
+		this.waiting = true;
+		this.lock.lock();
+		try {
+			while (!condition.getAsBoolean()) {
+				long left = deadline - System.nanoTime();
+				if (left <= 0) {
+					return false;
+				}
+				this.changed.awaitNanos(Math.min(left, CHECK_INTERVAL));
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 }

@@ -3,6 +3,7 @@ package io.timingwheel.spring.task.support;
 import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -10,9 +11,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
@@ -226,6 +229,24 @@ class TaskShutdownTests {
 		catch (TaskRejectedException ex) {
 			// The shutdown ends the loop.
 		}
+	}
+
+	@Test
+	void aRepeatingTaskThatRunsIsNotPendingAndItsHandleIsDoneAfterTheRun() {
+		VirtualTasks tasks = new VirtualTasks();
+		List<Object> duringTheRun = new ArrayList<>();
+		AtomicReference<DelayedTask<?>> handle = new AtomicReference<>();
+		handle.set(tasks.template.task(() -> {
+			duringTheRun.add(tasks.registry.pendingCount());
+			tasks.registry.atShutdown().stopAccepting();
+			duringTheRun.add(tasks.registry.atShutdown().cancelPending());
+			duringTheRun.add(handle.get().status());
+		}).id(TaskId.of("repeating", 1)).every(Duration.ofSeconds(1)));
+		assertThat(tasks.registry.pendingCount()).isOne();
+		tasks.advanceSeconds(5);
+		assertThat(duringTheRun).containsExactly(0L, 0L, Status.RUNNING);
+		assertThat(handle.get().status()).isEqualTo(Status.CANCELLED);
+		assertThat(tasks.registry.pendingCount()).isZero();
 	}
 
 }
