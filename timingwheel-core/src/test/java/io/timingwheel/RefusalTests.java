@@ -504,6 +504,22 @@ class RefusalTests {
 	}
 
 	@Test
+	void executorThatRunsARefusedTaskTooLateDoesNotLoseIt() {
+		List<Runnable> kept = new ArrayList<>();
+		TimingWheel wheel = wheel((task) -> {
+			kept.add(task);
+			this.refuseOrRun(task);
+		});
+		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		kept.get(0).run();
+		assertThat(this.task.count()).isZero();
+		this.refuse = false;
+		this.clock.advance(Duration.ofSeconds(2));
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
 	void timerIsNotLostIfTheLoggerFails() {
 		Logger logger = Logger.getLogger(TimingWheel.class.getName());
 		Handler failing = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {

@@ -131,6 +131,15 @@ class WheelTests {
 	}
 
 	@Test
+	void overdueTimerLetsTheClockPassNoOccupiedSlot() {
+		Wheel wheel = newWheel(4);
+		Timer due = place(wheel, 10, 0);
+		Timer overdue = place(wheel, 5, 20);
+		new WheelInvariants(wheel, (any) -> false).check();
+		assertThat(expireAll(wheel, 20)).containsExactly(overdue, due);
+	}
+
+	@Test
 	void nothingOvertakesATimerThatTheDriverPutsBack() {
 		Wheel wheel = newWheel(4);
 		Timer timer = place(wheel, 2, 0);
