@@ -20,21 +20,21 @@ import org.springframework.aot.hint.annotation.Reflective;
  *
  * <p>
  * Set one of {@link #cron}, {@link #every} and {@link #fixedDelay}. The method has no
- * arguments and returns {@code void} or a future. A run has ended when its future is
- * complete. A method never overlaps itself. The runs begin when the application has
- * started, and end when the application shuts down.
+ * arguments and returns {@code void} or a future, whose completion ends the run. A method
+ * never overlaps itself. The runs begin when the application has started, and end when it
+ * shuts down.
  *
  * <p>
- * The method runs on the bean with all of its advice, such as {@code @Transactional},
+ * The method runs with all advice of the bean, such as {@code @Transactional},
  * {@code @Retryable} and {@link Timeout}. The exception of a run that is not tried again
  * goes to the {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
- * AsyncUncaughtExceptionHandler}, and the runs go on. Static, private and final methods
- * fail at startup, as do other return types, arguments, and texts that cannot be read,
- * and {@code @Async} or {@link Delayed} on the same method. The annotation may be a
- * meta-annotation, and may be on interface methods.
+ * AsyncUncaughtExceptionHandler}, and the runs go on. Static, private and final methods,
+ * texts that cannot be read, and {@code @Async} or {@link Delayed} on the same method
+ * fail at startup. The annotation may be a meta-annotation, and may be on interface
+ * methods.
  *
  * <p>
- * All texts take <code>${placeholders}</code> and <code>#{bean expressions}</code>. They
+ * All texts take <code>${placeholders}</code> and <code>#{bean expressions}</code>, which
  * are resolved once, at startup.
  *
  * @since 0.1
@@ -85,8 +85,7 @@ public @interface Recurring {
 	/**
 	 * How long after the start of the application the first run is due: a duration, for
 	 * {@link #every} and {@link #fixedDelay}. Default: at once. If {@link #durable()},
-	 * this is the start at which a node first stores this schedule. Later starts find the
-	 * schedule in the store, and leave its next run as it is.
+	 * only the start that first stores this schedule counts.
 	 * @return the duration
 	 */
 	String initialDelay() default "";
@@ -109,15 +108,14 @@ public @interface Recurring {
 	/**
 	 * Whether the method has one run at each of its times in all nodes together, rather
 	 * than one in each JVM. Needs a store ({@code timingwheel.store.type}); without one
-	 * the application does not start. The schedule survives restarts. When a node starts
-	 * whose method has another schedule, the new schedule replaces the stored schedule.
+	 * the application does not start. The schedule survives restarts. A node that starts
+	 * with another schedule replaces it.
 	 *
 	 * <p>
 	 * Like any {@linkplain Delayed#durable() durable task}, a run may be repeated if its
-	 * node ends before the store knows of the end of the run. A run that fails is tried
-	 * again as {@link #policy} or the settings of the store say, but not later than the
-	 * next time of the schedule. If the method returns a future, the thread that called
-	 * the method waits for the future.
+	 * node ends. A run that fails is tried again as {@link #policy} or the settings of
+	 * the store say, but not later than the next time of the schedule. The thread that
+	 * called the method waits for a returned future.
 	 * @return whether all nodes together have one run at each time
 	 */
 	boolean durable() default false;
@@ -132,10 +130,8 @@ public @interface Recurring {
 
 	/**
 	 * How often a run that fails is tried, and what limits the starts of the method. The
-	 * next attempt never comes later than the next time of the schedule. The properties
-	 * {@code timingwheel.tasks.<name>.*} override each value.
-	 * {@link TaskPolicy#maxConcurrentPerKey} is an error here, since the method has only
-	 * one task.
+	 * properties {@code timingwheel.tasks.<name>.*} override each value.
+	 * {@link TaskPolicy#maxConcurrentPerKey} is an error here.
 	 * @return the policy; by default there are no limits
 	 */
 	TaskPolicy policy() default @TaskPolicy;

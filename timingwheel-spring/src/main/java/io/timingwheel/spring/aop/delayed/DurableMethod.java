@@ -45,19 +45,13 @@ public record DurableMethod(String name, List<String> aliases, Method method, Li
 	}
 
 	/**
-	 * Runs the body of a method.
+	 * The body of a method.
 	 *
 	 * @since 0.1
 	 */
 	@FunctionalInterface
 	public interface Body {
 
-		/**
-		 * Runs the body.
-		 * @param arguments the arguments
-		 * @return what the body returned
-		 * @throws Throwable what the body threw
-		 */
 		@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable;
 
 	}

@@ -128,9 +128,6 @@ final class TaskRuntime {
 		return (tasks.isKnown(taskId.name()) || tasks.isPending(taskId)) ? null : durable;
 	}
 
-	/**
-	 * Whether a bean has been removed from the context.
-	 */
 	boolean isGone(String beanName) {
 		return !this.beanFactory.containsBean(beanName);
 	}
@@ -153,9 +150,6 @@ final class TaskRuntime {
 		return beanFactory.containsBeanDefinition(name) ? beanFactory.getMergedBeanDefinition(name) : null;
 	}
 
-	/**
-	 * Calls a method of a bean, with all advice of the bean.
-	 */
 	@Nullable Object invoke(TaskMethod method, @Nullable Object[] arguments) throws Throwable {
 		Object bean = this.beanFactory.getBean(method.beanName());
 		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());

@@ -103,9 +103,7 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 		/**
 		 * Reads and checks the annotated methods of a bean.
-		 * @param beanClass the class of the bean, not a generated subclass; may be an
-		 * interface if the class is unknown
-		 * @param beanName the name of the bean
+		 * @param beanClass the class of the bean; may be an interface
 		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
 		 */
 		void read(Class<?> beanClass, String beanName);

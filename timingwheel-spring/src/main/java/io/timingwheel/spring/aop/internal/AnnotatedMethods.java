@@ -44,9 +44,8 @@ import org.springframework.util.ReflectionUtils;
  *
  * <p>
  * If the annotation may be on types, an annotated class gives the default of the methods
- * that the class and its subclasses declare, unless they are private, and an annotated
- * interface gives the default of its methods. The default does not apply to
- * {@code equals}, {@code hashCode} and {@code toString}.
+ * that the class and its subclasses declare, and an annotated interface that of its
+ * methods.
  *
  * @param <A> the type of the annotation
  */

@@ -5,20 +5,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Interrupts the threads of expired calls, and reads the stack of each thread before the
- * interrupt.
- *
- * <p>
- * Reading the stack of another thread takes microseconds on an idle machine. If all cores
- * are busy, it takes milliseconds. Before Java 21 it also stops all threads of the JVM
- * meanwhile. The wheel's thread therefore does not read stacks, because that would delay
- * other timers. A thread of its own reads them, and ends when it has had nothing to do
- * for some time. Reading takes at most 1 % of the time in the long run. If many calls
- * expire at once, the first of them get their stack, and the wheel's thread interrupts
- * the others without.
- *
- * <p>
- * Thread-safe.
+ * Interrupts the threads of expired calls, and reads their stacks before. Reading takes
+ * milliseconds if all cores are busy, and before Java 21 stops all threads meanwhile. So
+ * a thread of its own reads, at most 1 % of the time in the long run. If many calls
+ * expire at once, the wheel's thread interrupts those that come late without a stack.
  */
 final class DeadlineStacks {
 

@@ -86,9 +86,6 @@ abstract class FutureTimeout {
 		}
 	}
 
-	/**
-	 * Cancels the source, because nobody will get its result.
-	 */
 	static void cancelSource(@Nullable Object returned) {
 		try {
 			if (returned instanceof Future<?> future) {
@@ -117,13 +114,12 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * Starts to watch the source, after the {@linkplain #handOver handing over}.
+	 * Starts to watch the source, after handing over, and returns the result.
 	 */
 	abstract Object start();
 
 	/**
-	 * Ends the result with the timeout or the fallback, and cancels the source. An
-	 * executor calls this method at the deadline.
+	 * Ends the result and cancels the source, on an executor, at the deadline.
 	 */
 	abstract void expire();
 
@@ -220,10 +216,9 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * For a plain {@code Future}, which has no callbacks. The result wraps the source. At
-	 * the deadline the source is cancelled, and the result then reports the timeout or
-	 * the result of the fallback. The timer is cancelled at the first call of the result
-	 * after the source is done. Without such a call the timer expires and has no effect.
+	 * For a plain {@code Future}, which has no callbacks. The result wraps the source,
+	 * which the deadline cancels. The timer is cancelled at the first call of the result
+	 * after the source is done; else it has no effect.
 	 */
 	private static final class FutureWrapper<T> extends FutureTimeout implements Future<T> {
 
@@ -323,9 +318,8 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * For a method whose return type is another type of future. The result is the source
-	 * itself. At the deadline the source is completed with the timeout or the fallback,
-	 * or cancelled if it is no {@code CompletableFuture}.
+	 * For another type of future. The result is the source itself, which the deadline
+	 * completes, or cancels if it is no {@code CompletableFuture}.
 	 */
 	private static final class InPlace extends FutureTimeout {
 
