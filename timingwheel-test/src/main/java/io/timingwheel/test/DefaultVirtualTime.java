@@ -52,11 +52,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	/** Whether the application itself has paused its node. */
 	private boolean pausedFromTheStart;
 
-	/**
-	 * Creates virtual time.
-	 * @param parts gives the parts of the application, always the same; not called before
-	 * somebody needs them
-	 */
 	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers, Supplier<VirtualParts> parts) {
 		this.clock = clock;
 		this.faults = faults;
@@ -117,8 +112,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	}
 
 	/**
-	 * The time to the next thing that may happen.
-	 * @return the time, {@code null} if only tasks with several runs are pending
+	 * The time to the next thing that may happen, {@code null} if only tasks with several
+	 * runs are pending.
 	 */
 	private @Nullable Duration nextStep() {
 		VirtualParts parts = this.parts.get();

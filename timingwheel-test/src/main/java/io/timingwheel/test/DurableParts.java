@@ -20,7 +20,6 @@ interface DurableParts {
 
 	/**
 	 * The time to the next turn of a part of the node.
-	 * @return the time, {@code null} if no part waits for a time
 	 */
 	@Nullable Duration nextTurn();
 
@@ -31,7 +30,6 @@ interface DurableParts {
 
 	/**
 	 * Why the store does not answer.
-	 * @return the latest error, {@code null} if the store answers
 	 */
 	@Nullable Throwable storeError();
 
@@ -47,7 +45,6 @@ interface DurableParts {
 
 	/**
 	 * Begins anew with an empty store: stores the schedules of the application.
-	 * @param claiming whether the node claims tasks from now on
 	 */
 	void beginAnew(boolean claiming);
 
@@ -63,14 +60,11 @@ interface DurableParts {
 
 	/**
 	 * The durable methods of the application.
-	 * @return the names under which their tasks run
 	 */
 	Set<String> methodNames();
 
 	/**
 	 * Finds a durable method.
-	 * @param nameOrAlias its name, or an earlier one
-	 * @return its name, {@code null} if there is none
 	 */
 	@Nullable String methodName(String nameOrAlias);
 

@@ -71,7 +71,6 @@ final class InjectedFaults implements TaskExecutionInterceptor, Ordered {
 
 	/**
 	 * Whether the node of a task seems to crash after the body.
-	 * @param name the name of the task
 	 */
 	synchronized boolean crashesAfter(String name) {
 		int left = this.crashes.getOrDefault(name, 0);

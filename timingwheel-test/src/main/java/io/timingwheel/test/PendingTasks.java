@@ -56,8 +56,6 @@ final class PendingTasks {
 
 	/**
 	 * Describes tasks for a message.
-	 * @param tasks the tasks in their order
-	 * @param first the name whose tasks come first
 	 */
 	static String describe(List<PendingTask> tasks, String first, Instant now) {
 		return describe(Stream

@@ -52,7 +52,6 @@ final class StoreFaults implements MethodInterceptor, TaskExecutionInterceptor, 
 
 	/**
 	 * Puts the faults between a node and its store.
-	 * @return the store as the node sees it
 	 */
 	DelayedTaskStore around(DelayedTaskStore store) {
 		ProxyFactory proxy = new ProxyFactory(store);

@@ -40,9 +40,6 @@ final class TaskNames {
 
 	/**
 	 * Checks a name.
-	 * @param method the method of {@link VirtualTime} that the test has called
-	 * @param durableOnly whether only the names of durable methods count
-	 * @return the name that the runs of these tasks have
 	 * @throws IllegalArgumentException if no task has the name
 	 */
 	String check(String method, String name, boolean durableOnly) {

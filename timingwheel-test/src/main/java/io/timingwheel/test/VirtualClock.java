@@ -113,7 +113,6 @@ final class VirtualClock implements ManualTime {
 
 	/**
 	 * Checks that no thread moves the time.
-	 * @param what what the caller is about to do, for the message if the caller is a body
 	 * @throws IllegalStateException if a thread does
 	 */
 	void checkStandsStill(String what) {

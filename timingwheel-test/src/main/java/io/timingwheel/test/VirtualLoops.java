@@ -52,7 +52,6 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	/**
 	 * The time to the next round.
-	 * @return the time, {@code null} if all loops wait until somebody wakes them
 	 */
 	@Nullable Duration nextRound() {
 		return this.wheel.snapshot().nextExpiry();

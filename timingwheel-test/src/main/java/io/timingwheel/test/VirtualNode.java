@@ -17,12 +17,6 @@ import org.springframework.beans.factory.BeanFactory;
 
 /**
  * The node of an application, its store and its durable methods.
- *
- * @param loops the loops of the node
- * @param faults the faults between the node and the store
- * @param node the node
- * @param store the store
- * @param tasks the stored tasks and the durable methods
  */
 record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, DelayedTaskStore store,
 		OperatedTasks tasks) implements DurableParts {
@@ -31,7 +25,6 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 
 	/**
 	 * Finds the node of an application.
-	 * @return the node, {@code null} without a store
 	 */
 	static @Nullable DurableParts find(BeanFactory beans) {
 		DurableNode node = beans.getBeanProvider(DurableNode.class).getIfAvailable();

@@ -6,10 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of an application that go by virtual time.
- *
- * @param wheel the wheel
- * @param tasks the tasks in memory
- * @param durable the durable tasks, {@code null} without a store
  */
 record VirtualParts(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableParts durable) {
 

@@ -11,11 +11,6 @@ class VirtualTimeException extends RuntimeException {
 
 	private final String remedy;
 
-	/**
-	 * Creates an exception.
-	 * @param problem what is wrong, as a sentence
-	 * @param remedy what to do about it, as a sentence
-	 */
 	VirtualTimeException(String problem, String remedy) {
 		super(problem + " " + remedy);
 		this.problem = problem;

@@ -50,8 +50,6 @@ final class PageSize {
 
 	/**
 	 * Takes the room for one more item.
-	 * @param texts the texts of the item
-	 * @return {@code false} if the item does not fit
 	 */
 	boolean hasRoomFor(@Nullable String... texts) {
 		this.room -= this.itemBytes;

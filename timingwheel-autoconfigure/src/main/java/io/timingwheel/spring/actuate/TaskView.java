@@ -232,7 +232,6 @@ final class TaskView {
 	/**
 	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all
 	 * nodes.
-	 * @return whether the name is known
 	 */
 	boolean setPaused(String name, boolean paused) {
 		if (!isStored(name)) {

@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Properties by the names of methods or tasks. Only the letters and digits of a name
  * count, and not their case.
- *
- * @param <T> what is set for a name
  */
 final class NamedSettings<T> {
 
@@ -26,10 +24,8 @@ final class NamedSettings<T> {
 	private final Map<String, T> byUniformName = new HashMap<>();
 
 	/**
-	 * Creates settings.
-	 * @param settings the settings by the names as they are in the properties; the binder
-	 * of Boot lists those of the source with the highest precedence first
-	 * @param merger merges two settings of a name, the first of which has precedence
+	 * Of two settings of a name the first has precedence: Boot's binder lists those of
+	 * the source with the highest precedence first.
 	 */
 	NamedSettings(Map<String, T> settings, BinaryOperator<T> merger) {
 		this.names = settings.keySet();
@@ -42,8 +38,6 @@ final class NamedSettings<T> {
 
 	/**
 	 * Warns of each name that is not known.
-	 * @param known the known names
-	 * @param warning the warning, with places for the name and for the nearest known name
 	 */
 	void warnOfUnknown(Set<String> known, String warning) {
 		for (String name : this.names) {

@@ -69,11 +69,6 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 
 	/**
 	 * A library that a store needs.
-	 *
-	 * @param type the type of the store
-	 * @param className a class of the library
-	 * @param problem what is wrong without the library
-	 * @param dependency the dependency to add
 	 */
 	private record Library(StoreType type, String className, String problem, String dependency) {
 

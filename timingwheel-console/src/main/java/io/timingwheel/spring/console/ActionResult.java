@@ -11,11 +11,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * What an action has done.
- *
- * @param affected how many tasks or names it has changed
- * @param skipped how many dead tasks stay dead because their keys have pending tasks
- * @param cursor where the next step begins, {@code null} if nothing remains
- * @param error why the action has done nothing, {@code null} if it was done
  */
 @JsonInclude(Include.NON_NULL)
 record ActionResult(int affected, int skipped, @Nullable String cursor,

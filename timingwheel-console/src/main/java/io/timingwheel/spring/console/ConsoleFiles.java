@@ -39,7 +39,6 @@ final class ConsoleFiles {
 
 	/**
 	 * Reads the files.
-	 * @param path the path of the page below the base path of the endpoints
 	 */
 	ConsoleFiles(String path) {
 		String page = read("index.html");
@@ -82,8 +81,6 @@ final class ConsoleFiles {
 
 	/**
 	 * A file of the page.
-	 * @param name its name
-	 * @return the file, {@code null} if there is none
 	 */
 	@Nullable WebEndpointResponse<byte[]> file(String name) {
 		return this.files.get(name);

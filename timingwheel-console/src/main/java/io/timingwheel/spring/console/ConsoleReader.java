@@ -65,15 +65,6 @@ final class ConsoleReader {
 
 	private final SharedReading<Known> known = new SharedReading<>(this::readKnown, (known) -> KEPT_NANOS);
 
-	/**
-	 * Creates a reader.
-	 * @param wheel reads the state of the wheel
-	 * @param tasks reads the tasks
-	 * @param storedTasks the stored tasks, {@code null} without a store
-	 * @param names reads the tasks of names
-	 * @param lateness tells how late tasks have begun
-	 * @param page what does not change
-	 */
 	ConsoleReader(Supplier<WheelFigures> wheel, DelayedTasksEndpoint tasks, @Nullable StoredTasks storedTasks,
 			NameReader names, Lateness lateness, Page page) {
 		this.wheel = wheel;
@@ -187,9 +178,6 @@ final class ConsoleReader {
 
 	/**
 	 * What all pages show.
-	 *
-	 * @param names all names
-	 * @param nodes the nodes of the store, {@code null} without a store
 	 */
 	private record Known(List<NameFigures> names, @Nullable List<NodeDescriptor> nodes) {
 
@@ -197,9 +185,6 @@ final class ConsoleReader {
 
 	/**
 	 * What all figures have in common.
-	 *
-	 * @param application the name of the application, {@code null} if it has none
-	 * @param acts whether the page may act
 	 */
 	record Page(@Nullable String application, boolean acts) {
 

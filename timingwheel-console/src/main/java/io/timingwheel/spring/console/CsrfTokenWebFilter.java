@@ -15,10 +15,6 @@ final class CsrfTokenWebFilter implements WebFilter {
 
 	private final String path;
 
-	/**
-	 * Creates a filter.
-	 * @param path the path of the page below the base path of the endpoints
-	 */
 	CsrfTokenWebFilter(String path) {
 		this.path = "/" + path + "/" + TimingWheelConsoleEndpoint.LIVE;
 	}

@@ -11,7 +11,6 @@ interface Lateness {
 
 	/**
 	 * Reads what is known.
-	 * @return the figures, {@code null} if nobody measures
 	 */
 	@Nullable LatenessFigures read();
 

@@ -28,24 +28,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What the page shows, mostly as the endpoints have it. Only the page reads this, so it
- * may change with each release.
- *
- * @param time the time of the server, in milliseconds since 1970
- * @param application the name of the application, {@code null} if it has none
- * @param acts whether the page may act
- * @param wheel the wheel
- * @param totals the figures of all names together
- * @param names some names, {@code null} if the view shows none
- * @param forecast what falls due, {@code null} if the view does not show it
- * @param name the tasks of a name, {@code null} if the view shows none
- * @param dead the dead tasks of the name, {@code null} if the view shows none
- * @param found the task that was looked for, {@code null} if there is none
- * @param schedules the tasks of the recurring methods, {@code null} if the view shows
- * none
- * @param keyed recurring tasks of other names, {@code null} if the view shows none
- * @param lateness how late tasks have begun, {@code null} if no meter says so
- * @param node this node, {@code null} without a store
- * @param nodes all nodes of the store, {@code null} if the view shows none
+ * may change with each release. What a view does not show is {@code null}.
  */
 @JsonInclude(Include.NON_NULL)
 record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalsDescriptor totals,
@@ -56,11 +39,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * The wheel.
-	 *
-	 * @param wheel its state, as the endpoint {@code timingwheel} shows it
-	 * @param now the current tick
-	 * @param slots for each level how full each slot is, from 0 to 9, or fewer and wider
-	 * slots if there are very many
 	 */
 	record WheelFigures(@JsonUnwrapped WheelDescriptor wheel, long now, List<String> slots) {
 
@@ -91,11 +69,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * A page of names of tasks.
-	 *
-	 * @param total how many names there are
-	 * @param matching how many of them match the filter
-	 * @param from how many of those that match come before this page
-	 * @param rows the names of this page
 	 */
 	record Names(int total, int matching, int from, List<NameFigures> rows) {
 
@@ -110,9 +83,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * A name with its figures.
-	 *
-	 * @param name the name
-	 * @param counts the figures of the endpoint {@code delayedtasks}
 	 */
 	record NameFigures(String name, @JsonUnwrapped CountsDescriptor counts) {
 
@@ -120,11 +90,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * The tasks of a name.
-	 *
-	 * @param counts the figures of the name
-	 * @param limits the retries and limits of the name, by the labels that the page shows
-	 * @param next the tasks that are due first
-	 * @param dead the tasks that died last, {@code null} for tasks in memory
 	 */
 	@JsonInclude(Include.NON_NULL)
 	record NameTasks(CountsDescriptor counts, Map<String, String> limits, List<TaskDescriptor> next,
@@ -134,10 +99,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * How late tasks have begun, in milliseconds.
-	 *
-	 * @param count how many tasks have begun
-	 * @param total the sum of their latenesses
-	 * @param max the largest lateness of the last minutes
 	 */
 	record LatenessFigures(long count, double total, double max) {
 
@@ -145,14 +106,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	/**
 	 * This node of the store.
-	 *
-	 * @param claiming whether it claims tasks
-	 * @param inFlight how many claimed tasks it holds
-	 * @param figures what it has done
-	 * @param unknown how many pending tasks have no handler here
-	 * @param interval how often a node reports. Those of other nodes are assumed to be
-	 * the same
-	 * @param error what is wrong with the store, {@code null} if it answers
 	 */
 	@JsonInclude(Include.NON_NULL)
 	record NodeFigures(boolean claiming, int inFlight, @JsonUnwrapped StoreNode.Figures figures, long unknown,

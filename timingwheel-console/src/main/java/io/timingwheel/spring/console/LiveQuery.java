@@ -6,15 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which figures a view of the page needs.
- *
- * @param view the view
- * @param name the name of tasks that it shows
- * @param filter text that the names contain
- * @param sort the order of the names
- * @param range how far into the future it looks
- * @param find the key or id of a task
- * @param cursor where a page of dead tasks begins
- * @param from how many names come before the page of names
  */
 record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
 		@Nullable String range, @Nullable String find, @Nullable String cursor, int from) {

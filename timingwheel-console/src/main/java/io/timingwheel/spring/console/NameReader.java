@@ -46,12 +46,6 @@ final class NameReader {
 
 	private final Supplier<List<String>> recurring;
 
-	/**
-	 * Creates a reader.
-	 * @param tasks reads the tasks
-	 * @param policies the retries and limits of the names
-	 * @param recurring gives the names of the recurring methods
-	 */
 	NameReader(DelayedTasksEndpoint tasks, TaskPolicies policies, Supplier<List<String>> recurring) {
 		this.tasks = tasks;
 		this.policies = policies;

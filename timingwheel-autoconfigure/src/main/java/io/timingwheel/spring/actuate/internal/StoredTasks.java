@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The durable tasks of all nodes, as operators see and change them. The names of tasks
- * include the earlier names of their methods. Without a store there is no bean of this
- * type. Thread-safe.
+ * include the earlier names of their methods, and users may have made them up. Without a
+ * store there is no bean of this type. Thread-safe.
  *
  * <p>
  * If the store cannot be reached, its exception goes to the caller. What is at most a few
@@ -21,80 +21,37 @@ import org.jspecify.annotations.Nullable;
  */
 public interface StoredTasks {
 
-	/**
-	 * This node, and the other nodes of the store.
-	 * @return always the same object
-	 */
+	/** This node, and the other nodes of the store; always the same object. */
 	StoreNode node();
 
-	/**
-	 * Counts the tasks.
-	 * @return always the same object
-	 */
+	/** Counts the tasks; always the same object. */
 	Counts counts();
 
-	/**
-	 * Changes dead tasks.
-	 * @return always the same object
-	 */
+	/** Changes dead tasks; always the same object. */
 	Dead dead();
 
-	/**
-	 * Whether this application has a durable method of a name.
-	 * @param name the name
-	 * @return whether it is known here
-	 */
+	/** Whether this application has a durable method of a name. */
 	boolean owns(String name);
 
 	/**
-	 * Reads a page of the pending tasks of a name.
-	 * @param name the name
-	 * @param after the last task of the page before, {@code null} for the first page
-	 * @param limit how many at most
-	 * @return the tasks, the one that is due first comes first; fewer than the limit only
-	 * if there are no more
+	 * The pending tasks of a name after a place, {@code null} for the first page. The one
+	 * that is due first comes first. Fewer than the limit only if there are no more.
 	 */
 	List<StoredTaskDetails> pending(String name, @Nullable Position after, int limit);
 
-	/**
-	 * Reads the dead tasks of a name.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the one that died last comes first
-	 */
+	/** The dead tasks of a name. The one that died last comes first. */
 	List<StoredTaskDetails> dead(String name, int limit);
 
-	/**
-	 * Finds a task.
-	 * @param name its name, which a user may have made up
-	 * @param keyOrId the key of a pending task, or the id of a task in any state
-	 * @return the task, empty if there is none
-	 */
+	/** Finds a pending task by its key, or a task in any state by its id. */
 	Optional<StoredTaskDetails> find(String name, String keyOrId);
 
-	/**
-	 * Cancels a pending task, or deletes a dead one.
-	 * @param name its name, which a user may have made up
-	 * @param keyOrId the key of a pending task, or the id
-	 * @return whether there was such a task
-	 */
+	/** Cancels a pending task, or deletes a dead one. Returns whether there was one. */
 	boolean cancel(String name, String keyOrId);
 
-	/**
-	 * Moves a pending task.
-	 * @param name its name, which a user may have made up
-	 * @param keyOrId its key or id
-	 * @param delay how long from now
-	 * @return the result
-	 */
+	/** Moves a pending task to a delay from now. */
 	Change reschedule(String name, String keyOrId, Duration delay);
 
-	/**
-	 * Makes a dead task pending again, due now.
-	 * @param name its name
-	 * @param id its id
-	 * @return the result
-	 */
+	/** Makes a dead task pending again, due now. */
 	Change requeue(String name, String id);
 
 	/**
@@ -105,79 +62,53 @@ public interface StoredTasks {
 	interface Counts {
 
 		/**
-		 * Counts the tasks of each name. While the store is known not to answer, these
-		 * are the latest counts.
-		 * @return the counts by name, of all names that have a task or a method here
+		 * The counts of all names that have a task or a method here. While the store is
+		 * known not to answer, these are the latest counts.
 		 */
 		Map<String, StoredTaskCounts> all();
 
 		/**
-		 * Counts the tasks of one name, maybe more exactly than {@link #all()}.
-		 * @param name the name
-		 * @return the counts, {@code null} if the name has no task and no method here
+		 * The counts of one name, maybe more exact than {@link #all()}; {@code null} if
+		 * the name has no task and no method here.
 		 */
 		@Nullable StoredTaskCounts of(String name);
 
-		/**
-		 * The counts of {@link #all()}, at most a few seconds old.
-		 * @return the counts by name
-		 */
+		/** The counts of {@link #all()}, at most a few seconds old. */
 		Map<String, StoredTaskCounts> recent();
 
 		/**
-		 * Counts the pending tasks that this node has no handler for.
-		 * @return the number, at most a few seconds old
+		 * How many pending tasks have no handler on this node, at most a few seconds ago.
 		 */
 		long unknown();
 
 		/**
-		 * Counts how many pending tasks fall due in equal spans of the time ahead.
-		 * @param span the length of a span, at least a millisecond
-		 * @param spans the number of spans
-		 * @param maxNames for how many names at most, those with the most pending tasks
-		 * @return the counts by name
+		 * How many pending tasks fall due in equal spans of the time ahead, each at least
+		 * a millisecond, of the names with the most pending tasks.
 		 */
 		Map<String, Due> forecast(Duration span, int spans, int maxNames);
 
 	}
 
 	/**
-	 * Requeues and deletes dead tasks, and groups them by their errors.
+	 * Requeues and deletes dead tasks, and groups them by their errors. A cursor is that
+	 * of the step or page before, {@code null} for the first one. A group or cursor that
+	 * does not exist is an {@link IllegalArgumentException}.
 	 *
 	 * @since 0.1
 	 */
 	interface Dead {
 
-		/**
-		 * Reads dead tasks of a name, grouped by their errors, those that died last
-		 * first.
-		 * @param name the name
-		 * @param cursor the cursor of the groups before, {@code null} for the latest
-		 * deaths
-		 * @return the groups
-		 * @throws IllegalArgumentException if there is no such cursor
-		 */
+		/** The dead tasks of a name, grouped by their errors, the latest deaths first. */
 		DeadGroups byError(String name, @Nullable String cursor);
 
 		/**
-		 * Makes dead tasks of a name pending again, in one bounded step. Those that died
-		 * first come first.
-		 * @param name the name
-		 * @param which which dead tasks
-		 * @param cursor the cursor of the step before, {@code null} for the first step
-		 * @return the result
-		 * @throws IllegalArgumentException if there is no such group or cursor
+		 * Makes dead tasks of a name pending again, in one bounded step, the earliest
+		 * deaths first.
 		 */
 		DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor);
 
 		/**
-		 * Deletes dead tasks of a name, in one bounded step. Those that died first come
-		 * first.
-		 * @param name the name
-		 * @param which which dead tasks
-		 * @param cursor the cursor of the step before, {@code null} for the first step
-		 * @return the result
-		 * @throws IllegalArgumentException if there is no such group or cursor
+		 * Deletes dead tasks of a name, in one bounded step, the earliest deaths first.
 		 */
 		DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor);
 

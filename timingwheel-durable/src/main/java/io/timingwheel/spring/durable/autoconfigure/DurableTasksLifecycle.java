@@ -25,11 +25,6 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 
 	private final Duration awaitTerminationPeriod;
 
-	/**
-	 * Creates the lifecycle of a node.
-	 * @param check runs at the start, when all methods are known
-	 * @param claims whether the node claims tasks from its start on
-	 */
 	DurableTasksLifecycle(Runnable check, DurableTasks tasks, DurableNode node, boolean claims,
 			Duration awaitTerminationPeriod, ApplicationContext applicationContext) {
 		super(applicationContext, DURABLE_PHASE);
