@@ -17,6 +17,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests that the driver does nothing while nothing is due.
  */
+@Tag("measuring")
 class IdleTests {
 
 	private static final Runnable NOTHING = () -> {

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for the wheel on the clock of the JVM. The lateness, which also depends on the
  * machine, is only checked for its order of magnitude.
  */
+@Tag("measuring")
 class RealTimeTests {
 
 	private final AtomicReference<Thread> driver = new AtomicReference<>();

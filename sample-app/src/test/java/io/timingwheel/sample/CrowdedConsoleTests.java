@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = "management.endpoint.timingwheelconsole.access=read-only")
 @Order(2)
-@Tag("faults")
+@Tag("measuring")
 class CrowdedConsoleTests extends ConsoleBrowserTests {
 
 	private static final List<String> ACTIONS = List.of("Pause", "Resume", "Pause claims", "Run now", "Move", "Cancel",

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -21,6 +22,7 @@ import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("measuring")
 class StartTimeTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -55,7 +55,23 @@ class StartFailureApprovalTests {
 						of a final class | public final class Bean { @Delayed("1s") public void run() { } }
 						returns int | @Delayed("1s") public int run() { return 1; }
 						returns Mono | @Delayed("1s") public Mono<String> run() { return null; }
+						returns another Future, as a type variable | @Bean Job<FutureTask<String>> job() { return () -> null; }
+						| interface Job<T extends Future<String>> { @Delayed("1s") T run(); }
 						returns another Future | @Delayed("1s") public RunnableFuture<String> run() { return null; }
+						final class without an interface | @Proxyable(ProxyType.INTERFACES) public final class Bean {
+						| @Delayed("1s") public void run() { } }
+						final class with a class proxy | @Proxyable(ProxyType.TARGET_CLASS) public final class Bean implements Runnable {
+						| @Delayed("1s") public void run() { } }
+						outside of the interfaces | @Proxyable(ProxyType.INTERFACES) public class Bean implements Runnable {
+						| public void run() { } @Delayed("1s") public void outside() { } }
+						outside of the named interface | @Proxyable(interfaces = Runnable.class)
+						| public class Bean implements Runnable, Callable<Void> {
+						| public void run() { } @Delayed("1s") public Void call() { return null; } }
+						cancel outside of the interfaces | @Proxyable(ProxyType.INTERFACES) public class Bean implements Runnable {
+						| @Delayed(delay = "1h", name = "in") public void run() { }
+						| @CancelDelayed(name = "in", key = "#id") public void outside(long id) { } }
+						cancel at the completion of a hot publisher | @Delayed(delay = "1s", name = "hot") public void run() { }
+						| @CancelDelayed(name = "hot", key = "#id") public ConnectableFlux<String> pay(long id) { return null; }
 						async | @Async @Delayed("1s") public Future<String> run() { return null; }
 						async class | @Async public class Bean { @Delayed("1s") public void run() { } }
 						unknown executor | @Delayed(delay = "1s", executor = "nobody") public void run() { }
@@ -68,6 +84,12 @@ class StartFailureApprovalTests {
 						delay of a property with a default [fruit=banana] | @Delayed("${fruit:30m}") public void run() { }
 						delay of an absent property | @Delayed("${fruit}") public void run() { }
 						delay of a bean that is none | @Delayed("#{'ban' + 'ana'}") public void run() { }
+						broken delay of a bean | @Delayed("#{1 +}") public void run() { }
+						broken expiry of a bean | @Delayed(delay = "1s", expireAfter = "#{1 +}") public void run() { }
+						broken name of a bean | @Delayed(delay = "1s", name = "#{1 +}") public void run() { }
+						name of a bean that is null | @Delayed(delay = "1s", name = "#{null}") public void run() { }
+						broken executor of a bean | @Delayed(delay = "1s", executor = "#{1 +}") public void run() { }
+						broken name of a bean to cancel | @CancelDelayed(name = "#{1 +}", key = "#id") public void run(long id) { }
 						expiry that is none | @Delayed(delay = "1s", expireAfter = "banana") public void run() { }
 						negative expiry | @Delayed(delay = "1s", expireAfter = "-5s") public void run() { }
 						two delays | @Delayed(delay = "1s", delayExpression = "#id") public void run(long id) { }
@@ -154,6 +176,10 @@ class StartFailureApprovalTests {
 						limit that is none | @Timeout("banana") public void run() { }
 						limit of a class that is none | @Timeout("banana") public class Bean { public void run() { } }
 						limit of an absent property | @Timeout("${nowhere}") public void run() { }
+						limit of a lazy bean that is none | @Bean @Lazy Late bean() { throw new IllegalStateException(); }
+						| static class Late { @Timeout("banana") public void run() { } }
+						outside of the interfaces | @Proxyable(ProxyType.INTERFACES) public class Bean implements Runnable {
+						| public void run() { } @Timeout("1s") public void outside() { } }
 						limit of a bean, broken | @Timeout("#{1 +}") public void run() { }
 						limit of an absent bean | @Timeout("#{nobody.limit}") public void run() { }
 						limit of a bean, zero | @Timeout("#{0}") public void run() { }
@@ -218,6 +244,7 @@ class StartFailureApprovalTests {
 				"timingwheel.max-pending=0", "timingwheel.max-pending=banana", "timingwheel.shutdown.pending=banana",
 				"timingwheel.shutdown.await-termination-period=-1s", "timingwheel.health.max-lag=0",
 				"timingwheel.timeout.limits.quotes.quote=0", "timingwheel.timeout.limits.quotes.quote=soon",
+				"timingwheel.timeout.limits.quotes.quote=-1s", "timingwheel.timeout.limits.quotes.quote=",
 				"timingwheel.timeout.order=banana", "timingwheel.timeout.problem-details=banana",
 				"timingwheel.task-scheduler.enabled=banana", "timingwheel.store.type=banana",
 				"timingwheel.store.type=jdbc", "timingwheel.store.type=redis",

@@ -1,9 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.annotation.ElementType;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +21,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.core.annotation.AliasFor;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -257,35 +252,12 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void foundOnInterfacesAndThroughComposedAnnotations() {
-		this.runner.withBean("payments", PaymentsImpl.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.close(2);
-			context.getBean(Payments.class).pay(1);
-			context.getBean(Payments.class).refund(2);
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
 	void theNameMayBelongToALazyBeanOfWhichOnlyTheInterfaceIsKnown() {
 		DelayedContexts.runner(LazyDeadlines.class).withBean(CancelsDeadline.class).run((context) -> {
 			context.getBean(Deadlines.class).arm(1);
 			context.getBean(CancelsDeadline.class).cancel(1);
 			assertThat(pending(context)).isZero();
 		});
-	}
-
-	@Test
-	void worksThroughInterfaceBasedProxies() {
-		this.runner.withBean("payments", PaymentsImpl.class)
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.run((context) -> {
-				context.getBean(Orders.class).close(1);
-				context.getBean(Payments.class).pay(1);
-				assertThat(pending(context)).isZero();
-			});
 	}
 
 	interface Deadlines {
@@ -317,38 +289,6 @@ class CancelDelayedTests {
 		@CancelDelayed(name = "deadline", key = "#id")
 		public void cancel(long id) {
 		}
-
-	}
-
-	interface Payments {
-
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		void pay(long orderId);
-
-		void refund(long orderId);
-
-	}
-
-	static class PaymentsImpl implements Payments {
-
-		@Override
-		public void pay(long id) {
-		}
-
-		@Override
-		@KeepsOrderOpen(key = "#id")
-		public void refund(long id) {
-		}
-
-	}
-
-	@Target(ElementType.METHOD)
-	@Retention(RetentionPolicy.RUNTIME)
-	@CancelDelayed(name = "close-order", key = "")
-	@interface KeepsOrderOpen {
-
-		@AliasFor(annotation = CancelDelayed.class)
-		String key();
 
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -48,27 +51,20 @@ class DelayedExecutorTests {
 		release = new CountDownLatch(1);
 	}
 
-	@Test
-	void theApplicationTaskExecutorComesFirst() {
-		this.runner.withPropertyValues("spring.task.execution.mode=force")
-			.withBean("taskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("user-"))
-			.withBean("service", Service.class)
-			.run((context) -> assertRunsOn(context, "task-"));
-	}
-
-	@Test
-	void theOnlyTaskExecutorComesSecond() {
-		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
-			.withBean("service", Service.class)
-			.run((context) -> assertRunsOn(context, "mine-"));
-	}
-
-	@Test
-	void theBeanNamedTaskExecutorComesThird() {
-		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
-			.withBean("taskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("named-"))
-			.withBean("service", Service.class)
-			.run((context) -> assertRunsOn(context, "named-"));
+	@ParameterizedTest
+	@CsvSource(textBlock = """
+			force, task-,  taskExecutor
+			auto,  mine-,  mine
+			auto,  taskExecutor-, mine taskExecutor
+			""")
+	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatName(String mode, String prefix,
+			String beans) {
+		ApplicationContextRunner executors = this.runner.withPropertyValues("spring.task.execution.mode=" + mode)
+			.withBean("service", Service.class);
+		for (String bean : beans.split(" ")) {
+			executors = executors.withBean(bean, TaskExecutor.class, () -> new SimpleAsyncTaskExecutor(bean + "-"));
+		}
+		executors.run((context) -> assertRunsOn(context, prefix));
 	}
 
 	@Test
@@ -148,17 +144,31 @@ class DelayedExecutorTests {
 		});
 	}
 
-	@Test
-	void aThrottledExecutorNeverStopsTheDriver() {
+	@ParameterizedTest
+	@MethodSource
+	void anExecutorThatBlocksItsCallerNeverStopsTheDriver(Executor executor) {
 		DelayedContexts.realTimeRunner(NamedExecutors.class)
 			.withPropertyValues("spring.task.execution.mode=force")
-			.withBean("throttled", TaskExecutor.class, () -> {
-				SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("throttled-");
-				executor.setConcurrencyLimit(1);
-				return executor;
-			})
+			.withBean("throttled", Executor.class, () -> executor)
 			.withBean("blocking", BlockingService.class)
 			.run(this::assertOthersStayOnTime);
+	}
+
+	static Stream<Executor> anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
+		SimpleAsyncTaskExecutor limited = new SimpleAsyncTaskExecutor("throttled-");
+		limited.setConcurrencyLimit(1);
+		ThreadPoolTaskExecutor callerRuns = smallPool();
+		callerRuns.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
+		return Stream.of(limited, callerRuns, Runnable::run);
+	}
+
+	private static ThreadPoolTaskExecutor smallPool() {
+		ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+		executor.setThreadNamePrefix("throttled-");
+		executor.setCorePoolSize(1);
+		executor.setMaxPoolSize(1);
+		executor.setQueueCapacity(0);
+		return executor;
 	}
 
 	@Test
@@ -186,41 +196,10 @@ class DelayedExecutorTests {
 	}
 
 	@Test
-	void anExecutorThatRunsTasksOnItsCallerNeverStopsTheDriver() {
-		DelayedContexts.realTimeRunner(NamedExecutors.class)
-			.withPropertyValues("spring.task.execution.mode=force")
-			.withBean("throttled", TaskExecutor.class, () -> {
-				ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-				executor.setThreadNamePrefix("throttled-");
-				executor.setCorePoolSize(1);
-				executor.setMaxPoolSize(1);
-				executor.setQueueCapacity(0);
-				executor.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
-				return executor;
-			})
-			.withBean("blocking", BlockingService.class)
-			.run(this::assertOthersStayOnTime);
-	}
-
-	@Test
-	void anUnknownExecutorNeverStopsTheDriver() {
-		DelayedContexts.realTimeRunner(NamedExecutors.class)
-			.withPropertyValues("spring.task.execution.mode=force")
-			.withBean("throttled", Executor.class, () -> Runnable::run)
-			.withBean("blocking", BlockingService.class)
-			.run(this::assertOthersStayOnTime);
-	}
-
-	@Test
 	void aRefusedTaskIsNotLost() {
-		this.runner.withBean("throttled", Executor.class, () -> {
-			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-			executor.setThreadNamePrefix("throttled-");
-			executor.setCorePoolSize(1);
-			executor.setMaxPoolSize(1);
-			executor.setQueueCapacity(0);
-			return executor;
-		}).withBean("blocking", BlockingService.class).run((context) -> {
+		this.runner.withBean("throttled", Executor.class, DelayedExecutorTests::smallPool)
+			.withBean("blocking", BlockingService.class)
+			.run((context) -> {
 			BlockingService service = context.getBean(BlockingService.class);
 			for (int i = 0; i < 5; i++) {
 				service.block();

@@ -20,7 +20,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -132,17 +131,6 @@ class DelayedResultTests {
 	}
 
 	@Test
-	void exceptionsCompleteTheFuture() {
-		this.runner.run((context) -> {
-			DelayedTask<String> task = context.getBean(Service.class).failing();
-			advanceAndAwait(context, DELAY);
-			await().until(() -> task.status() == Status.FAILED);
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
-				.withCauseInstanceOf(IOException.class);
-		});
-	}
-
-	@Test
 	void cancelBeforeTheStartRemovesTheTimer() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
@@ -156,19 +144,6 @@ class DelayedResultTests {
 			assertThat(context.getBean(TimingWheel.class).pending()).isZero();
 			advanceAndAwait(context, DELAY);
 			assertThat(calls).isEmpty();
-		});
-	}
-
-	@Test
-	void completingByHandRemovesTheTimer() {
-		this.runner.run((context) -> {
-			CompletableFuture<String> future = context.getBean(Service.class).completable(new CompletableFuture<>());
-			assertThat(future.complete("by hand")).isTrue();
-			assertThat(pending(context)).isZero();
-			future = context.getBean(Service.class).completable(new CompletableFuture<>());
-			future.orTimeout(1, TimeUnit.MILLISECONDS);
-			await().untilAsserted(() -> assertThat(pending(context)).isZero());
-			assertThat(future).isCompletedExceptionally();
 		});
 	}
 
@@ -223,32 +198,6 @@ class DelayedResultTests {
 	}
 
 	@Test
-	void keepGivesBothCallersOneResult() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			CompletableFuture<String> first = service.kept("k", "first");
-			CompletableFuture<String> second = service.kept("k", "second");
-			assertThat(second).isSameAs(first);
-			advance(context, DELAY);
-			assertThat(second.get(60, TimeUnit.SECONDS)).isEqualTo("first");
-		});
-	}
-
-	@Test
-	void replaceCompletesTheEarlierFutureAsCancelled() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTask<String> first = service.replaced("k", "first");
-			DelayedTask<String> second = service.replaced("k", "second");
-			assertThat(first.isCancelled()).isTrue();
-			assertThat(first.status()).isEqualTo(Status.REPLACED);
-			assertThat(pending(context)).isOne();
-			advance(context, DELAY);
-			assertThat(second.get(60, TimeUnit.SECONDS)).isEqualTo("second");
-		});
-	}
-
-	@Test
 	void exceptionsOfVoidMethodsReachTheHandlerWithMethodAndArguments() {
 		Handler handler = new Handler();
 		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
@@ -256,22 +205,6 @@ class DelayedResultTests {
 			advanceAndAwait(context, DELAY);
 			assertThat(handler.events).containsExactly("no: fail [a, 1]");
 			assertThat(counts(context, "service.fail").failed()).isOne();
-		});
-	}
-
-	@Test
-	void exceptionsOfTheTemplatesTasksReachTheHandlerUnlessAFutureShowsThem() {
-		Handler handler = new Handler();
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			Runnable failing = () -> {
-				throw new IllegalStateException("no");
-			};
-			tasks.schedule(DELAY, failing);
-			tasks.task(failing).every(DELAY);
-			tasks.schedule(DELAY, failing).completion().exceptionally((ex) -> null);
-			advanceAndAwait(context, DELAY);
-			await().untilAsserted(() -> assertThat(handler.events).containsExactly("no: run []", "no: run []"));
 		});
 	}
 
@@ -406,16 +339,6 @@ class DelayedResultTests {
 			}
 			calls.add("deaf");
 			return DelayedTask.completed("done");
-		}
-
-		@Delayed(delay = "1s", key = "#key", ifPending = IfPending.KEEP)
-		public CompletableFuture<String> kept(String key, String result) {
-			return CompletableFuture.completedFuture(result);
-		}
-
-		@Delayed(delay = "1s", key = "#key")
-		public DelayedTask<String> replaced(String key, String result) {
-			return DelayedTask.completed(result);
 		}
 
 		@Delayed("1s")

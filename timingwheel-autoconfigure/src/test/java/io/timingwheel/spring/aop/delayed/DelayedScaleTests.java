@@ -8,6 +8,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -22,6 +23,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Many pending calls: each runs once and takes little memory.
  */
+@Tag("measuring")
 class DelayedScaleTests {
 
 	private static final int KEYS = 100_000;

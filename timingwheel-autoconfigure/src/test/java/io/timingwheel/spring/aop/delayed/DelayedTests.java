@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
@@ -21,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.test.util.AopTestUtils;
 
@@ -79,26 +77,6 @@ class DelayedTests {
 			advanceAndAwait(context, Duration.ofSeconds(2));
 			assertThat(body(orders).calls).containsExactlyInAnyOrder("silent a 4", "silent b 40");
 			assertThat(counts(context, "driver-silent")).isEqualTo(new TaskCounts(0, 0, 2, 0, 0, 0, 8, 0));
-		});
-	}
-
-	@Test
-	void aReplacementMayComeWhileAnOlderTaskWaitsForItsExecutor() {
-		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			body(orders).blockers.acquire();
-			orders.block();
-			advance(context, Duration.ofSeconds(1));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).runningCount() == 1);
-			orders.heartbeat("a", 1);
-			advance(context, Duration.ofSeconds(11));
-			assertThat(pending(context)).isOne();
-			orders.heartbeat("a", 2);
-			body(orders).blockers.release();
-			advanceAndAwait(context, Duration.ofSeconds(9));
-			assertThat(body(orders).calls).containsExactly("block");
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(body(orders).calls).containsExactly("block", "silent a 2");
 		});
 	}
 
@@ -229,37 +207,6 @@ class DelayedTests {
 	}
 
 	@Test
-	void theTemplateReachesTheTasksOfAnnotatedMethods() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			orders.heartbeat("a", 1);
-			assertThat(template.reschedule(TaskId.of("driver-silent", "a"), Duration.ofHours(1))).isTrue();
-			DelayedTask<?> task = template.find(TaskId.of("driver-silent", "a")).orElseThrow();
-			advance(context, Duration.ofMinutes(59));
-			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-			orders.heartbeat("a", 2);
-			assertThat(task.status()).isEqualTo(DelayedTask.Status.REPLACED);
-			assertThat(template.cancel(TaskId.of("driver-silent", "a"))).isTrue();
-			assertThat(template.cancel(TaskId.of("driver-silent", "a"))).isFalse();
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void beyondMaxPendingTheCallIsRejected() {
-		this.runner.withPropertyValues("timingwheel.max-pending=2").run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.heartbeat("a", 1);
-			orders.close(1);
-			assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> orders.close(2))
-				.withMessageContaining("\"orders.close\" was not accepted");
-			orders.heartbeat("a", 2);
-			assertThat(pending(context)).isEqualTo(2);
-		});
-	}
-
-	@Test
 	void afterShutdownTheCallIsRejectedAndPendingFuturesAreCancelled() {
 		List<Orders> beans = new CopyOnWriteArrayList<>();
 		List<DelayedTask<String>> results = new CopyOnWriteArrayList<>();
@@ -283,36 +230,6 @@ class DelayedTests {
 			assertThat(body(orders).contexts.get(0).id()).isEqualTo(id);
 			assertThat(body(orders).contexts.get(0).taskId()).isEqualTo(TaskId.of("driver-silent", "a"));
 		});
-	}
-
-	@Test
-	void beansOfOneClassHaveNamesOfTheirOwn() {
-		DelayedContexts.runner(Twins.class).run((context) -> {
-			context.getBean("left", Twin.class).ring();
-			context.getBean("right", Twin.class).ring();
-			context.getBean("right", Twin.class).ring();
-			assertThat(counts(context, "left.ring").pending()).isOne();
-			assertThat(counts(context, "right.ring").pending()).isEqualTo(2);
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(context.getBean("left", Twin.class).rings()).isOne();
-			assertThat(context.getBean("right", Twin.class).rings()).isEqualTo(2);
-		});
-	}
-
-	@Test
-	void prototypesRunOnTheirOwnInstance() {
-		DelayedContexts.runner()
-			.withBean("twin", Twin.class, Twin::new, (definition) -> definition.setScope("prototype"))
-			.run((context) -> {
-				Twin first = context.getBean(Twin.class);
-				Twin second = context.getBean(Twin.class);
-				first.ring();
-				second.ring();
-				second.ring();
-				advanceAndAwait(context, Duration.ofSeconds(2));
-				assertThat(first.rings()).isOne();
-				assertThat(second.rings()).isEqualTo(2);
-			});
 	}
 
 	/**
@@ -390,35 +307,6 @@ class DelayedTests {
 
 		@Delayed(delay = "#{policy}", key = "#id")
 		public void bean(String id) {
-		}
-
-	}
-
-	static class Twins {
-
-		@Bean
-		Twin left() {
-			return new Twin();
-		}
-
-		@Bean
-		Twin right() {
-			return new Twin();
-		}
-
-	}
-
-	static class Twin {
-
-		private final AtomicInteger rings = new AtomicInteger();
-
-		@Delayed("1s")
-		public void ring() {
-			this.rings.incrementAndGet();
-		}
-
-		public int rings() {
-			return this.rings.get();
 		}
 
 	}

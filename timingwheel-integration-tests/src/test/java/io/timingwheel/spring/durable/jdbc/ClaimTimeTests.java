@@ -20,6 +20,7 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.task.IfPending;
 import org.h2.api.Trigger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The times that a claim gives, on a database that takes long for each change of a task,
  * with the database's own clock.
  */
+@Tag("measuring")
 class ClaimTimeTests {
 
 	private static final String NAME = "close-order";
