@@ -231,6 +231,39 @@ class DurableTests {
 	}
 
 	@Test
+	void aTaskThatSchedulesItselfAgainIsDeliveredTwiceEachTime() {
+		this.time.deliverTwice(true);
+		this.stored.setBody((key) -> this.stored.run("a", HOUR));
+		this.stored.run("a", HOUR);
+		this.time.advance(HOUR.multipliedBy(2));
+		assertThat(this.stored.contexts()).extracting(DelayedTaskContext::deliveries).containsExactly(1, 2, 1, 2);
+	}
+
+	@Test
+	void aFailureOfATaskThatIsDeliveredTwiceIsNotedOnce() {
+		this.time.onFailure(OnFailure.COLLECT);
+		this.time.deliverTwice(true);
+		IllegalStateException failure = new IllegalStateException("no");
+		this.stored.setBody((key) -> {
+			throw failure;
+		});
+		this.stored.run("a", HOUR);
+		this.time.advance(HOUR.plusSeconds(1));
+		assertThat(this.stored.keys()).containsExactly("a", "a");
+		assertThat(this.time.failures()).containsExactly(failure);
+	}
+
+	@Test
+	void aTaskThatCannotBeReadHasFailed() {
+		this.time.onFailure(OnFailure.COLLECT);
+		this.stored.run("a", HOUR);
+		this.jdbc.sql("update timingwheel_task set payload = 'unreadable'").update();
+		this.time.advance(HOUR);
+		assertThat(this.stored.keys()).isEmpty();
+		assertThat(this.time.failures()).singleElement().asString().contains("The durable task \"run\" could not run");
+	}
+
+	@Test
 	void theChangesOfATransactionalBodyTakeEffectOnceHoweverOftenItIsDelivered() {
 		this.time.deliverTwice(true);
 		this.time.crashBeforeAcknowledge("transactional");

@@ -217,6 +217,17 @@ class RecurringDurableTests {
 	}
 
 	@Test
+	void eachRunIsDeliveredTwice() {
+		run(Report.class, (context) -> {
+			VirtualTime time = time(context);
+			Instant start = time.now();
+			time.deliverTwice(true);
+			time.advance(MINUTE);
+			assertThat(runs(context)).containsExactly(start, start, start.plusSeconds(60), start.plusSeconds(60));
+		}, "period=1m");
+	}
+
+	@Test
 	void aFixedDelayCountsFromTheEnd() {
 		run(Pause.class, (context) -> {
 			VirtualTime time = time(context);
@@ -247,17 +258,6 @@ class RecurringDurableTests {
 			time.reset();
 			assertThat(time.pending("remind")).isZero();
 			assertThat(tasks(context).find(REPORT)).get().extracting(DelayedTask::dueAt).isEqualTo(time.now());
-		}, "period=1m");
-	}
-
-	@Test
-	void runAllLeavesSchedulesAlone() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			tasks(context).enqueue(TaskId.of("remind", 1), Duration.ofSeconds(150), "once");
-			time.runAll();
-			assertThat(context.getBean(Report.class).reminded()).containsExactly("once");
-			assertThat(runs(context)).hasSize(3);
 		}, "period=1m");
 	}
 
@@ -374,19 +374,6 @@ class RecurringDurableTests {
 				.extracting(DelayedTask::dueAt)
 				.isEqualTo(start.plus(Duration.ofHours(3)));
 		});
-	}
-
-	@Test
-	void withoutAStoreADurableMethodStopsTheStart() {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
-					TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-			.withPropertyValues("period=1m")
-			.withBean(Runs.class, () -> new Runs(null))
-			.withBean(Pause.class)
-			.run((context) -> assertThat(context).getFailure()
-				.hasMessageContaining("@Recurring is durable, but there is no store")
-				.hasMessageContaining("set timingwheel.store.type to jdbc or redis"));
 	}
 
 	private void run(Class<?> beanClass, Consumer<ApplicationContext> test, String... properties) {

@@ -26,6 +26,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -132,6 +133,7 @@ class CapturedTraceTests {
 	}
 
 	@Test
+	@Tag("measuring")
 	void aPendingKeyedCallThatWasMadeWithinARequestTakesLittleHeap() {
 		for (ApplicationContextRunner runner : List.of(this.contextRunner, withTracer(Sampler.alwaysOn()))) {
 			runner.run((context) -> {

@@ -165,22 +165,6 @@ class EndpointTests {
 	}
 
 	@Test
-	void theNextTasksOfANameAreListed() {
-		IntStream.range(0, 103)
-			.forEach((i) -> this.tasks.schedule(TaskId.of("many", i), Duration.ofHours(200 - i), () -> {
-			}));
-		String body = get("/delayedtasks/many");
-		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("name", "counts", "next", "cursor");
-		assertThat(JsonPath.<String>read(body, "$.name")).isEqualTo("many");
-		assertThat(JsonPath.<Integer>read(body, "$.counts.pending")).isEqualTo(103);
-		assertThat(JsonPath.<List<String>>read(body, "$.next[*].key"))
-			.isEqualTo(IntStream.range(3, 103).map((i) -> 105 - i).mapToObj(String::valueOf).toList());
-		String last = get("/delayedtasks/many?cursor=" + JsonPath.read(body, "$.cursor"));
-		assertThat(JsonPath.<Map<String, Object>>read(last, "$")).containsOnlyKeys("name", "counts", "next");
-		assertThat(JsonPath.<List<String>>read(last, "$.next[*].key")).containsExactly("2", "1", "0");
-	}
-
-	@Test
 	void aForecastCountsTheTasksThatFallDueInEachOfSixtySpans() {
 		IntStream.of(0, 59, 61, 61, 3599, 3601)
 			.forEach((seconds) -> this.tasks.task(() -> "never").name("ahead").after(Duration.ofSeconds(seconds)));

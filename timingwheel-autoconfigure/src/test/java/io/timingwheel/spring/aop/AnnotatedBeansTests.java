@@ -164,7 +164,8 @@ class AnnotatedBeansTests {
 	@Test
 	void eachPrototypeRunsItsOwnBody() {
 		this.runner
-			.withBean("twin", PackagePrivate.class, PackagePrivate::new, (definition) -> definition.setScope("prototype"))
+			.withBean("twin", PackagePrivate.class, PackagePrivate::new,
+					(definition) -> definition.setScope("prototype"))
 			.run((context) -> {
 				PackagePrivate first = context.getBean(PackagePrivate.class);
 				PackagePrivate second = context.getBean(PackagePrivate.class);

@@ -23,8 +23,6 @@ import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.BeanFactory;
@@ -217,33 +215,6 @@ class CombinationTests {
 		});
 	}
 
-	@Test
-	@EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "There are no virtual threads before Java 21")
-	void bodiesRunOnVirtualThreads() {
-		this.runner.withPropertyValues("spring.threads.virtual.enabled=true").run((context) -> {
-			Service service = context.getBean(Service.class);
-			CompletableFuture<Thread> thread = service.thread();
-			advance(context, Duration.ofSeconds(10));
-			assertThat(thread.get(60, TimeUnit.SECONDS)).matches(CombinationTests::isVirtual, "is virtual");
-			CompletableFuture<String> tooLong = service.delayed(Duration.ofMillis(100));
-			advance(context, Duration.ofSeconds(10));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> tooLong.get(60, TimeUnit.SECONDS))
-				.withCauseInstanceOf(MethodTimeoutException.class);
-		});
-	}
-
-	/**
-	 * Calls {@code isVirtual} by reflection, because the method exists since Java 21.
-	 */
-	private static boolean isVirtual(Thread thread) {
-		try {
-			return (boolean) Thread.class.getMethod("isVirtual").invoke(thread);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
 	private static void advance(BeanFactory context, Duration by) {
 		Work work = context.getBean(Work.class);
 		work.clock.acquireUninterruptibly();
@@ -355,11 +326,6 @@ class CombinationTests {
 		@CancelDelayed(name = "other", key = "#id")
 		public CompletableFuture<String> limitedCancelOfFuture(long id) {
 			return this.work.source;
-		}
-
-		@Delayed("10s")
-		public CompletableFuture<Thread> thread() {
-			return CompletableFuture.completedFuture(Thread.currentThread());
 		}
 
 		@Async

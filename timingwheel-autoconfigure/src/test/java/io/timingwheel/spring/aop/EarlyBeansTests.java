@@ -22,7 +22,6 @@ import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -34,253 +33,19 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.Ordered;
-import org.springframework.core.PriorityOrdered;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A bean that is created before the advice is ready would silently have no advice. It
- * stops the start.
+ * Beans that are created early, but not before the advice is ready, have the advice.
  */
 class EarlyBeansTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
 		.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
-	@ParameterizedTest
-	@ValueSource(classes = { OrderedPostProcessor.class, PriorityPostProcessor.class, ThroughAnotherBean.class,
-			FactoryPostProcessor.class, RegistryTimePrototype.class })
-	void aBeanThatAPostProcessorNeedsStopsTheStart(Class<?> configuration) {
-		for (Class<?> beanClass : new Class<?>[] { DelayedBean.class, CancellingBean.class, LimitedBean.class,
-				RecurringBean.class }) {
-			this.runner.withUserConfiguration(Names.class, configuration)
-				.withBean("early", Early.class, () -> create(beanClass))
-				.run((context) -> assertThat(context).getFailure()
-					.rootCause()
-					.isInstanceOf(InvalidAnnotatedMethodException.class)
-					.hasMessageContaining(beanClass.getSimpleName() + "#")
-					.hasMessageContaining("the bean \"early\"")
-					.hasMessageContaining("\"needy\""));
-		}
-	}
-
-	private static Early create(Class<?> beanClass) {
-		try {
-			return (Early) beanClass.getDeclaredConstructor().newInstance();
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	interface Early {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Names {
-
-		@Bean
-		static OtherDelayed otherDelayed() {
-			return new OtherDelayed();
-		}
-
-	}
-
-	static class OtherDelayed {
-
-		@Delayed(delay = "30m", name = "other", key = "#id")
-		public void other(long id) {
-		}
-
-	}
-
-	static class DelayedBean implements Early {
-
-		@Delayed(delay = "30m", name = "close", key = "#id")
-		public void close(long id) {
-		}
-
-	}
-
-	static class CancellingBean implements Early {
-
-		@CancelDelayed(name = "other", key = "#id")
-		public void pay(long id) {
-		}
-
-	}
-
-	static class LimitedBean implements Early {
-
-		@Timeout("10ms")
-		public void quote() {
-		}
-
-	}
-
-	static class RecurringBean implements Early {
-
-		@Recurring(every = "1h")
-		public void report() {
-		}
-
-	}
-
 	record NeedyPostProcessor(Object bean, int getOrder) implements BeanPostProcessor, Ordered {
-
-	}
-
-	record NeedyPriorityPostProcessor(Object bean) implements BeanPostProcessor, PriorityOrdered {
-
-		@Override
-		public int getOrder() {
-			return 0;
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OrderedPostProcessor {
-
-		@Bean
-		static NeedyPostProcessor needy(Early early) {
-			return new NeedyPostProcessor(early, Ordered.LOWEST_PRECEDENCE);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class PriorityPostProcessor {
-
-		@Bean
-		static NeedyPriorityPostProcessor needy(Early early) {
-			return new NeedyPriorityPostProcessor(early);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class ThroughAnotherBean {
-
-		@Bean
-		static StringBuilder between(Early early) {
-			return new StringBuilder("needs " + early);
-		}
-
-		@Bean
-		static NeedyPostProcessor needy(StringBuilder between) {
-			return new NeedyPostProcessor(between, 0);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class FactoryPostProcessor {
-
-		@Bean
-		static BeanFactoryPostProcessor needy(Early early) {
-			return (factory) -> {
-			};
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class RegistryTimePrototype {
-
-		@Bean
-		static BeanFactoryPostProcessor makesPrototypes() {
-			return (factory) -> factory.getBeanDefinition("early").setScope(BeanDefinition.SCOPE_PROTOTYPE);
-		}
-
-		@Bean
-		static NeedyPostProcessor needy(Early early) {
-			return new NeedyPostProcessor(early, 0);
-		}
-
-	}
-
-	@Test
-	void aBeanThatAFactoryPostProcessorGetsStopsTheStart() {
-		this.runner.withUserConfiguration(GetsBean.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DelayedBean#close(long)")
-				.hasMessageContaining("the bean \"early\"")
-				.hasMessageContaining(GetsBean.class.getName()));
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class GetsBean {
-
-		@Bean
-		static BeanFactoryPostProcessor needy() {
-			return (factory) -> factory.getBean(DelayedBean.class);
-		}
-
-		@Bean
-		DelayedBean early() {
-			return new DelayedBean();
-		}
-
-	}
-
-	@Test
-	void aConfigurationClassWithAPostProcessorThatIsNotStaticStopsTheStart() {
-		this.runner.withBean("early", NotStatic.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DelayedBean#close(long)")
-				.hasMessageContaining("the bean \"early\"")
-				.hasMessageContaining("\"needy\"")
-				.hasMessageContaining("static"));
-	}
-
-	@Configuration
-	static class NotStatic extends DelayedBean {
-
-		@Bean
-		NeedyPostProcessor needy() {
-			return new NeedyPostProcessor("nothing", 0);
-		}
-
-	}
-
-	@Test
-	void aPostProcessorWithAnAnnotationStopsTheStart() {
-		this.runner.withBean("self", AnnotatedPostProcessor.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DelayedBean#close(long)")
-				.hasMessageContaining("the bean \"self\" is a post-processor"));
-		this.runner.withBean("self", AnnotatedFactoryPostProcessor.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DelayedBean#close(long)")
-				.hasMessageContaining("the bean \"self\" is a post-processor"));
-	}
-
-	static class AnnotatedPostProcessor extends DelayedBean implements BeanPostProcessor, Ordered {
-
-		@Override
-		public int getOrder() {
-			return 0;
-		}
-
-	}
-
-	static class AnnotatedFactoryPostProcessor extends DelayedBean implements BeanFactoryPostProcessor {
-
-		@Override
-		public void postProcessBeanFactory(
-				org.springframework.beans.factory.config.ConfigurableListableBeanFactory factory) {
-		}
 
 	}
 

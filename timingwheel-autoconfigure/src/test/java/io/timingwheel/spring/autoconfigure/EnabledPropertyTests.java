@@ -1,7 +1,5 @@
 package io.timingwheel.spring.autoconfigure;
 
-import java.util.stream.IntStream;
-
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -9,7 +7,6 @@ import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
@@ -24,11 +21,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.scheduling.TaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
  * The switches are those of Spring Boot's conditions.
@@ -66,20 +61,6 @@ class EnabledPropertyTests {
 	void anInvalidAnnotationIsNoErrorWhenSwitchedOff(CapturedOutput output) {
 		run(Invalid.class, "timingwheel.enabled", "false").close();
 		assertThat(output).contains("timingwheel.enabled is not true");
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "timingwheel.task-scheduler.enabled, maybe, boolean",
-			"timingwheel.timeout.problem-details, maybe, boolean", "timingwheel.store.type, sql, StoreType",
-			"timingwheel.shutdown.pending, maybe, Pending" })
-	void aValueOfTheWrongTypeStopsTheStartAndNamesTheProperty(String property, String value, String type,
-			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> run(Application.class, property, value));
-		assertThat(output).contains("APPLICATION FAILED TO START")
-			.containsPattern("Failed to bind properties under '%s' to .*%s".formatted(property, type))
-			.contains("Value: \"%s\"".formatted(value))
-			.contains("commandLineArgs")
-			.doesNotContain("\tat ");
 	}
 
 	@Test

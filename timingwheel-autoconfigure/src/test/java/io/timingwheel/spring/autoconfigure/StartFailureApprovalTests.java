@@ -1,7 +1,9 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.timingwheel.ManualTimeSource;
@@ -150,7 +152,7 @@ class StartFailureApprovalTests {
 						behind an interface | @Bean Runnable hidden() { return new Hidden(); }
 						| static class Hidden implements Runnable { @Recurring public void run() { } }
 						no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
-						| @Recurring(cron = "@hourly") public void second() { }
+						| public static class Other { @Recurring(cron = "@hourly") public void run() { } }
 						durable | @Recurring(every = "1h", durable = true) public void run() { }
 						""");
 	}
@@ -239,6 +241,176 @@ class StartFailureApprovalTests {
 	}
 
 	@Test
+	void eachPolicyThatMakesNoSenseStopsTheStart() {
+		verify("start-failures-policies",
+				"""
+						negative limit | @Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrent = -1)) public void run() { }
+						rate that is none | @Delayed(delay = "1s", policy = @TaskPolicy(rate = "fast")) public void run() { }
+						short longest backoff | @Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 2,
+						| backoff = @Backoff(initial = "2s", max = "1s"))) public void run() { }
+						multiplier below one | @Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 2,
+						| backoff = @Backoff(multiplier = 0.5))) public void run() { }
+						backoff without attempts | @Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s")))
+						| public void run() { }
+						backoff of one attempt | @Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 1,
+						| backoff = @Backoff(initial = "2s"))) public void run() { }
+						limit per key without a key | @Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrentPerKey = 1))
+						| public void run() { }
+						limit per key of a property [timingwheel.tasks.clean.max-concurrent-per-key=1]
+						| | @Delayed(delay = "1s", name = "clean") public void run() { }
+						limit per key of a schedule [timingwheel.tasks.clean.max-concurrent-per-key=1]
+						| | @Recurring(every = "1h", name = "clean") public void run() { }
+						longest wait without a key | @Delayed(delay = "1s", maxWait = "5s") public void run() { }
+						longest wait of an update | @Delayed(delay = "1s", maxWait = "5s", key = "'k'",
+						| ifPending = io.timingwheel.spring.task.IfPending.UPDATE) public void run() { }
+						negative longest wait | @Delayed(delay = "1s", maxWait = "-5s", key = "'k'") public void run() { }
+						""");
+	}
+
+	/**
+	 * Such a bean would silently have no advice.
+	 */
+	@Test
+	void eachBeanThatIsCreatedBeforeItsAdviceStopsTheStart() {
+		verify("start-failures-early-beans",
+				"""
+						needed by a post-processor | EARLY NEEDY @Bean static Needy needy(Runnable early) { return new Needy(); }
+						needed by a prior one | EARLY @Bean static First needy(Runnable early) { return new First(); }
+						| static class First extends Needy implements PriorityOrdered { } NEEDY
+						needed through another bean | EARLY NEEDY @Bean static Object between(Runnable early) { return new Object(); }
+						| @Bean static Needy needy(@Qualifier("between") Object between) { return new Needy(); }
+						needed by a factory post-processor | EARLY
+						| @Bean static BeanFactoryPostProcessor needy(Runnable early) { return (factory) -> { }; }
+						fetched by a factory post-processor | EARLY
+						| @Bean static BeanFactoryPostProcessor needy() { return (factory) -> factory.getBean("early"); }
+						made a prototype | EARLY NEEDY @Bean static Needy needy(Runnable early) { return new Needy(); }
+						| @Bean static BeanFactoryPostProcessor prototypes() {
+						| return (factory) -> factory.getBeanDefinition("early").setScope("prototype"); }
+						with a limit | LIMITED NEEDY @Bean static Needy needy(Runnable early) { return new Needy(); }
+						with a cancel | CANCELLING NEEDY @Bean static Needy needy(Runnable early) { return new Needy(); }
+						with a schedule | RECURRING NEEDY @Bean static Needy needy(Runnable early) { return new Needy(); }
+						configuration of a post-processor that is not static | @Configuration public class Bean {
+						| @Delayed("1s") public void run() { } NEEDY @Bean Needy needy() { return new Needy(); } }
+						post-processor | public class Bean implements BeanPostProcessor, Ordered {
+						| @Delayed("1s") public void run() { } public int getOrder() { return 0; } }
+						factory post-processor | public class Bean implements BeanFactoryPostProcessor { @Delayed("1s") public void run() { }
+						| public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) { } }
+						"""
+					.replace("EARLY", early("@Delayed(\"1s\")"))
+					.replace("LIMITED", early("@Timeout(\"1s\")"))
+					.replace("CANCELLING", early("@CancelDelayed(name = \"a\", key = \"1\")"))
+					.replace("RECURRING", early("@Recurring(every = \"1h\")"))
+					.replace("NEEDY", "static class Needy implements BeanPostProcessor, Ordered {"
+							+ " public int getOrder() { return 0; } }"));
+	}
+
+	private static String early(String annotation) {
+		return "@Bean static Runnable early() { return new Early(); }"
+				+ " static class Early implements Runnable { %s public void run() { } }".formatted(annotation);
+	}
+
+	/**
+	 * An expression that fails at each call stops the start, and one that may work does
+	 * not.
+	 */
+	@Test
+	void eachExpressionThatCanNeverBeComputedStopsTheStart() {
+		List<Case> cases = new ArrayList<>();
+		cases.addAll(Case.expressions("@Delayed(delay = \"10s\", key = \"%s\")", """
+				id
+				order.id
+				'x' + id
+				#id > 5 ? id : 1
+				#order.plus(id)
+				{id, 2}
+				ordr
+				toString()
+				[0]
+				#idd
+				#root.args[0]
+				#this
+				#order.idd
+				#order.customer.nam
+				#order.clos()
+				#name.lenght()
+				#id.value
+				T(java.time.Duratoin).ofDays(1)
+				T(java.time.Duration).ofDayz(#id)
+				null
+				#order.close()
+				#id = 5
+				#id++
+				#{id}
+				#unknown(#id)
+				#id
+				'all'
+				5
+				#order.id
+				#order.customer.name
+				#order.customer()
+				#order?.id
+				#open.anything
+				#open.anything()
+				#any.thing
+				#lines.![id]
+				#lines.?[price > 3].size()
+				#lines[0].id
+				#map[id]
+				#map['id']
+				#optional?.id
+				#array.length
+				{id: #id}
+				@bean.key(#id)
+				@later.key
+				T(java.lang.Math).max(#id, 3)
+				#name?:'none'
+				new java.util.Date(#id)
+				#id + ':' + #name
+				#p0 == 1 ? 'a' : 'b'
+				#name.length()
+				#name.bytes
+				#open
+				T(int)
+				"""));
+		cases.addAll(Case.expressions("@CancelDelayed(name = \"any\", key = \"%s\")", """
+				'x' + id
+				#order.idd
+				null
+				"""));
+		cases.addAll(Case.expressions("@Delayed(delayExpression = \"%s\")", """
+				ttl
+				'30s'
+				#name
+				#open
+				#date
+				#id > 5
+				#id + 'ms'
+				#order.customer.name
+				null
+				#ttl
+				#id
+				#instant
+				#any
+				5000
+				#order.ttl
+				#id * 1000
+				T(java.time.Duration).ofDays(#id)
+				"""));
+		cases.addAll(Case.expressions("@Timeout(timeoutExpression = \"%s\")", """
+				ttl
+				'soon'
+				#instant
+				#order.tll
+				#ttl
+				#name
+				'800ms'
+				#any
+				#id
+				"""));
+		verify("start-failures-expressions", cases);
+	}
+
+	@Test
 	void eachPropertyThatMakesNoSenseStopsTheStart() {
 		for (String property : List.of("timingwheel.tick=0", "timingwheel.tick=25h", "timingwheel.tick=banana",
 				"timingwheel.max-pending=0", "timingwheel.max-pending=banana", "timingwheel.shutdown.pending=banana",
@@ -282,7 +454,10 @@ class StartFailureApprovalTests {
 	 * Starts an application with each bean of a table.
 	 */
 	private void verify(String approved, String table) {
-		List<Case> cases = Case.read(table);
+		verify(approved, Case.read(table));
+	}
+
+	private void verify(String approved, List<Case> cases) {
 		TestCompiler.forSystem()
 			.withCompilerOptions("-parameters")
 			.withSources(cases.stream().map(Case::source).toList())
@@ -303,13 +478,18 @@ class StartFailureApprovalTests {
 	 */
 	private record Case(String title, String name, String code, String... properties) {
 
+		private static final AtomicInteger number = new AtomicInteger();
+
 		private static final String IMPORTS = Stream
 			.of("java.time.*", "java.util.*", "java.util.concurrent.*", "java.util.function.*", "java.util.stream.*",
-					"io.timingwheel.spring.annotation.CancelDelayed", "io.timingwheel.spring.annotation.Delayed",
-					"io.timingwheel.spring.annotation.Recurring", "io.timingwheel.spring.annotation.TaskPolicy",
-					"io.timingwheel.spring.annotation.Timeout", "reactor.core.publisher.*",
-					"org.springframework.beans.factory.ObjectProvider", "org.springframework.context.annotation.*",
-					"org.springframework.http.ResponseEntity", "org.springframework.scheduling.annotation.Async",
+					"io.timingwheel.spring.annotation.Backoff", "io.timingwheel.spring.annotation.CancelDelayed",
+					"io.timingwheel.spring.annotation.Delayed", "io.timingwheel.spring.annotation.Recurring",
+					"io.timingwheel.spring.annotation.TaskPolicy", "io.timingwheel.spring.annotation.Timeout",
+					"reactor.core.publisher.*", "org.springframework.beans.factory.ObjectProvider",
+					"org.springframework.beans.factory.annotation.Qualifier",
+					"org.springframework.beans.factory.config.*", "org.springframework.core.*",
+					"org.springframework.context.annotation.*", "org.springframework.http.ResponseEntity",
+					"org.springframework.scheduling.annotation.Async",
 					"org.springframework.web.servlet.mvc.method.annotation.*")
 			.map((type) -> "import " + type + ";\n")
 			.reduce("", String::concat);
@@ -327,6 +507,22 @@ class StartFailureApprovalTests {
 			}).toList();
 		}
 
+		/**
+		 * A method with each of the expressions.
+		 */
+		static List<Case> expressions(String annotation, String expressions) {
+			String method = " public void call(long id, String name, Order order, Open open, Object any, List lines,"
+					+ " Map map, Optional optional, String[] array, Duration ttl, Instant instant, Date date) { }"
+					+ " public record Order(long id, Duration ttl, Customer customer) { public void close() { }"
+					+ " public Order plus(long other) { return this; } } public record Customer(String name) { }"
+					+ " public static class Open { }";
+			String kind = annotation.replaceAll("\\W", "");
+			return expressions.lines()
+				.map((text) -> new Case(annotation.formatted(text), kind + number.incrementAndGet(),
+						annotation.formatted(text) + method))
+				.toList();
+		}
+
 		SourceFile source() {
 			String type = this.code.contains("class Bean")
 					? this.code.replace("class Bean ", "class " + this.name + " ")
@@ -337,7 +533,7 @@ class StartFailureApprovalTests {
 		Class<?>[] beans(ClassLoader classes) {
 			Class<?> bean = ClassUtils.resolveClassName("app." + this.name, classes);
 			return Stream.concat(Stream.of(bean), Stream.of(bean.getDeclaredClasses()))
-				.filter((type) -> Modifier.isPublic(type.getModifiers()))
+				.filter((type) -> Modifier.isPublic(type.getModifiers()) && !type.isRecord())
 				.toArray(Class<?>[]::new);
 		}
 

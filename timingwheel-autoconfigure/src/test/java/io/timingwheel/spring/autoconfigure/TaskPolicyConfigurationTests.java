@@ -9,7 +9,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -140,28 +139,6 @@ class TaskPolicyConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { NegativeLimit.class, BadRate.class, BadBackoff.class, BadMultiplier.class,
-			KeyLimitWithoutKey.class, BackoffWithoutAttempts.class, BackoffOfOneAttempt.class, MaxWaitWithoutKey.class,
-			MaxWaitWithUpdate.class, NegativeMaxWait.class })
-	void anUnusablePolicyStopsTheStartAndNamesTheMethod(Class<?> type) {
-		this.runner.withBean(type)
-			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining(
-					InvalidAnnotatedMethodException.class.getName() + ": " + type.getName() + "#run()"));
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { WithoutKey.class, Cleaner.class })
-	void aLimitByKeyOfTheConfigurationStopsTheStartIfTheMethodHasNoKey(Class<?> type) {
-		this.runner.withPropertyValues("timingwheel.tasks.clean.max-concurrent-per-key=1")
-			.withBean(type)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining(type.getName() + "#clean()")
-				.hasMessageContaining("timingwheel.tasks.clean.max-concurrent-per-key")
-				.hasMessageContaining("key"));
-	}
-
-	@ParameterizedTest
 	@CsvSource({ "backoff.initial=2s, false", "backoff.jitter=0, false", "backoff.initial=2s;max-attempts=2, true",
 			"backoff.initial=2s;max-attempts=1, true" })
 	void aBackoffNeedsASecondAttemptUnlessTheConfigurationSwitchesAttemptsOff(String settings, boolean starts) {
@@ -209,94 +186,6 @@ class TaskPolicyConfigurationTests {
 
 		@Recurring(every = "1h", name = "clean")
 		public void clean() {
-		}
-
-	}
-
-	static class NegativeLimit {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrent = -1))
-		public void run() {
-		}
-
-	}
-
-	static class BadRate {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(rate = "fast"))
-		public void run() {
-		}
-
-	}
-
-	static class BadBackoff {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s", max = "1s")))
-		public void run() {
-		}
-
-	}
-
-	static class BackoffWithoutAttempts {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s")))
-		public void run() {
-		}
-
-	}
-
-	static class BackoffOfOneAttempt {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 1, backoff = @Backoff(initial = "2s")))
-		public void run() {
-		}
-
-	}
-
-	static class WithoutKey {
-
-		@Delayed(delay = "1s", name = "clean")
-		public void clean() {
-		}
-
-	}
-
-	static class BadMultiplier {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(multiplier = 0.5)))
-		public void run() {
-		}
-
-	}
-
-	static class KeyLimitWithoutKey {
-
-		@Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrentPerKey = 1))
-		public void run() {
-		}
-
-	}
-
-	static class MaxWaitWithoutKey {
-
-		@Delayed(delay = "1s", maxWait = "5s")
-		public void run() {
-		}
-
-	}
-
-	static class MaxWaitWithUpdate {
-
-		@Delayed(delay = "1s", maxWait = "5s", key = "'k'", ifPending = IfPending.UPDATE)
-		public void run() {
-		}
-
-	}
-
-	static class NegativeMaxWait {
-
-		@Delayed(delay = "1s", maxWait = "-5s", key = "'k'")
-		public void run() {
 		}
 
 	}

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -15,12 +14,9 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.MethodTimeoutException;
-import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -37,15 +33,11 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
-import org.springframework.core.task.TaskRejectedException;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
 
@@ -94,19 +86,6 @@ class TimingWheelAutoConfigurationTests {
 				assertThat(wheel.wheelSize()).isEqualTo(64);
 				assertThat(wheel.shards()).isEqualTo(4);
 			});
-	}
-
-	@Test
-	void maxPendingLimitsTheTasks() {
-		this.contextRunner.withPropertyValues("timingwheel.max-pending=2").run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			tasks.schedule(Duration.ofHours(1), () -> "first");
-			tasks.schedule(Duration.ofHours(1), () -> "second");
-			assertThatExceptionOfType(TaskRejectedException.class)
-				.isThrownBy(() -> tasks.schedule(Duration.ofHours(1), () -> "third"))
-				.withMessageContaining("2");
-			assertThat(tasks.pendingCount()).isEqualTo(2);
-		});
 	}
 
 	@Test
@@ -212,18 +191,6 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void delayedWorksWhereAnExecutorOfTheApplicationMakesBootsDisappear() {
-		this.contextRunner.withBean("myExecutor", Executor.class, Executors::newSingleThreadExecutor)
-			.withBean("orders", Orders.class)
-			.run((context) -> {
-				assertThat(context).doesNotHaveBean("applicationTaskExecutor");
-				context.getBean(Orders.class).close(5);
-				assertThat(context.getBean(Orders.class).closed()).succeedsWithin(Duration.ofMinutes(1)).isEqualTo(5L);
-				assertThat(threadOf(context.getBean(DelayedTaskOperations.class))).startsWith("delayed-");
-			});
-	}
-
-	@Test
 	void aSchedulerOnTheWheelIsNotTheExecutorOfTheWheel() {
 		this.contextRunner.withBean("myExecutor", Executor.class, Executors::newSingleThreadExecutor)
 			.withPropertyValues("timingwheel.task-scheduler.enabled=true")
@@ -231,15 +198,6 @@ class TimingWheelAutoConfigurationTests {
 				assertThat(context.getBeanNamesForType(TaskExecutor.class)).containsExactly("taskScheduler");
 				assertThat(threadOf(context.getBean(DelayedTaskOperations.class))).startsWith("delayed-");
 			});
-	}
-
-	@Test
-	void theOnlyTaskExecutorIsUsedWhereBootsIsNotThere() {
-		this.contextRunner.withBean("myPool", ThreadPoolTaskExecutor.class, () -> {
-			ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
-			pool.setThreadNamePrefix("mine-");
-			return pool;
-		}).run((context) -> assertThat(threadOf(context.getBean(DelayedTaskOperations.class))).startsWith("mine-"));
 	}
 
 	@Test
@@ -255,46 +213,6 @@ class TimingWheelAutoConfigurationTests {
 			}));
 	}
 
-	private static CompletableFuture<String> quote(Orders orders) {
-		try {
-			return orders.quote().exceptionally((ex) -> "timed out");
-		}
-		catch (MethodTimeoutException ex) {
-			// The thread has stalled until the deadline.
-			return CompletableFuture.completedFuture("timed out");
-		}
-	}
-
-	@Test
-	void anExecutorThatBlocksDelaysNoOtherTimer() {
-		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor("throttled-");
-		throttled.setConcurrencyLimit(1);
-		CountDownLatch release = new CountDownLatch(1);
-		this.contextRunner.withBean("applicationTaskExecutor", SimpleAsyncTaskExecutor.class, () -> throttled)
-			.withBean("orders", Orders.class)
-			.run((context) -> {
-				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-				TimingWheel wheel = context.getBean(TimingWheel.class);
-				List<CompletableFuture<?>> blocked = new ArrayList<>();
-				for (int i = 0; i < 3; i++) {
-					blocked.add(tasks.schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES)).completion());
-					CompletableFuture<String> ran = new CompletableFuture<>();
-					wheel.schedule(() -> ran.complete("ran"), Duration.ZERO);
-					blocked.add(ran);
-					blocked.add(quote(context.getBean(Orders.class)));
-				}
-				CompletableFuture<String> other = tasks.task(() -> "on time")
-					.executor(new SimpleAsyncTaskExecutor())
-					.after(Duration.ofMillis(700))
-					.completion();
-				assertThat(other).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("on time");
-				assertThat(blocked).anyMatch((task) -> !task.isDone());
-				release.countDown();
-				assertThat(CompletableFuture.allOf(blocked.toArray(CompletableFuture[]::new)))
-					.succeedsWithin(Duration.ofMinutes(1));
-			});
-	}
-
 	@Test
 	void noBeanIsCreatedTooEarlyToBePostProcessed(CapturedOutput output) {
 		this.contextRunner.withUserConfiguration(Scheduling.class)
@@ -304,19 +222,6 @@ class TimingWheelAutoConfigurationTests {
 					TimingWheelObservationAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
-	}
-
-	@Test
-	void lazyInitializationKeepsBeansLazyAndTheirNamesKnown() {
-		this.contextRunner.withBean("orders", Orders.class)
-			.withInitializer(
-					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
-			.run((context) -> {
-				assertThat(context.getBeanFactory().containsSingleton("orders")).isFalse();
-				assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("close-order");
-				context.getBean(Orders.class).close(5);
-				assertThat(context.getBean(Orders.class).closed()).succeedsWithin(Duration.ofMinutes(1)).isEqualTo(5L);
-			});
 	}
 
 	@Test
@@ -383,11 +288,6 @@ class TimingWheelAutoConfigurationTests {
 		@Delayed(delay = "10ms", name = "close-order", key = "#orderId")
 		public void close(long orderId) {
 			this.closed.complete(orderId);
-		}
-
-		@Timeout("500ms")
-		public CompletableFuture<String> quote() {
-			return new CompletableFuture<>();
 		}
 
 		CompletableFuture<Long> closed() {

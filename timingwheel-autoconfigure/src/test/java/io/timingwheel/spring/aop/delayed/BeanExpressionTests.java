@@ -52,8 +52,8 @@ class BeanExpressionTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { WithDelay.class, WithExpireAfter.class, WithName.class, WithTimeout.class,
-			WithCancel.class })
+	@ValueSource(
+			classes = { WithDelay.class, WithExpireAfter.class, WithName.class, WithTimeout.class, WithCancel.class })
 	<T> void thePropertiesOfTheBeanAreBound(Class<T> bean) {
 		this.runner.withBean("orders", bean).run((context) -> {
 			assertThat(context).hasNotFailed();

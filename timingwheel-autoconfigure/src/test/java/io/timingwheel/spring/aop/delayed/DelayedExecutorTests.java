@@ -200,20 +200,20 @@ class DelayedExecutorTests {
 		this.runner.withBean("throttled", Executor.class, DelayedExecutorTests::smallPool)
 			.withBean("blocking", BlockingService.class)
 			.run((context) -> {
-			BlockingService service = context.getBean(BlockingService.class);
-			for (int i = 0; i < 5; i++) {
-				service.block();
-			}
-			DelayedContexts.advance(context, Duration.ofSeconds(1));
-			await().until(() -> threads.size() == 1);
-			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(4);
-			release.countDown();
-			await().untilAsserted(() -> {
+				BlockingService service = context.getBean(BlockingService.class);
+				for (int i = 0; i < 5; i++) {
+					service.block();
+				}
 				DelayedContexts.advance(context, Duration.ofSeconds(1));
-				assertThat(threads).hasSize(5);
+				await().until(() -> threads.size() == 1);
+				assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(4);
+				release.countDown();
+				await().untilAsserted(() -> {
+					DelayedContexts.advance(context, Duration.ofSeconds(1));
+					assertThat(threads).hasSize(5);
+				});
+				DelayedContexts.awaitIdle(context);
 			});
-			DelayedContexts.awaitIdle(context);
-		});
 	}
 
 	@Test

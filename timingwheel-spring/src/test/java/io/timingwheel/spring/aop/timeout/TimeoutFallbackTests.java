@@ -4,32 +4,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Fallbacks in virtual time.
+ * Fallbacks of calls that block, in virtual time.
  */
 @org.junit.jupiter.api.Timeout(60)
 class TimeoutFallbackTests {
@@ -119,130 +108,14 @@ class TimeoutFallbackTests {
 	}
 
 	@Test
-	void aFutureFollowsTheFutureOfTheFallback() {
-		CompletableFuture<String> source = new CompletableFuture<>();
-		CompletableFuture<String> result = this.service.future(source);
-		this.time.advance(LIMIT);
-		assertThat(source).isCancelled();
-		assertThat(result).isNotDone();
-		this.target.later.complete("later");
-		assertThat(result).isCompletedWithValue("later");
-		assertThat(this.proxies.timeouts).hasSize(1);
-	}
-
-	@Test
-	void aFutureFailsIfTheFallbackThrows() {
-		this.target.failure = new IllegalStateException("the fallback failed");
-		CompletableFuture<String> result = this.service.future(new CompletableFuture<>());
-		this.time.advance(LIMIT);
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join)
-			.havingCause()
-			.isSameAs(this.target.failure)
-			.satisfies(
-					(ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(MethodTimeoutException.class));
-	}
-
-	@Test
-	void cancellingTheResultCancelsTheFutureOfTheFallback() {
-		CompletableFuture<String> result = this.service.future(new CompletableFuture<>());
-		this.time.advance(LIMIT);
-		result.cancel(true);
-		assertThat(this.target.later).isCancelled();
-	}
-
-	@Test
 	void aMethodThatBlocksBeforeItReturnsItsFutureGivesTheFutureOfTheFallback() {
 		assertThat(this.service.blockingFuture(() -> this.time.advance(LIMIT))).isSameAs(this.target.later);
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	@Test
-	void aPlainFutureGivesTheResultOfTheFallback() throws Exception {
-		FutureTask<String> source = new FutureTask<>(() -> "late");
-		Future<String> result = this.service.plainFuture(source);
-		this.time.advance(LIMIT);
-		assertThat(source).isCancelled();
-		assertThat(result.isDone()).isFalse();
-		assertThat(result.isCancelled()).isFalse();
-		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> result.get(1, TimeUnit.MILLISECONDS));
-		this.target.later.complete("later");
-		assertThat(result.isDone()).isTrue();
-		assertThat(result.get()).isEqualTo("later");
-		assertThat(result.get(1, TimeUnit.SECONDS)).isEqualTo("later");
-	}
-
-	@Test
-	void aPlainFutureCanBeCancelledWhileItsFallbackRuns() {
-		Future<String> result = this.service.plainFuture(new FutureTask<>(() -> "late"));
-		this.time.advance(LIMIT);
-		assertThat(result.cancel(true)).isTrue();
-		assertThat(result.isCancelled()).isTrue();
-		assertThat(this.target.later).isCancelled();
-		assertThatExceptionOfType(CancellationException.class).isThrownBy(result::get);
-	}
-
-	@Test
-	void aPlainFutureReportsTheExceptionOfTheFallback() {
-		this.target.failure = new IllegalStateException("the fallback failed");
-		Future<String> result = this.service.plainFuture(new FutureTask<>(() -> "late"));
-		this.time.advance(LIMIT);
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get)
-			.havingCause()
-			.isSameAs(this.target.failure);
-	}
-
-	@Test
-	void aSubclassOfCompletableFutureIsCompletedByTheFallback() {
-		Special source = new Special();
-		Special result = this.service.special(source);
-		this.time.advance(LIMIT);
-		assertThat(result).isSameAs(source).isCompletedWithValue("special");
-	}
-
-	@Test
-	void aMonoSwitchesToTheMonoOfTheFallbackAtEachSubscription() {
-		Mono<String> result = this.service.mono(Mono.never());
-		for (int i = 0; i < 2; i++) {
-			CompletableFuture<String> outcome = result.toFuture();
-			assertThat(outcome).isNotDone();
-			this.time.advance(LIMIT);
-			assertThat(outcome).isCompletedWithValue("fallback");
-		}
-		assertThat(this.service.mono(Mono.just("in time")).block()).isEqualTo("in time");
-		assertThat(this.service.mono(Mono.empty()).blockOptional()).isEmpty();
-	}
-
-	@Test
-	void aMonoFailsIfTheFallbackThrows() {
-		this.target.failure = new IllegalStateException("the fallback failed");
-		CompletableFuture<String> outcome = this.service.mono(Mono.never()).toFuture();
-		this.time.advance(LIMIT);
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(outcome::join)
-			.havingCause()
-			.isSameAs(this.target.failure);
-	}
-
-	@Test
-	void theElementsOfTheFallbackFollowThoseThatTheFluxHasEmitted() {
-		Sinks.Many<String> source = Sinks.many().unicast().onBackpressureBuffer();
-		List<String> elements = new ArrayList<>();
-		CompletableFuture<Void> end = new CompletableFuture<>();
-		this.service.flux(source.asFlux())
-			.subscribe(elements::add, end::completeExceptionally, () -> end.complete(null));
-		source.tryEmitNext("in time");
-		this.time.advance(LIMIT);
-		assertThat(elements).containsExactly("in time", "one", "two");
-		assertThat(end).isCompleted();
-		assertThat(source.currentSubscriberCount()).isZero();
-	}
-
 	private String late() {
 		this.time.advance(LIMIT);
 		return "late";
-	}
-
-	static class Special extends CompletableFuture<String> {
-
 	}
 
 	static class Base<T> {
@@ -260,8 +133,6 @@ class TimeoutFallbackTests {
 		final CompletableFuture<String> later = new CompletableFuture<>();
 
 		boolean interrupted;
-
-		@Nullable RuntimeException failure;
 
 		@Timeout(timeout = "800ms", fallback = "plainFallback")
 		public String plain(String item, Callable<String> body) throws Exception {
@@ -356,20 +227,6 @@ class TimeoutFallbackTests {
 			return "outer";
 		}
 
-		@Timeout(timeout = "800ms", fallback = "laterFuture")
-		public CompletableFuture<String> future(CompletableFuture<String> source) {
-			return source;
-		}
-
-		private CompletableFuture<String> laterFuture(Future<String> source) {
-			throw new AssertionError("other parameters");
-		}
-
-		private CompletableFuture<String> laterFuture(CompletableFuture<String> source) {
-			throwFailure();
-			return this.later;
-		}
-
 		@Timeout(timeout = "800ms", fallback = "blockingFallback")
 		public CompletableFuture<String> blockingFuture(Runnable body) {
 			body.run();
@@ -378,52 +235,6 @@ class TimeoutFallbackTests {
 
 		private CompletableFuture<String> blockingFallback(Runnable body) {
 			return this.later;
-		}
-
-		@Timeout(timeout = "800ms", fallback = "plainFutureFallback")
-		public Future<String> plainFuture(Future<String> source) {
-			return source;
-		}
-
-		private Future<String> plainFutureFallback(Future<String> source) {
-			throwFailure();
-			return this.later;
-		}
-
-		@Timeout(timeout = "800ms", fallback = "specialFallback")
-		public Special special(Special source) {
-			return source;
-		}
-
-		private Special specialFallback(Special source) {
-			Special result = new Special();
-			result.complete("special");
-			return result;
-		}
-
-		@Timeout(timeout = "800ms", fallback = "monoFallback")
-		public Mono<String> mono(Mono<String> source) {
-			return source;
-		}
-
-		private Mono<String> monoFallback(Mono<String> source, Throwable timeout) {
-			throwFailure();
-			return Mono.just("fallback");
-		}
-
-		@Timeout(timeout = "800ms", fallback = "fluxFallback")
-		public Flux<String> flux(Flux<String> source) {
-			return source;
-		}
-
-		private Flux<String> fluxFallback(Flux<String> source) {
-			return Flux.just("one", "two");
-		}
-
-		private void throwFailure() {
-			if (this.failure != null) {
-				throw this.failure;
-			}
 		}
 
 	}
