@@ -26,6 +26,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.test.VirtualTime.OnFailure;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -388,6 +389,7 @@ class MemoryTests {
 	}
 
 	@Test
+	@Tag("measuring")
 	void aYearWithTenThousandTasksTakesNoTime() {
 		int[] ran = { 0 };
 		IntStream.range(0, 10_000).forEach((i) -> this.operations.task(() -> {

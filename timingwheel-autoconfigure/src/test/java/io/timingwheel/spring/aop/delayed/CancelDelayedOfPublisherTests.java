@@ -1,18 +1,21 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.function.BiFunction;
 
 import io.r2dbc.h2.H2ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactory;
 import io.reactivex.rxjava3.core.Flowable;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
-import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -44,55 +47,66 @@ class CancelDelayedOfPublisherTests {
 
 	private final ApplicationContextRunner reactive = this.runner.withUserConfiguration(ReactiveTransactions.class);
 
-	@Test
-	void cancelsAtTheCompletionOfAMono() {
+	/**
+	 * What a method declares, and how its publisher is read.
+	 */
+	enum Shape {
+
+		MONO((orders, bank) -> orders.pay(1, bank)), FLUX((orders, bank) -> orders.payInParts(1, bank.flux())),
+
+		FLOWABLE((orders, bank) -> orders.payInFlow(1, Flowable.fromPublisher(bank))),
+
+		PUBLISHER((orders, bank) -> orders.payAsPublisher(1, bank)),
+
+		FLOW((orders, bank) -> JdkFlowAdapter.flowPublisherToFlux(orders.payAsFlow(1, bank)));
+
+		private final BiFunction<Orders, Mono<String>, Publisher<String>> pay;
+
+		Shape(BiFunction<Orders, Mono<String>, Publisher<String>> pay) {
+			this.pay = pay;
+		}
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void cancelsAtTheCompletion(Shape shape) {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.close(1);
 			Sinks.One<String> bank = Sinks.one();
-			Mono<String> payment = orders.pay(1, bank.asMono());
+			Publisher<String> payment = shape.pay.apply(orders, bank.asMono());
 			assertThat(pending(context)).isOne();
-			Mono<String> paid = payment.doOnNext((value) -> assertThat(pending(context)).isZero()).cache();
-			paid.subscribe();
+			CompletableFuture<List<String>> paid = Flux.from(payment).collectList().toFuture();
 			assertThat(pending(context)).isOne();
 			bank.tryEmitValue("paid").orThrow();
-			assertThat(paid.block(LIMIT)).isEqualTo("paid");
+			assertThat(paid).succeedsWithin(LIMIT).isEqualTo(List.of("paid"));
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void cancelsAtTheCompletionWithoutAValueToo(Shape shape) {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			orders.close(1);
+			assertThat(Flux.from(shape.pay.apply(orders, Mono.empty())).blockLast(LIMIT)).isNull();
 			assertThat(pending(context)).isZero();
 		});
 	}
 
 	@Test
-	void cancelsAtTheCompletionOfAnEmptyMono() {
+	void aMonoHasCancelledWhenItsValueArrivesAndAFluxOnlyAtItsEnd() {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.close(1);
-			Mono<String> payment = orders.pay(1, Mono.empty());
-			assertThat(pending(context)).isOne();
-			assertThat(payment.block(LIMIT)).isNull();
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void cancelsAtTheCompletionOfAFlux() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
+			assertThat(orders.pay(1, Mono.just("paid")).map((value) -> pending(context)).block(LIMIT)).isZero();
 			orders.close(1);
-			Flux<String> payment = orders.payInParts(1, Flux.just("first", "second"));
-			assertThat(payment.doOnNext((part) -> assertThat(pending(context)).isOne()).collectList().block(LIMIT))
-				.containsExactly("first", "second");
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void cancelsAtTheCompletionOfATypeThatIsAPublisherItself() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			Flowable<String> payment = orders.payInFlow(1, Flowable.just("first", "second"));
-			assertThat(pending(context)).isOne();
-			assertThat(payment.toList().blockingGet()).containsExactly("first", "second");
+			assertThat(orders.payInParts(1, Flux.just("first", "second"))
+				.map((part) -> pending(context))
+				.collectList()
+				.block(LIMIT)).containsExactly(1L, 1L);
 			assertThat(pending(context)).isZero();
 		});
 	}
@@ -143,32 +157,6 @@ class CancelDelayedOfPublisherTests {
 			assertThat(pending(context)).isZero();
 			assertThatIllegalStateException().isThrownBy(() -> payment.block(LIMIT));
 		});
-	}
-
-	@Test
-	void cancelsAtTheCompletionOfOtherReactiveTypes() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			Publisher<String> publisher = orders.payAsPublisher(1, Mono.just("paid"));
-			assertThat(pending(context)).isOne();
-			assertThat(Flux.from(publisher).blockLast(LIMIT)).isEqualTo("paid");
-			assertThat(pending(context)).isZero();
-			orders.close(1);
-			Flow.Publisher<String> flow = orders.payAsFlow(1, Mono.just("paid"));
-			assertThat(pending(context)).isOne();
-			assertThat(JdkFlowAdapter.flowPublisherToFlux(flow).blockLast(LIMIT)).isEqualTo("paid");
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void aTypeThatHidesTheCompletionStopsTheStart() {
-		this.runner.withBean("hot", Hot.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("@CancelDelayed is on a method that returns " + ConnectableFlux.class.getName())
-				.hasMessageContaining("return Flux, or set beforeInvocation = true"));
 	}
 
 	@Test
@@ -319,15 +307,6 @@ class CancelDelayedOfPublisherTests {
 
 		@Delayed(delay = "30m", key = "#orderId", afterCommit = true)
 		public void close(long orderId) {
-		}
-
-	}
-
-	static class Hot {
-
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		public ConnectableFlux<String> pay(long orderId) {
-			return Flux.just("paid").publish();
 		}
 
 	}

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.MDC;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -53,7 +52,6 @@ class DelayedContextPropagationTests {
 	void clear() {
 		tenant.remove();
 		inheritable.remove();
-		MDC.clear();
 	}
 
 	@Test
@@ -177,27 +175,6 @@ class DelayedContextPropagationTests {
 	}
 
 	@Test
-	void theMdcArrives() {
-		this.runner.withBean(TaskDecorator.class, () -> (task) -> {
-			var mdc = MDC.getCopyOfContextMap();
-			return () -> {
-				MDC.setContextMap(mdc);
-				try {
-					task.run();
-				}
-				finally {
-					MDC.clear();
-				}
-			};
-		}).run((context) -> {
-			MDC.put("order", "42");
-			context.getBean(Service.class).mdc();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(seen).containsExactly("42");
-		});
-	}
-
-	@Test
 	void nothingOfTheFirstCallerLeaksIntoTheWheelsThreads() {
 		DelayedContexts.realTimeRunner()
 			.withBean("service", DirectService.class)
@@ -298,11 +275,6 @@ class DelayedContextPropagationTests {
 		@Delayed("1s")
 		public DelayedTask<String> result() {
 			return DelayedTask.completed("result");
-		}
-
-		@Delayed("1s")
-		public void mdc() {
-			seen.add(MDC.get("order"));
 		}
 
 		@Delayed(delay = "1s", key = "#key")

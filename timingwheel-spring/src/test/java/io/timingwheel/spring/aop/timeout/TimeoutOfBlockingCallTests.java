@@ -56,11 +56,12 @@ class TimeoutOfBlockingCallTests {
 	}
 
 	@Test
-	void interruptsSleep() {
-		assertInterrupted(() -> {
+	void interruptsSleepAndTheWaitForAQueueOrAFuture() {
+		List<Callable<?>> bodies = List.of(() -> {
 			Thread.sleep(Duration.ofHours(1).toMillis());
 			return null;
-		}, InterruptedException.class);
+		}, new LinkedBlockingQueue<>()::take, new CompletableFuture<>()::get);
+		bodies.forEach((body) -> assertInterrupted(body, InterruptedException.class));
 	}
 
 	@Test
@@ -114,25 +115,11 @@ class TimeoutOfBlockingCallTests {
 	}
 
 	@Test
-	void interruptsTheWaitForAQueue() {
-		assertInterrupted(new LinkedBlockingQueue<>()::take, InterruptedException.class);
-	}
-
-	@Test
-	void interruptsTheWaitForAFuture() {
-		assertInterrupted(new CompletableFuture<>()::get, InterruptedException.class);
-	}
-
-	@Test
-	void interruptsReadingFromAChannelAndClosesTheChannel() throws Exception {
+	void interruptsReadingAndAcceptingAndClosesTheChannel() throws Exception {
 		Pipe pipe = Pipe.open();
 		assertInterrupted(() -> pipe.source().read(ByteBuffer.allocate(1)), ClosedByInterruptException.class);
 		assertThat(pipe.source().isOpen()).isFalse();
 		pipe.sink().close();
-	}
-
-	@Test
-	void interruptsAcceptingFromASocketChannel() throws Exception {
 		try (ServerSocketChannel server = ServerSocketChannel.open()) {
 			server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 			assertInterrupted(server::accept, ClosedByInterruptException.class);
