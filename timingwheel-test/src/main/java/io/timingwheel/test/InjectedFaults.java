@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -81,14 +82,14 @@ final class InjectedFaults implements TaskExecutionInterceptor, Ordered {
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
 		this.runs.incrementAndGet();
 		this.names.add(execution.name());
 		Throwable exception = nextException(execution.name());
 		if (exception != null) {
 			throw exception;
 		}
-		return execution.proceed();
+		return body.run();
 	}
 
 	private synchronized @Nullable Throwable nextException(String name) {

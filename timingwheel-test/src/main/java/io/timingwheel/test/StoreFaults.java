@@ -15,6 +15,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -142,15 +143,15 @@ final class StoreFaults implements MethodInterceptor, TaskExecutionInterceptor, 
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
 		Delivery delivery = this.deliveries.get(execution.id());
 		if (delivery == null) {
-			return execution.proceed();
+			return body.run();
 		}
 		delivery.begun = true;
 		delivery.name = execution.name();
 		try {
-			return execution.proceed();
+			return body.run();
 		}
 		catch (Throwable ex) {
 			if (!delivery.lost) {

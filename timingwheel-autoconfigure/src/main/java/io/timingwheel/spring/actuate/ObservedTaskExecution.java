@@ -9,6 +9,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.internal.FutureCompletion;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.UserErrors;
@@ -79,12 +80,12 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
 		DelayedTaskObservationContext context = new DelayedTaskObservationContext(execution);
 		Observation observation = start(context, captured);
 		Object result;
 		try {
-			result = proceed(execution, observation);
+			result = run(body, observation);
 		}
 		catch (Throwable ex) {
 			end(observation, context, ex);
@@ -125,11 +126,11 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		return observation;
 	}
 
-	private @Nullable Object proceed(TaskExecution execution, Observation observation) throws Throwable {
+	private @Nullable Object run(Body body, Observation observation) throws Throwable {
 		Observation.Scope outer = this.registry.getCurrentObservationScope();
 		Observation.Scope scope = open(observation, outer);
 		try {
-			return execution.proceed();
+			return body.run();
 		}
 		finally {
 			attempt(scope::close);

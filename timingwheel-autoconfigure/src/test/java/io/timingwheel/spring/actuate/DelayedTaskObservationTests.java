@@ -25,6 +25,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -319,12 +320,13 @@ class DelayedTaskObservationTests {
 				}
 
 				@Override
-				public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+				public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body)
+						throws Throwable {
 					Interceptors.this.executions.add(execution);
 					Interceptors.this.calls.add("%s begins with %s, observed: %s".formatted(name, captured,
 							registry.getCurrentObservation() != null));
 					try {
-						return execution.proceed();
+						return body.run();
 					}
 					finally {
 						Interceptors.this.calls.add(name + " ends");

@@ -252,8 +252,7 @@ final class Run implements RoutedTask, TaskExecution {
 		this.arguments = this.handler.arguments(payload);
 	}
 
-	@Override
-	public @Nullable Object proceed() throws Throwable {
+	@Nullable Object proceed() throws Throwable {
 		TransactionalBodies transactions = this.handler.transactions();
 		return (transactions != null) ? transactions.run(this) : invoke();
 	}

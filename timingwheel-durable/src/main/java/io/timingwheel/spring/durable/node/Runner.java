@@ -151,7 +151,7 @@ final class Runner {
 		RunningBodies bodies = this.parts.services().bodies();
 		bodies.enter();
 		try {
-			TaskExecution.run(run, this.parts.services().interceptor(), null);
+			TaskExecution.run(run, run::proceed, this.parts.services().interceptor(), null);
 			return null;
 		}
 		catch (Throwable ex) {

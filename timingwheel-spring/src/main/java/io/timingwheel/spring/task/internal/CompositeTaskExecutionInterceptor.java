@@ -1,11 +1,8 @@
 package io.timingwheel.spring.task.internal;
 
-import java.lang.reflect.Method;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,87 +61,17 @@ public final class CompositeTaskExecutionInterceptor implements TaskExecutionInt
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
-		return intercept(0, execution, (captured != null) ? (@Nullable Object[]) captured : null);
-	}
-
-	private @Nullable Object intercept(int index, TaskExecution execution, @Nullable Object @Nullable [] captured)
-			throws Throwable {
-		if (index == this.interceptors.length) {
-			return execution.proceed();
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
+		@Nullable Object[] each = (captured != null) ? (@Nullable Object[]) captured
+				: new @Nullable Object[this.interceptors.length];
+		Body next = body;
+		for (int i = this.interceptors.length - 1; i >= 0; i--) {
+			TaskExecutionInterceptor interceptor = this.interceptors[i];
+			Object one = each[i];
+			Body inner = next;
+			next = () -> interceptor.intercept(execution, one, inner);
 		}
-		return this.interceptors[index].intercept(new Remainder(index + 1, execution, captured),
-				(captured != null) ? captured[index] : null);
-	}
-
-	/**
-	 * An execution whose {@link #proceed()} calls the inner interceptors and then the
-	 * body.
-	 */
-	private final class Remainder implements TaskExecution {
-
-		private final int next;
-
-		private final TaskExecution execution;
-
-		private final @Nullable Object @Nullable [] captured;
-
-		Remainder(int next, TaskExecution execution, @Nullable Object @Nullable [] captured) {
-			this.next = next;
-			this.execution = execution;
-			this.captured = captured;
-		}
-
-		@Override
-		public @Nullable Object proceed() throws Throwable {
-			return intercept(this.next, this.execution, this.captured);
-		}
-
-		@Override
-		public @Nullable Method method() {
-			return this.execution.method();
-		}
-
-		@Override
-		public @Nullable String traceparent() {
-			return this.execution.traceparent();
-		}
-
-		@Override
-		public String name() {
-			return this.execution.name();
-		}
-
-		@Override
-		public String id() {
-			return this.execution.id();
-		}
-
-		@Override
-		public @Nullable TaskId taskId() {
-			return this.execution.taskId();
-		}
-
-		@Override
-		public Instant dueAt() {
-			return this.execution.dueAt();
-		}
-
-		@Override
-		public Duration lateness() {
-			return this.execution.lateness();
-		}
-
-		@Override
-		public int attempt() {
-			return this.execution.attempt();
-		}
-
-		@Override
-		public int deliveries() {
-			return this.execution.deliveries();
-		}
-
+		return next.run();
 	}
 
 }

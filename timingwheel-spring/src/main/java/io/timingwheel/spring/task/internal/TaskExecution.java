@@ -29,32 +29,42 @@ public interface TaskExecution extends DelayedTaskContext {
 	}
 
 	/**
-	 * Runs the body. An interceptor calls this once, on the thread that called the
-	 * interceptor.
-	 * @return what the body returned
-	 * @throws Throwable what the body threw
-	 */
-	@Nullable Object proceed() throws Throwable;
-
-	/**
 	 * Runs the body of an execution on the current thread, within the interceptor. While
 	 * it runs, the execution is the thread's {@link DelayedTaskContext}.
 	 * @param execution the execution
+	 * @param body the body
 	 * @param interceptor is called around the body, {@code null} for none
 	 * @param captured what the interceptor captured when the task was scheduled
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */
-	static @Nullable Object run(TaskExecution execution, @Nullable TaskExecutionInterceptor interceptor,
+	static @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
 			@Nullable Object captured) throws Throwable {
 		DelayedTaskContext outer = DelayedTaskContextHolder.get();
 		DelayedTaskContextHolder.set(execution);
 		try {
-			return (interceptor != null) ? interceptor.intercept(execution, captured) : execution.proceed();
+			return (interceptor != null) ? interceptor.intercept(execution, captured, body) : body.run();
 		}
 		finally {
 			DelayedTaskContextHolder.set(outer);
 		}
+	}
+
+	/**
+	 * The body of a task, and what is called around it.
+	 *
+	 * @since 0.1
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		/**
+		 * Runs the body.
+		 * @return what the body returned
+		 * @throws Throwable what the body threw
+		 */
+		@Nullable Object run() throws Throwable;
+
 	}
 
 }

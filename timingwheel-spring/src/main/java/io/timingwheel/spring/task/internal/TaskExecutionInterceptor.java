@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.internal;
 
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,11 +37,12 @@ public interface TaskExecutionInterceptor {
 	 * Runs a task on the executor's thread. Any
 	 * {@link org.springframework.core.task.TaskDecorator TaskDecorator} is outside this
 	 * call.
-	 * @param execution the run; its {@code proceed} method runs the body
+	 * @param execution the run
 	 * @param captured what {@link #capture} returned, {@code null} for nothing
+	 * @param body to be run once, on this thread
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */
-	@Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable;
+	@Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable;
 
 }

@@ -74,8 +74,6 @@ final class TaskRun implements TaskExecution {
 
 	private boolean invoked;
 
-	private @Nullable Object body;
-
 	private @Nullable Object result;
 
 	private @Nullable Throwable error;
@@ -204,27 +202,17 @@ final class TaskRun implements TaskExecution {
 	 */
 	private void invoke(Object payload, @Nullable Object captured) {
 		this.invoked = true;
-		this.body = payload;
 		environment().bodies().enter();
 		try {
-			this.result = TaskExecution.run(this, environment().interceptor(), captured);
+			this.result = TaskExecution.run(this, () -> definition().run(payload), environment().interceptor(),
+					captured);
 		}
 		catch (Throwable ex) {
 			failed(ex);
 		}
 		finally {
 			environment().bodies().leave();
-			this.body = null;
 		}
-	}
-
-	@Override
-	public @Nullable Object proceed() throws Throwable {
-		Object body = this.body;
-		if (body == null) {
-			throw new IllegalStateException("The task has ended");
-		}
-		return definition().run(body);
 	}
 
 	/**

@@ -21,6 +21,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.assertj.core.data.Percentage;
@@ -285,9 +286,9 @@ class DelayedTaskRegistryTests {
 			}
 
 			@Override
-			public Object intercept(TaskExecution execution, Object captured) throws Throwable {
+			public Object intercept(TaskExecution execution, Object captured, Body body) throws Throwable {
 				events.add("before " + execution.name() + " " + captured + " " + execution.method());
-				Object result = execution.proceed();
+				Object result = body.run();
 				events.add("after " + result);
 				return result;
 			}
