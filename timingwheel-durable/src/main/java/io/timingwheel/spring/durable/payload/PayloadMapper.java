@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.payload;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -89,8 +90,11 @@ final class PayloadMapper {
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
 			.disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS,
 					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
-					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE, DateTimeFeature.TRUNCATE_TO_MSECS_ON_READ,
-					DateTimeFeature.TRUNCATE_TO_MSECS_ON_WRITE)
+					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+			// Jackson 3.0, which comes with Boot 4.0, does not have these features.
+			.disable(Arrays.stream(DateTimeFeature.values())
+				.filter((feature) -> feature.name().startsWith("TRUNCATE_TO_MSECS"))
+				.toArray(DateTimeFeature[]::new))
 			.build();
 	}
 
