@@ -483,7 +483,7 @@ class TimeoutOfLaterResultTests {
 
 		@Timeout("800ms")
 		public CompletionStage<String> stage(Supplier<Future<String>> body) {
-			return (CompletionStage<String>) body.get();
+			return (CompletableFuture<String>) body.get();
 		}
 
 		@Timeout("800ms")
