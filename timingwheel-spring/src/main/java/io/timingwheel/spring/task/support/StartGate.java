@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -55,7 +54,7 @@ final class StartGate {
 	private final AtomicInteger quick = new AtomicInteger();
 
 	/** The permits that came back without the lock. */
-	private final LongAdder returned = new LongAdder();
+	private final AtomicInteger returned = new AtomicInteger();
 
 	/** Whether tasks may wait, read after {@link #returned} was changed. */
 	private volatile boolean locked;
@@ -244,7 +243,7 @@ final class StartGate {
 			startWaiting(() -> release(permit));
 		}
 		else if (permit.end()) {
-			this.returned.increment();
+			this.returned.incrementAndGet();
 			if (this.locked) {
 				startWaiting(() -> {
 				});
@@ -277,7 +276,7 @@ final class StartGate {
 		try {
 			this.locked = true;
 			int quick = this.quick.getAndSet(LOCKED);
-			this.taken = Math.max(0, ((quick != LOCKED) ? quick : this.taken) - (int) this.returned.sumThenReset());
+			this.taken = Math.max(0, ((quick != LOCKED) ? quick : this.taken) - this.returned.getAndSet(0));
 			T result = action.get();
 			if (!this.paused && this.waiting.isEmpty() && this.waitingForKey.isEmpty() && this.onWheel.isEmpty()
 					&& this.limits.rate() == null && this.limits.maxConcurrentPerKey() == null) {
