@@ -609,7 +609,7 @@ export function node() {
 	const figures = (element, entries) => element.replaceChildren(...entries.map(([label, value]) =>
 		h("div", {}, h("dt", {}, label), h("dd", {}, value))));
 	const show = list(levels.body, (level) => level.level, () => h("tr", {}, h("th", { scope: "row" }), h("td"), h("td"), h("td"), h("td")), (row, level) => {
-		[level.level, duration(level.tick), duration(level.tick * level.size), number(level.pending), number(level.occupiedSlots)]
+		[level.level, duration(level.tick), duration(level.span), number(level.pending), number(level.occupiedSlots)]
 			.forEach((value, index) => text(row.cells[index], value));
 	});
 	return {
@@ -640,7 +640,7 @@ export function node() {
 			figures(totals, [["Pending", compact(state.pending)], ["Scheduled", compact(state.scheduled)], ["Moved", compact(state.rescheduled)],
 				["Fired", compact(state.fired)], ["Cancelled", compact(state.cancelled)], ["Refused", compact(state.refused)],
 				["Rejected", compact(state.rejected)], ["Wake-ups", compact(state.wakeUps)]]);
-			show(state.levels.map((level) => ({ ...level, size: state.wheelSize })));
+			show(state.levels);
 			wheel.show(state);
 		},
 		close: wheel.stop

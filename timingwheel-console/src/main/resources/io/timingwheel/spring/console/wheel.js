@@ -39,7 +39,7 @@ export function wheelView() {
 		text(words, wheel.state === "RUNNING" ? wheel.nextExpiry ? "" : "Nothing pending: it sleeps" : "Stopped");
 		key.replaceChildren(...levels.map((level, index) => h(`li.k${index}`, {
 			title: `${number(level.occupiedSlots)} filled slots of ${duration(level.tick)}`
-		}, `${compact(level.pending)} within ${duration(level.tick * wheel.wheelSize)}`)));
+		}, `${compact(level.pending)} within ${duration(level.span)}`)));
 		canvas.setAttribute("aria-label", `${number(wheel.pending)} pending. ${levels.map((level, index) =>
 			`Level ${index}: ${number(level.pending)} in slots of ${duration(level.tick)}`).join(". ")}`);
 		cancelAnimationFrame(frame);
