@@ -20,6 +20,7 @@ import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskClock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -87,9 +88,8 @@ public final class TimingWheelAutoConfiguration {
 		TaskExecutionInterceptor interceptor = CompositeTaskExecutionInterceptor
 			.of(interceptors.orderedStream().toList());
 		ManualTime time = manualTime.getIfAvailable();
-		return (time != null) ? new DelayedTaskRegistry(wheel, time, handOvers, decorator, interceptor, policies)
-				: new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers, decorator,
-						interceptor, policies);
+		TaskClock clock = (time != null) ? new TaskClock(time) : new TaskClock(wheel.timeSource(), Clock.systemUTC());
+		return new DelayedTaskRegistry(wheel, clock, handOvers, decorator, interceptor, policies);
 	}
 
 	static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {

@@ -20,6 +20,7 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskClock;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -49,8 +50,8 @@ final class SimulatedNode {
 			NumberBody body) {
 		this.wheel = TimingWheel.builder(Runnable::run).timeSource(time).tick(Duration.ofMillis(1)).shards(1).build();
 		HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
-		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, time, Clock.systemUTC(), handOvers, null, null,
-				TaskPolicies.none());
+		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, new TaskClock(time, Clock.systemUTC()),
+				handOvers, null, null, TaskPolicies.none());
 		NodeSettings settings = new TestSettings().nodeId(id)
 			.lease(LEASE)
 			.pollInterval(POLL_INTERVAL)

@@ -34,6 +34,7 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskClock;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -75,8 +76,8 @@ public final class TestNode implements AutoCloseable {
 		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
 		this.codec = new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of);
 		TaskPolicies policies = new TaskPolicies(overrides(policy), false);
-		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), this.handOvers,
-				null, null, policies);
+		this.tasks = new DelayedTaskRegistry(this.wheel, new TaskClock(this.wheel.timeSource(), Clock.systemUTC()),
+				this.handOvers, null, null, policies);
 		bodies.forEach(
 				(name, body) -> this.handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
 		this.store = store;

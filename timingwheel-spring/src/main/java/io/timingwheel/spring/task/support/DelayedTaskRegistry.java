@@ -1,6 +1,5 @@
 package io.timingwheel.spring.task.support;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -9,7 +8,6 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -17,7 +15,6 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskCounts;
@@ -51,56 +48,17 @@ public final class DelayedTaskRegistry {
 	/**
 	 * Creates a registry.
 	 * @param wheel the wheel
-	 * @param timeSource the clock of the wheel
-	 * @param clock the wall clock
-	 * @param handOverExecutors keeps executors from blocking the wheel
-	 * @param decorator carries context from the thread that submits a task to its body;
-	 * {@code null} for none
-	 * @param interceptor is called around every body; {@code null} for none
-	 */
-	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
-			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor) {
-		this(wheel, timeSource, clock, handOverExecutors, decorator, interceptor, TaskPolicies.none());
-	}
-
-	/**
-	 * Creates a registry.
-	 * @param wheel the wheel
-	 * @param timeSource the clock of the wheel
-	 * @param clock the wall clock
+	 * @param clock the clocks of the wheel and of people
 	 * @param handOverExecutors keeps executors from blocking the wheel
 	 * @param decorator carries context from the thread that submits a task to its body;
 	 * {@code null} for none
 	 * @param interceptor is called around every body; {@code null} for none
 	 * @param policies the policies of the names
 	 */
-	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
-			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
-		this(new TaskEnvironment(wheel, new TaskClock(timeSource, clock), handOverExecutors, decorator, interceptor,
-				null, policies));
-	}
-
-	/**
-	 * Creates a registry whose time a test moves.
-	 * @param wheel the wheel
-	 * @param time the time of the wheel
-	 * @param handOverExecutors runs the tasks
-	 * @param decorator carries context from the thread that submits a task to its body;
-	 * {@code null} for none
-	 * @param interceptor is called around every body; {@code null} for none
-	 * @param policies the policies of the names
-	 */
-	public DelayedTaskRegistry(TimingWheel wheel, ManualTime time, HandOverExecutors handOverExecutors,
+	public DelayedTaskRegistry(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
-		this(new TaskEnvironment(wheel, new TaskClock(time.timeSource(), time.clock()), handOverExecutors, decorator,
-				interceptor, time, policies));
-	}
-
-	private DelayedTaskRegistry(TaskEnvironment environment) {
-		this.environment = environment;
-		this.directory = environment.directory();
+		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies);
+		this.directory = this.environment.directory();
 		this.memoryTasks = new MemoryTaskReader(this.directory, this.environment);
 	}
 

@@ -6,6 +6,8 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.TimeSource;
+import io.timingwheel.spring.task.internal.ManualTime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
@@ -31,12 +33,37 @@ public final class TaskClock {
 
 	private final Clock wallClock;
 
+	private final @Nullable ManualTime manualTime;
+
 	private volatile Reading reading;
 
-	TaskClock(TimeSource timeSource, Clock wallClock) {
+	/**
+	 * A clock that goes on by itself.
+	 * @param timeSource the clock of the wheel
+	 * @param wallClock the wall clock
+	 */
+	public TaskClock(TimeSource timeSource, Clock wallClock) {
+		this(timeSource, wallClock, null);
+	}
+
+	/**
+	 * A clock that a test moves.
+	 * @param time the time of the wheel
+	 */
+	public TaskClock(ManualTime time) {
+		this(time.timeSource(), time.clock(), time);
+	}
+
+	private TaskClock(TimeSource timeSource, Clock wallClock, @Nullable ManualTime manualTime) {
 		this.timeSource = timeSource;
 		this.wallClock = wallClock;
+		this.manualTime = manualTime;
 		this.reading = read();
+	}
+
+	/** {@code null} if the time goes on by itself. */
+	@Nullable ManualTime manualTime() {
+		return this.manualTime;
 	}
 
 	/**

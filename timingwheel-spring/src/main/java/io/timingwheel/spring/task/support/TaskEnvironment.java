@@ -5,7 +5,6 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
@@ -41,21 +40,17 @@ final class TaskEnvironment {
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
 
-	private final @Nullable ManualTime manualTime;
-
 	private final TaskPolicies policies;
 
 	private final TaskDirectory directory;
 
 	TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
-			@Nullable ManualTime manualTime, TaskPolicies policies) {
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this.wheel = wheel;
 		this.clock = clock;
 		this.handOverExecutors = handOverExecutors;
 		this.decorator = decorator;
 		this.interceptor = interceptor;
-		this.manualTime = manualTime;
 		this.policies = policies;
 		this.directory = new TaskDirectory(this);
 	}
@@ -94,13 +89,6 @@ final class TaskEnvironment {
 
 	HandOverExecutors handOvers() {
 		return this.handOverExecutors;
-	}
-
-	/**
-	 * The time that a test moves, {@code null} if the time goes on by itself.
-	 */
-	@Nullable ManualTime manualTime() {
-		return this.manualTime;
 	}
 
 	String idOf(long sequence) {

@@ -122,7 +122,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	private void checkWait() {
-		ManualTime time = this.tasks.environment().manualTime();
+		ManualTime time = this.tasks.environment().clock().manualTime();
 		if (time != null && !isDone()) {
 			time.checkWait(this.name, dueAt());
 		}

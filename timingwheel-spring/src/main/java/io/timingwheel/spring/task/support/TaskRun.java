@@ -518,7 +518,7 @@ final class TaskRun implements TaskExecution {
 	 * Reports a failure to the virtual time, if there is one.
 	 */
 	private void recordFailure(Throwable error) {
-		ManualTime time = environment().manualTime();
+		ManualTime time = environment().clock().manualTime();
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(name(), error);
 		}

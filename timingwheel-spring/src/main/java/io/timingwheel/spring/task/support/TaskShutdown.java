@@ -104,7 +104,7 @@ public final class TaskShutdown {
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
-		if (this.environment.manualTime() != null) {
+		if (this.environment.clock().manualTime() != null) {
 			// No task falls due while nobody moves the time.
 			cancelPending();
 			return runningCount() == 0;
@@ -142,7 +142,7 @@ public final class TaskShutdown {
 	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
-		if (this.environment.manualTime() != null) {
+		if (this.environment.clock().manualTime() != null) {
 			// Bodies run on the thread that moves the time. A future that is not done
 			// has most likely been forgotten by a test.
 			return runningCount() == 0;

@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
@@ -35,8 +36,9 @@ class HeartbeatTests {
 	private final List<String> calls = new ArrayList<>();
 
 	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(
-			new DelayedTaskRegistry(recording(TimingWheel.class, this.wheel), this.time, Clock.systemUTC(),
-					new HandOverExecutors(), null, null),
+			new DelayedTaskRegistry(recording(TimingWheel.class, this.wheel),
+					new TaskClock(this.time, Clock.systemUTC()), new HandOverExecutors(), null, null,
+					TaskPolicies.none()),
 			VirtualTasks.executors(VirtualTasks.prompt(Runnable::run)), new SimpleAsyncUncaughtExceptionHandler());
 
 	/**

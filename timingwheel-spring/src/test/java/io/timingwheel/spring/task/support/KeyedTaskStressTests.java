@@ -26,6 +26,7 @@ import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
 import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -57,8 +58,9 @@ class KeyedTaskStressTests {
 	void everyTaskEndsInExactlyOneWay(PolicySettings policy) throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(3);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null, VirtualTasks.policies(Map.of("stress", policy)));
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				VirtualTasks.policies(Map.of("stress", policy)));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
 		AtomicLong scheduled = new AtomicLong();
@@ -124,8 +126,9 @@ class KeyedTaskStressTests {
 	@Test
 	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null);
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				TaskPolicies.none());
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
 				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler());
 		TaskId id = TaskId.of("heartbeat", 1);

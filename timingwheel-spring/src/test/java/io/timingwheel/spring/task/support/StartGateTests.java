@@ -192,8 +192,8 @@ class StartGateTests {
 	void aRateGoesOnDuringTheShutdownIfTheWheelIsFull() {
 		ExecutorService pool = Executors.newFixedThreadPool(1);
 		TimingWheel wheel = TimingWheel.builder(pool).maxPending(2).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null,
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", paused(limits(null, "20/s")))));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());

@@ -177,8 +177,8 @@ class TaskPolicyTests {
 		ManualTimeSource time = new ManualTimeSource();
 		ThreadPoolExecutor pool = pool(2);
 		TimingWheel wheel = TimingWheel.builder(pool).timeSource(time).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, time, Clock.systemUTC(), new HandOverExecutors(),
-				null, null, TaskPolicies.none());
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, new TaskClock(time, Clock.systemUTC()),
+				new HandOverExecutors(), null, null, TaskPolicies.none());
 		registry.declare("limited", policy);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
@@ -318,8 +318,8 @@ class TaskPolicyTests {
 	void aShutdownThatRunsTasksRunsThoseThatWaitAndCancelsThoseOfAPausedName() throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(4);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null,
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", limits(1, null, null), "paused", PAUSED)));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
@@ -348,8 +348,9 @@ class TaskPolicyTests {
 	void limitsHoldWhileManyThreadsScheduleAndCancel() throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(6);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null, VirtualTasks.policies(Map.of("limited", limits(3, 1, null))));
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				VirtualTasks.policies(Map.of("limited", limits(3, 1, null))));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
 		AtomicInteger running = new AtomicInteger();

@@ -21,6 +21,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,8 +40,9 @@ class TaskShutdownTests {
 
 	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
 
-	private final DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
-			Clock.systemUTC(), new HandOverExecutors(), null, null);
+	private final DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel,
+			new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+			TaskPolicies.none());
 
 	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
 			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler());
@@ -117,8 +119,9 @@ class TaskShutdownTests {
 	}
 
 	private boolean runsAPeriodicTaskFor(Duration period) throws Exception {
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null);
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				TaskPolicies.none());
 		AtomicInteger runs = new AtomicInteger();
 		DelayedTask<?> periodic = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
 				new SimpleAsyncUncaughtExceptionHandler())
@@ -168,8 +171,9 @@ class TaskShutdownTests {
 					}
 					return method.invoke(this.wheel, arguments);
 				});
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(stopping, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null);
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(stopping,
+				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				TaskPolicies.none());
 		this.stop = () -> {
 			registry.atShutdown().stopAccepting();
 			assertThat(registry.atShutdown().cancelPending()).isZero();

@@ -103,8 +103,8 @@ final class VirtualTasks {
 			Function<ManualTimeSource, Clock> wallClock) {
 		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, this.time, wallClock.apply(this.time), this.handOvers,
-				decorator, interceptor, policies);
+		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time)),
+				this.handOvers, decorator, interceptor, policies);
 		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method));
 	}
