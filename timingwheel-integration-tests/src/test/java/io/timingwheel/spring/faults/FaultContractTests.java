@@ -171,7 +171,8 @@ abstract class FaultContractTests extends FaultTestSupport {
 		stopped.stop();
 		awaitTime(Instant.now().plus(lease).plusSeconds(3));
 		long held = this.executions.startedOn(stopped.id()) - startedBefore;
-		// The signal may come a moment after the call has returned, so a body may begin in between.
+		// The signal may come a moment after the call has returned, so a body may begin
+		// in between.
 		long continuedAt = System.currentTimeMillis();
 		stopped.goOn();
 		await(() -> stopped.ask("lost-leases") >= held);
