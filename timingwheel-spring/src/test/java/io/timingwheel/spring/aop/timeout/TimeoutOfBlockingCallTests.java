@@ -58,7 +58,7 @@ class TimeoutOfBlockingCallTests {
 	@Test
 	void interruptsSleepAndTheWaitForAQueueOrAFuture() {
 		List<Callable<?>> bodies = List.of(() -> {
-			Thread.sleep(Duration.ofHours(1).toMillis());
+			Thread.sleep(Duration.ofMinutes(1).toMillis());
 			return null;
 		}, new LinkedBlockingQueue<>()::take, new CompletableFuture<>()::get);
 		bodies.forEach((body) -> assertInterrupted(body, InterruptedException.class));
@@ -72,7 +72,7 @@ class TimeoutOfBlockingCallTests {
 			.invoke(null);
 		Future<Boolean> interruptedAfterwards = threads.submit(() -> {
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-				Thread.sleep(Duration.ofHours(1).toMillis());
+				Thread.sleep(Duration.ofMinutes(1).toMillis());
 				return null;
 			}))
 				.satisfies((timeout) -> assertThat(timeout.getSuppressed())
@@ -223,7 +223,7 @@ class TimeoutOfBlockingCallTests {
 				caller.interrupt();
 				return null;
 			});
-			Thread.sleep(Duration.ofHours(1).toMillis());
+			Thread.sleep(Duration.ofMinutes(1).toMillis());
 			return null;
 		}));
 		interrupter.get();
