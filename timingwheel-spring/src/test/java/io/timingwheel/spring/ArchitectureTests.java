@@ -30,7 +30,7 @@ class ArchitectureTests {
 
 	private static final String TASK_INTERNAL = "io.timingwheel.spring.task.internal";
 
-	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.support";
+	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.memory";
 
 	private static final String OURS = "io.timingwheel..";
 

@@ -1,7 +1,7 @@
 package io.timingwheel.test;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;

@@ -17,7 +17,7 @@ import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.support.PendingTaskSnapshot;
+import io.timingwheel.spring.task.memory.PendingTaskSnapshot;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;

@@ -14,7 +14,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**

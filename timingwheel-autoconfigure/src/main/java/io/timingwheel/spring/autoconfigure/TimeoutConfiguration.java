@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodConfiguration;
 import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
 import io.timingwheel.spring.task.internal.TaskExecutors;
-import io.timingwheel.spring.task.support.CallerContext;
+import io.timingwheel.spring.task.memory.CallerContext;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

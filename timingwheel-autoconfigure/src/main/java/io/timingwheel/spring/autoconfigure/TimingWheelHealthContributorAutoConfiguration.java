@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

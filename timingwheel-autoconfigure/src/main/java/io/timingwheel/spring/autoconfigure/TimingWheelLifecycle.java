@@ -6,7 +6,7 @@ import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
 import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

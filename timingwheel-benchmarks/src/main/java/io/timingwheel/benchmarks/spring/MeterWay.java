@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;

@@ -25,7 +25,7 @@ import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfigura
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

@@ -10,7 +10,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.spring.actuate.internal.StoreNode.Figures;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 /**
  * Meters of durable tasks, {@code timingwheel.store.*}: how many tasks are stored under

@@ -26,7 +26,7 @@ import io.timingwheel.spring.task.internal.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 

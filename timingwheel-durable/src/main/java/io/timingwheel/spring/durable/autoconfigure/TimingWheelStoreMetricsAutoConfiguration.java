@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -12,7 +12,7 @@ import io.timingwheel.spring.autoconfigure.StartFailures;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import jakarta.persistence.Entity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -15,7 +15,7 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.UncaughtExceptions;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.timingwheel.spring.task.support.RelaxedNames;
+import io.timingwheel.spring.task.memory.RelaxedNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationException;

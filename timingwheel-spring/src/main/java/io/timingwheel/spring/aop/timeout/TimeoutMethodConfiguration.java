@@ -9,7 +9,7 @@ import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
 import io.timingwheel.spring.aop.internal.CreatedBeans;
 import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.support.CallerContext;
+import io.timingwheel.spring.task.memory.CallerContext;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -12,7 +12,7 @@ import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.UserErrors;
-import io.timingwheel.spring.task.support.CallerContext;
+import io.timingwheel.spring.task.memory.CallerContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

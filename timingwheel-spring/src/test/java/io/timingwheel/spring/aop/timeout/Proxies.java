@@ -10,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.support.CallerContext;
+import io.timingwheel.spring.task.memory.CallerContext;
 import org.aopalliance.intercept.MethodInterceptor;
 
 import org.jspecify.annotations.Nullable;

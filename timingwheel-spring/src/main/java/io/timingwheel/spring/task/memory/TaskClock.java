@@ -1,0 +1,209 @@
+package io.timingwheel.spring.task.memory;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.TimeSource;
+import io.timingwheel.spring.task.internal.ManualTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
+ * wall clock, which people read. The wall clock is read at most once a second. In
+ * between, the wheel's clock shows how much time has passed. Sums and conversions
+ * saturate at about 292 years instead of overflowing. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class TaskClock {
+
+	private static final long SYNCHRONIZED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	/** Half the range, so that differences of times do not overflow. */
+	private static final long MAX_DELAY = Long.MAX_VALUE >> 1;
+
+	/** A longer time between the readings of the two clocks is a stall. */
+	private static final long MAX_STALL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+	private static final int MAX_ATTEMPTS = 5;
+
+	private final TimeSource timeSource;
+
+	private final Clock wallClock;
+
+	private final @Nullable ManualTime manualTime;
+
+	private volatile Reading reading;
+
+	/**
+	 * A clock that goes on by itself.
+	 * @param timeSource the clock of the wheel
+	 * @param wallClock the wall clock
+	 */
+	public TaskClock(TimeSource timeSource, Clock wallClock) {
+		this(timeSource, wallClock, null);
+	}
+
+	/**
+	 * A clock that a test moves.
+	 * @param time the time of the wheel
+	 */
+	public TaskClock(ManualTime time) {
+		this(time.timeSource(), time.clock(), time);
+	}
+
+	private TaskClock(TimeSource timeSource, Clock wallClock, @Nullable ManualTime manualTime) {
+		this.timeSource = timeSource;
+		this.wallClock = wallClock;
+		this.manualTime = manualTime;
+		this.reading = read();
+	}
+
+	/** {@code null} if the time goes on by itself. */
+	@Nullable ManualTime manualTime() {
+		return this.manualTime;
+	}
+
+	/**
+	 * The deadline after a delay.
+	 * @param delayNanos how long from now, in nanoseconds; a negative delay is zero
+	 * @return the deadline
+	 */
+	public Deadline after(long delayNanos) {
+		long now = nanoTime();
+		long delay = Math.max(0, delayNanos);
+		return new Deadline(delay, now + Math.min(delay, MAX_DELAY), add(epochNanos(now), delay), false);
+	}
+
+	/**
+	 * The deadline after a delay.
+	 * @param delay how long from now; a negative delay is zero, more than 292 years
+	 * saturate
+	 * @return the deadline
+	 */
+	public Deadline after(Duration delay) {
+		return after(nanos(delay));
+	}
+
+	/**
+	 * The deadline after a delay that may be over already.
+	 * @param delayNanos how long from now, in nanoseconds; negative for a deadline in the
+	 * past
+	 */
+	Deadline within(long delayNanos) {
+		long now = nanoTime();
+		long delay = Math.max(-MAX_DELAY, Math.min(delayNanos, MAX_DELAY));
+		return new Deadline(delay, now + delay, add(epochNanos(now), delay), false);
+	}
+
+	/**
+	 * The deadline at a time of the wall clock. The delay is the time from now, by the
+	 * wall clock.
+	 * @param instant the time; may be in the past
+	 * @return the deadline
+	 */
+	public Deadline at(Instant instant) {
+		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
+		return new Deadline(delay, nanoTime() + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY)), sinceEpoch(instant),
+				true);
+	}
+
+	/**
+	 * Computes the deadline again for a task that is scheduled later than it was
+	 * submitted.
+	 * @param due the deadline at the submission
+	 * @return the deadline: a delay starts again from now, a time of the wall clock stays
+	 */
+	public Deadline restart(Deadline due) {
+		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
+	}
+
+	/**
+	 * The time by the wall clock.
+	 * @return the time, as the due times of tasks are computed
+	 */
+	public Instant now() {
+		return toInstant(epochNanos(nanoTime()));
+	}
+
+	/**
+	 * The time by the wheel's clock.
+	 */
+	long nanoTime() {
+		return this.timeSource.nanoTime();
+	}
+
+	/**
+	 * The time by the wall clock, in nanoseconds since the epoch.
+	 * @param nanoTime the time by the wheel's clock
+	 */
+	long epochNanos(long nanoTime) {
+		Reading reading = this.reading;
+		long since = nanoTime - reading.nanoTime();
+		if (since < 0 || since > SYNCHRONIZED_NANOS) {
+			reading = read();
+			this.reading = reading;
+			since = nanoTime - reading.nanoTime();
+		}
+		return add(reading.epochNanos(), since);
+	}
+
+	/**
+	 * Reads the wall clock again, which somebody has set.
+	 */
+	void synchronize() {
+		this.reading = read();
+	}
+
+	/**
+	 * Reads both clocks. A thread that stalls in between would shift all due times, so it
+	 * reads them again.
+	 */
+	private Reading read() {
+		Reading reading;
+		int attempts = 0;
+		do {
+			reading = new Reading(nanoTime(), sinceEpoch(this.wallClock.instant()));
+			attempts++;
+		}
+		while (nanoTime() - reading.nanoTime() > MAX_STALL_NANOS && attempts < MAX_ATTEMPTS);
+		return reading;
+	}
+
+	static long nanos(Duration duration) {
+		return TimeUnit.NANOSECONDS.convert(duration);
+	}
+
+	static Instant toInstant(long epochNanos) {
+		return Instant.ofEpochSecond(0, epochNanos);
+	}
+
+	/**
+	 * The end of a period. A longer period counts as half the range of {@code long}.
+	 */
+	static long deadline(long nowNanos, Duration period) {
+		return nowNanos + Math.min(nanos(period), MAX_DELAY);
+	}
+
+	static long add(long a, long b) {
+		long sum = a + b;
+		if (((a ^ sum) & (b ^ sum)) < 0) {
+			return (a < 0) ? Long.MIN_VALUE : Long.MAX_VALUE;
+		}
+		return sum;
+	}
+
+	static long sinceEpoch(Instant instant) {
+		return nanos(Duration.ofSeconds(instant.getEpochSecond(), instant.getNano()));
+	}
+
+	/**
+	 * Both clocks at one moment.
+	 */
+	private record Reading(long nanoTime, long epochNanos) {
+
+	}
+
+}
