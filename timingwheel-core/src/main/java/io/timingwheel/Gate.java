@@ -57,8 +57,7 @@ final class Gate {
 
 	private boolean accepted;
 
-	/** Whether the executor has accepted the first timer of a retry, null before. */
-	private @Nullable Boolean firstAccepted = false;
+	private Retry retry = Retry.UNTRIED;
 
 	Gate(Object executor, Shard shard) {
 		this.executor = executor;
@@ -73,7 +72,7 @@ final class Gate {
 	}
 
 	TimerList listForRefused() {
-		return (this.firstAccepted == null) ? this.first : this.tried;
+		return (this.retry == Retry.FIRST) ? this.first : this.tried;
 	}
 
 	/**
@@ -85,8 +84,8 @@ final class Gate {
 		this.accepted = true;
 		this.refusals = 0;
 		this.pause = MIN_PAUSE;
-		if (this.firstAccepted == null) {
-			this.firstAccepted = true;
+		if (this.retry == Retry.FIRST) {
+			this.retry = Retry.IN_ORDER;
 		}
 		return longer;
 	}
@@ -99,15 +98,15 @@ final class Gate {
 		this.refusals++;
 		// A retry may come across timers that are never accepted.
 		this.closed |= this.refusals > 1 && (source == null || source == this.untried);
-		if (this.firstAccepted == null) {
-			this.firstAccepted = false;
+		if (this.retry == Retry.FIRST) {
+			this.retry = Retry.UNTRIED;
 		}
 	}
 
 	void beginRetry() {
 		this.closed = false;
 		this.refusals = 0;
-		this.firstAccepted = null;
+		this.retry = Retry.FIRST;
 	}
 
 	/**
@@ -117,7 +116,7 @@ final class Gate {
 		if (this.refusals > 1) {
 			return null;
 		}
-		boolean inOrder = !Boolean.FALSE.equals(this.firstAccepted);
+		boolean inOrder = this.retry != Retry.UNTRIED;
 		if (inOrder && !this.first.isEmpty()) {
 			return this.first;
 		}
@@ -130,7 +129,7 @@ final class Gate {
 	 * @return the nanoseconds until the next one, 0 if this one was only interrupted
 	 */
 	long endRetry(boolean interrupted) {
-		this.firstAccepted = false;
+		this.retry = Retry.UNTRIED;
 		if (interrupted && this.refusals < 2) {
 			return 0;
 		}
@@ -155,6 +154,20 @@ final class Gate {
 
 	private List<TimerList> lists() {
 		return List.of(this.first, this.tried, this.untried);
+	}
+
+	/** Which timers a retry tries next. */
+	private enum Retry {
+
+		/** The oldest one. Its outcome decides about the others. */
+		FIRST,
+
+		/** The oldest one was accepted: all, in the order in which they fell due. */
+		IN_ORDER,
+
+		/** The oldest one was refused, or there is no retry: the untried ones first. */
+		UNTRIED
+
 	}
 
 }
