@@ -92,7 +92,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.(ReactorTimeout|SuspendingFallback)"
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.ReactorTimeout"
 				+ "|delayed\\.(ReactorCancellation|ReactiveTransaction))(\\$.*)?")
 		.should()
 		.dependOnClassesThat()

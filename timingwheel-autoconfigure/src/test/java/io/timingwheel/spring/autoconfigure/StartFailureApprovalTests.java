@@ -329,15 +329,7 @@ class StartFailureApprovalTests {
 				#idd
 				#root.args[0]
 				#this
-				#order.idd
-				#order.customer.nam
-				#order.clos()
-				#name.lenght()
-				#id.value
 				T(java.time.Duratoin).ofDays(1)
-				T(java.time.Duration).ofDayz(#id)
-				null
-				#order.close()
 				#id = 5
 				#id++
 				#{id}
@@ -374,19 +366,9 @@ class StartFailureApprovalTests {
 				"""));
 		cases.addAll(Case.expressions("@CancelDelayed(name = \"any\", key = \"%s\")", """
 				'x' + id
-				#order.idd
-				null
 				"""));
 		cases.addAll(Case.expressions("@Delayed(delayExpression = \"%s\")", """
 				ttl
-				'30s'
-				#name
-				#open
-				#date
-				#id > 5
-				#id + 'ms'
-				#order.customer.name
-				null
 				#ttl
 				#id
 				#instant
@@ -398,9 +380,6 @@ class StartFailureApprovalTests {
 				"""));
 		cases.addAll(Case.expressions("@Timeout(timeoutExpression = \"%s\")", """
 				ttl
-				'soon'
-				#instant
-				#order.tll
 				#ttl
 				#name
 				'800ms'

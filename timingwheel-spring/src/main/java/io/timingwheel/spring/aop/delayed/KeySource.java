@@ -22,7 +22,6 @@ final class KeySource {
 	KeySource(String attribute, String text, Method method, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.expression = ArgumentExpression.parse(attribute, text, method, beanFactory);
-		this.expression.requireResult(attribute, "a key, such as #id", Object.class);
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.TypeVariable;
 import java.time.DateTimeException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.List;
@@ -73,10 +72,6 @@ final class TaskMethodReader {
 		checkDelayed(method, delayed, beanClass, beanName);
 		ArgumentExpression delay = attributes.has("delay") ? null : ArgumentExpression
 			.parse("@Delayed(delayExpression)", delayed.delayExpression(), method, this.beanFactory);
-		if (delay != null) {
-			delay.requireResult("@Delayed(delayExpression)", "a Duration, a number of milliseconds or an Instant",
-					Duration.class, Number.class, Instant.class);
-		}
 		KeySource key = attributes.has("key") ? new KeySource("@Delayed(key)", delayed.key(), method, this.beanFactory)
 				: null;
 		return new TaskMethod(publicName, method, annotation, AnnotatedMethods.argumentTypes(method, beanClass), key,

@@ -9,7 +9,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -85,7 +84,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 		Class<?> userType = ClassUtils.getUserClass(type);
 		Found<A> found = this.classes.get(userType);
 		if (found == null) {
-			found = AnnotationUtils.isCandidateClass(userType, this.annotationType) ? read(userType) : nothing();
+			found = AnnotationUtils.isCandidateClass(userType, this.annotationType) ? read(userType)
+					: new Found<>(Map.of(), Set.of());
 			this.classes.put(userType, found);
 		}
 		return found;
@@ -138,59 +138,66 @@ public final class AnnotatedMethods<A extends Annotation> {
 		catch (IllegalStateException | LinkageError ex) {
 			// A signature names a missing type. Spring cannot create a proxy either.
 			logger.debug("Cannot read the methods of " + type, ex);
-			return nothing();
+			return new Found<>(Map.of(), Set.of());
 		}
 	}
 
 	private Found<A> readAll(Class<?> type) {
+		Set<Method> declared = declared(type);
 		Map<Method, A> methods = new HashMap<>();
-		// The class is first, because its annotations precede those of interfaces.
-		Set<Class<?>> declaring = new LinkedHashSet<>();
+		for (Method method : declared) {
+			add(methods, mostSpecific(method, type),
+					() -> AnnotatedElementUtils.findMergedAnnotation(method, this.annotationType));
+		}
+		Set<Method> own = Set.copyOf(methods.keySet());
+		for (Method method : declared) {
+			Method specific = mostSpecific(method, type);
+			if (this.onTypes && mayHaveDefault(specific)) {
+				add(methods, specific,
+						() -> annotation(method.getDeclaringClass()).synthesize(MergedAnnotation::isPresent)
+							.orElse(null));
+			}
+		}
+		Set<Method> defaults = new HashSet<>(methods.keySet());
+		defaults.removeAll(own);
+		return new Found<>(methods, defaults);
+	}
+
+	/**
+	 * The methods of the code. Those of classes are first, because their annotations
+	 * precede those of interfaces.
+	 */
+	private static Set<Method> declared(Class<?> type) {
+		Set<Method> methods = new LinkedHashSet<>();
+		Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
 		if (!Proxy.isProxyClass(type)) {
-			declaring.add(type);
+			ReflectionUtils.doWithMethods(type, methods::add, ReflectionUtils.USER_DECLARED_METHODS);
 		}
-		declaring.addAll(ClassUtils.getAllInterfacesForClassAsSet(type));
-		collect(type, declaring, methods, (declared, specific) -> find(declared));
-		Set<Method> defaults = Set.of();
-		if (this.onTypes && declaring.stream().anyMatch(this::isAnnotated)) {
-			defaults = new HashSet<>(collect(type, declaring, methods, this::findOnType));
-		}
-		return methods.isEmpty() ? nothing() : new Found<>(methods, defaults);
+		types.forEach((candidate) -> ReflectionUtils.doWithMethods(candidate, methods::add,
+				ReflectionUtils.USER_DECLARED_METHODS));
+		methods.removeIf(KotlinMethods::isOverload);
+		return methods;
 	}
 
-	private List<Method> collect(Class<?> type, Set<Class<?>> declaring, Map<Method, A> methods, Finder<A> finder) {
-		List<Method> added = new ArrayList<>();
-		for (Class<?> candidate : declaring) {
-			ReflectionUtils.doWithMethods(candidate, (method) -> {
-				if (KotlinMethods.isOverload(method)) {
-					return;
-				}
-				Method specific = mostSpecific(method, type);
-				A annotation = methods.containsKey(specific) ? null : finder.find(method, specific);
-				if (annotation != null) {
-					methods.put(specific, annotation);
-					added.add(specific);
-				}
-			}, ReflectionUtils.USER_DECLARED_METHODS);
+	private void add(Map<Method, A> methods, Method specific, Supplier<@Nullable A> found) {
+		if (methods.containsKey(specific)) {
+			return;
 		}
-		return added;
-	}
-
-	private @Nullable A find(Method method) {
-		return check(method, () -> AnnotatedElementUtils.findMergedAnnotation(method, this.annotationType));
-	}
-
-	private @Nullable A findOnType(Method declared, Method specific) {
-		int modifiers = specific.getModifiers();
-		if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers) || ReflectionUtils.isObjectMethod(specific)) {
-			return null;
+		try {
+			A annotation = found.get();
+			if (annotation != null) {
+				methods.put(specific, annotation);
+			}
 		}
-		return check(specific,
-				() -> annotation(declared.getDeclaringClass()).synthesize(MergedAnnotation::isPresent).orElse(null));
+		catch (AnnotationConfigurationException ex) {
+			throw new InvalidAnnotatedMethodException(specific, String.valueOf(ex.getMessage()),
+					"set only one of the attributes", ex);
+		}
 	}
 
-	private boolean isAnnotated(Class<?> type) {
-		return annotation(type).isPresent();
+	private static boolean mayHaveDefault(Method method) {
+		return !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
+				&& !ReflectionUtils.isObjectMethod(method);
 	}
 
 	/**
@@ -201,26 +208,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return MergedAnnotations
 			.from(type, type.isInterface() ? SearchStrategy.TYPE_HIERARCHY : SearchStrategy.SUPERCLASS)
 			.get(this.annotationType);
-	}
-
-	private @Nullable A check(Method method, Supplier<@Nullable A> annotation) {
-		try {
-			return annotation.get();
-		}
-		catch (AnnotationConfigurationException ex) {
-			throw new InvalidAnnotatedMethodException(method, String.valueOf(ex.getMessage()),
-					"set only one of the attributes", ex);
-		}
-	}
-
-	private Found<A> nothing() {
-		return new Found<>(Map.of(), Set.of());
-	}
-
-	private interface Finder<A> {
-
-		@Nullable A find(Method declared, Method specific);
-
 	}
 
 	/**

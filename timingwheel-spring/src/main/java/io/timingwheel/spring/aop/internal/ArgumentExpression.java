@@ -2,11 +2,8 @@ package io.timingwheel.spring.aop.internal;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.util.Arrays;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -21,7 +18,6 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -45,19 +41,16 @@ public final class ArgumentExpression {
 
 	private final Map<String, Integer> positions;
 
-	private final @Nullable Class<?> resultType;
-
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
 
 	/** The position of the argument if the whole expression is one argument, else -1. */
 	private final int argument;
 
 	private ArgumentExpression(SpelExpression expression, Method method, Map<String, Integer> positions,
-			@Nullable Class<?> resultType, ConfigurableBeanFactory beanFactory) {
+			ConfigurableBeanFactory beanFactory) {
 		this.expression = expression;
 		this.method = method;
 		this.positions = positions;
-		this.resultType = resultType;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
 		this.argument = (expression.getAST() instanceof VariableReference variable) ? position(variable) : -1;
@@ -70,24 +63,25 @@ public final class ArgumentExpression {
 			ConfigurableBeanFactory beanFactory) {
 		try {
 			SpelExpression expression = new SpelExpressionParser().parseRaw(text);
-			Map<String, Integer> names = names(method);
-			Map<String, Integer> positions = positions(method, names);
-			ExpressionCheck check = new ExpressionCheck(method, positions, names.keySet(),
-					beanFactory.getBeanClassLoader());
-			Class<?> resultType = check.check(expression.getAST(), false);
-			return new ArgumentExpression(expression, method, positions, resultType, beanFactory);
+			Map<String, Integer> positions = names(method);
+			List<String> names = List.copyOf(positions.keySet());
+			for (int i = 0; i < method.getParameterCount(); i++) {
+				positions.put("p" + i, i);
+				positions.put("a" + i, i);
+			}
+			new ExpressionCheck(positions, names, !names.isEmpty() || positions.isEmpty(),
+					beanFactory.getBeanClassLoader())
+				.check(expression.getAST());
+			return new ArgumentExpression(expression, method, positions, beanFactory);
 		}
 		catch (ExpressionCheck.Failure ex) {
 			throw new InvalidAnnotatedMethodException(method,
-					"the expression \"%s\" of %s %s".formatted(text, attribute, ex.problem()), ex.remedy());
+					"the expression \"%s\" of %s %s".formatted(text, attribute, ex.getMessage()), ex.remedy());
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method,
 					"the expression \"%s\" of %s cannot be parsed (%s)".formatted(text, attribute, ex.getMessage()),
-					text.startsWith("#{") || text.startsWith("${")
-							? "use an expression on the arguments, such as #id, without braces"
-							: "correct the SpEL expression",
-					ex);
+					"correct the SpEL expression on the arguments, such as #id, without braces", ex);
 		}
 	}
 
@@ -135,7 +129,7 @@ public final class ArgumentExpression {
 	}
 
 	int position(VariableReference variable) {
-		return this.positions.getOrDefault(name(variable), -1);
+		return this.positions.getOrDefault(variable.toStringAST().substring(1), -1);
 	}
 
 	@Override
@@ -143,17 +137,13 @@ public final class ArgumentExpression {
 		return this.expression.getExpressionString();
 	}
 
-	private static Map<String, Integer> positions(Method method, Map<String, Integer> names) {
-		Map<String, Integer> positions = new HashMap<>(names);
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			positions.put("p" + i, i);
-			positions.put("a" + i, i);
-		}
-		return positions;
-	}
-
+	/**
+	 * The names of the parameters, also those in the methods that the method overrides.
+	 * The names in the method itself come first.
+	 */
 	private static Map<String, Integer> names(Method method) {
 		Map<String, Integer> positions = new TreeMap<>();
+		addNames(positions, method);
 		Class<?> implementor = method.getDeclaringClass();
 		Set<Class<?>> types = ClassUtils.getAllInterfacesForClassAsSet(implementor);
 		for (Class<?> type = implementor.getSuperclass(); type != null; type = type.getSuperclass()) {
@@ -167,58 +157,16 @@ public final class ArgumentExpression {
 				}
 			}
 		}
-		// The names in the method itself precede those in the methods that it overrides.
-		addNames(positions, method);
 		return positions;
 	}
 
 	private static void addNames(Map<String, Integer> positions, Method method) {
 		@Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
-		if (names != null) {
-			for (int i = 0; i < names.length; i++) {
-				if (names[i] != null) {
-					positions.put(names[i], i);
-				}
+		for (int i = 0; names != null && i < names.length; i++) {
+			if (names[i] != null) {
+				positions.putIfAbsent(names[i], i);
 			}
 		}
-	}
-
-	/**
-	 * Checks the type of the values of an expression, as far as it is known before a
-	 * call.
-	 */
-	public void requireResult(String attribute, String expected, Class<?>... types) {
-		Class<?> found = this.resultType;
-		if (found != null && Arrays.stream(types).noneMatch((type) -> isPossible(found, type))) {
-			boolean none = found == Void.class || found == void.class;
-			throw new InvalidAnnotatedMethodException(this.method, "the expression \"%s\" of %s gives %s"
-				.formatted(this, attribute, none ? "null" : "a " + found.getSimpleName()), "let it give " + expected);
-		}
-	}
-
-	/**
-	 * Whether an object can be of two types. An object of an interface type, or a
-	 * subclass of a class that is not final, may be of another interface, too.
-	 */
-	private static boolean isPossible(Class<?> found, Class<?> wanted) {
-		if (found == Void.class || found == void.class) {
-			return false;
-		}
-		return wanted.isAssignableFrom(found) || found.isAssignableFrom(wanted)
-				|| (found.isInterface() && !Modifier.isFinal(wanted.getModifiers()))
-				|| (wanted.isInterface() && !Modifier.isFinal(found.getModifiers()));
-	}
-
-	/**
-	 * Returns the value of an expression that is the same for all calls.
-	 */
-	public Optional<Object> constant() {
-		return (this.expression.getAST() instanceof Literal literal)
-				? Optional.ofNullable(literal.getLiteralValue().getValue()) : Optional.empty();
-	}
-
-	private static String name(SpelNode variable) {
-		return variable.toStringAST().substring(1);
 	}
 
 }

@@ -3,16 +3,13 @@ package io.timingwheel.spring.aop.internal;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.config.BeanExpressionContext;
-import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.core.env.Environment;
-import org.springframework.expression.ParseException;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringValueResolver;
 
 /**
  * Resolves the attributes of annotations: texts, and durations such as {@code 30s},
@@ -22,10 +19,10 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  */
 public final class AttributeResolver {
 
-	private final ConfigurableBeanFactory beanFactory;
+	private final StringValueResolver resolver;
 
-	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
-		this.beanFactory = beanFactory;
+	AttributeResolver(ConfigurableBeanFactory beanFactory) {
+		this.resolver = new EmbeddedValueResolver(beanFactory);
 	}
 
 	/**
@@ -33,7 +30,7 @@ public final class AttributeResolver {
 	 * @return the duration, may be zero or negative
 	 */
 	Duration duration(String text) {
-		Object value = resolve(text);
+		String value = text(text);
 		try {
 			return toDuration(value);
 		}
@@ -50,36 +47,19 @@ public final class AttributeResolver {
 	 * @throws IllegalArgumentException if it cannot be resolved, or gives {@code null}
 	 */
 	String text(String text) {
-		Object value = resolve(text);
-		if (value == null) {
-			throw new IllegalArgumentException("\"" + text + "\" gives null");
-		}
-		return value.toString();
-	}
-
-	private @Nullable Object resolve(String text) {
 		String resolved;
 		try {
-			resolved = this.beanFactory.resolveEmbeddedValue(text);
-			if (resolved != null && resolved.contains("${")) {
-				// The resolver of the context need not be strict.
-				resolved = this.beanFactory.getBean("environment", Environment.class)
-					.resolveRequiredPlaceholders(resolved);
-			}
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
-		}
-		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
-		try {
-			return (expressions != null)
-					? expressions.evaluate(resolved, new BeanExpressionContext(this.beanFactory, null)) : resolved;
+			resolved = this.resolver.resolveStringValue(text);
 		}
 		catch (RuntimeException ex) {
 			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
-			throw new IllegalArgumentException("\"%s\" cannot be %s: %s".formatted(text,
-					(cause instanceof ParseException) ? "parsed" : "evaluated", cause.getMessage()), ex);
+			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + cause.getMessage(), ex);
 		}
+		// The resolver of the context need not be strict.
+		if (resolved == null || resolved.contains("${")) {
+			throw new IllegalArgumentException("\"" + text + "\" gives " + resolved);
+		}
+		return resolved;
 	}
 
 	/**
@@ -91,8 +71,8 @@ public final class AttributeResolver {
 		if (value instanceof Duration duration) {
 			return duration;
 		}
-		if (value instanceof Number number) {
-			return fromMillis(number);
+		if (value instanceof Number millis) {
+			return fromMillis(millis);
 		}
 		if (value instanceof CharSequence text) {
 			return parse(text.toString().strip());
@@ -107,10 +87,10 @@ public final class AttributeResolver {
 			return Duration.ofMillis(millis.longValue());
 		}
 		try {
-			BigDecimal seconds = new BigDecimal(millis.toString()).movePointLeft(3).setScale(9, RoundingMode.HALF_UP);
-			return Duration.parse("PT" + seconds.toPlainString() + "S");
+			BigDecimal nanos = new BigDecimal(millis.toString()).movePointRight(6).setScale(0, RoundingMode.HALF_UP);
+			return Duration.ofNanos(nanos.longValueExact());
 		}
-		catch (NumberFormatException | DateTimeParseException ex) {
+		catch (NumberFormatException | ArithmeticException ex) {
 			throw new IllegalArgumentException(millis + " is not a number of milliseconds", ex);
 		}
 	}

@@ -4,6 +4,7 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Backoff;
@@ -113,22 +114,22 @@ public final class MethodAttributes {
 
 	public PolicySettings policy(TaskPolicy policy) {
 		Backoff backoff = policy.backoff();
-		Duration initial = ofPolicy("backoff.initial", backoff.initial(),
-				() -> this.resolver.duration(backoff.initial()));
-		Duration max = ofPolicy("backoff.max", backoff.max(), () -> this.resolver.duration(backoff.max()));
-		StartRate rate = ofPolicy("rate", policy.rate(), () -> StartRate.parse(this.resolver.text(policy.rate())));
+		Duration initial = ofPolicy("backoff.initial", backoff.initial(), this.resolver::duration);
+		Duration max = ofPolicy("backoff.max", backoff.max(), this.resolver::duration);
+		StartRate rate = ofPolicy("rate", policy.rate(), (text) -> StartRate.parse(this.resolver.text(text)));
+		Double multiplier = (backoff.multiplier() != 0) ? backoff.multiplier() : null;
+		Double jitter = (backoff.jitter() >= 0) ? backoff.jitter() : null;
 		return value("the policy of " + this.type, CORRECT,
 				() -> new PolicySettings(count("maxAttempts", policy.maxAttempts()),
-						new BackoffSettings(initial, (backoff.multiplier() != 0) ? backoff.multiplier() : null, max,
-								(backoff.jitter() < 0) ? null : backoff.jitter())
-							.checkOrder(),
+						new BackoffSettings(initial, multiplier, max, jitter).checkOrder(),
 						count("maxConcurrent", policy.maxConcurrent()),
 						count("maxConcurrentPerKey", policy.maxConcurrentPerKey()), rate, null));
 	}
 
-	private <T> @Nullable T ofPolicy(String attribute, String text, Supplier<T> value) {
+	private <T> @Nullable T ofPolicy(String attribute, String text, Function<String, T> value) {
 		return StringUtils.hasText(text)
-				? value("the %s in the policy of %s".formatted(attribute, this.type), CORRECT, value) : null;
+				? value("the %s in the policy of %s".formatted(attribute, this.type), CORRECT, () -> value.apply(text))
+				: null;
 	}
 
 	private static @Nullable Integer count(String name, int value) {

@@ -30,7 +30,7 @@ final class ExpiredBodyInterceptor implements MethodInterceptor {
 			failure = ex;
 		}
 		if (guard.clearIfExpired()) {
-			FutureTimeout.cancelSource(result);
+			FutureTimeout.cancel(result);
 			throw guard.timeout(failure);
 		}
 		if (failure != null) {

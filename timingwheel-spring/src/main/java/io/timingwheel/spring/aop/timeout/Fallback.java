@@ -26,57 +26,37 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * The method that gives the result of a call in place of its timeout.
+ *
+ * @param takesTimeout whether its last parameter is the timeout
+ * @param suspending whether the method with the time limit is a suspend function
  */
-final class Fallback {
-
-	private final Method method;
-
-	private final boolean takesTimeout;
-
-	/** Whether the method with the time limit is a suspend function. */
-	private final boolean suspending;
-
-	private Fallback(Method method, boolean takesTimeout, boolean suspending) {
-		this.method = method;
-		this.suspending = suspending;
-		this.takesTimeout = takesTimeout;
-		ReflectionUtils.makeAccessible(method);
-	}
+record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 
 	/**
 	 * Finds and checks the fallback of a method. One that takes the timeout precedes one
 	 * that does not. Gives {@code null} if an interface does not have it, so that only
 	 * the class of the bean may have it.
 	 */
-	static @Nullable Fallback find(Method method, String name, Class<?> beanClass) {
-		List<Class<?>> parameters = parameters(method, beanClass);
-		List<Method> candidates = candidates(name, beanClass);
-		Method found = candidates.stream()
-			.filter((candidate) -> suspends(method) || !suspends(candidate))
-			.filter((candidate) -> fits(parameters(candidate, beanClass), parameters))
-			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
+	static @Nullable Fallback find(Method limited, String name, Class<?> beanClass) {
+		Signature wanted = Signature.of(limited, beanClass);
+		Method found = candidates(name, beanClass).stream()
+			.filter((candidate) -> wanted.isMatchedBy(Signature.of(candidate, beanClass)))
+			.max(Comparator.comparingInt((candidate) -> Signature.of(candidate, beanClass).parameters().size()))
 			.orElse(null);
-		if (found != null) {
-			checkReturnType(found, method, name, beanClass);
-			return new Fallback(found, parameters(found, beanClass).size() > parameters.size(), suspends(method));
+		if (found == null) {
+			if (beanClass.isInterface()) {
+				return null;
+			}
+			throw invalid(limited, name, wanted,
+					"is no method of %s with these parameters".formatted(beanClass.getName()));
 		}
-		if (beanClass.isInterface()) {
-			return null;
+		Signature signature = Signature.of(found, beanClass);
+		if (!found.equals(limited) && !wanted.accepts(signature.result())) {
+			throw invalid(limited, name, wanted, "returns " + signature.result().getType().getTypeName());
 		}
-		String problem = candidates.isEmpty() ? "is no method of " + beanClass.getName() : "has other parameters";
-		if (!suspends(method) && candidates.stream().anyMatch(Fallback::suspends)) {
-			problem = "is a suspend function";
-		}
-		throw invalid(method, name, beanClass, problem);
-	}
-
-	private static boolean fits(List<Class<?>> types, List<Class<?>> parameters) {
-		if (types.size() == parameters.size() + 1) {
-			Class<?> last = types.get(parameters.size());
-			return types.subList(0, parameters.size()).equals(parameters) && Throwable.class.isAssignableFrom(last)
-					&& last.isAssignableFrom(MethodTimeoutException.class);
-		}
-		return types.equals(parameters);
+		checkCanComplete(limited, wanted.result().toClass());
+		ReflectionUtils.makeAccessible(found);
+		return new Fallback(found, signature.parameters().size() > wanted.parameters().size(), wanted.suspending());
 	}
 
 	private static List<Method> candidates(String name, Class<?> beanClass) {
@@ -99,29 +79,46 @@ final class Fallback {
 				&& (actual.startsWith(name + "$") || actual.startsWith(name + "-")));
 	}
 
-	boolean is(Method method) {
-		return this.method.equals(method);
+	/**
+	 * At the deadline another future can be cancelled, but cannot give a result.
+	 */
+	private static void checkCanComplete(Method limited, Class<?> type) {
+		if (Future.class.isAssignableFrom(type) && type != Future.class && type != DelayedTask.class
+				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type)) {
+			throw new InvalidAnnotatedMethodException(limited,
+					"@Timeout has a fallback, but a %s cannot be completed from outside".formatted(
+							type.getSimpleName()),
+					"return a CompletableFuture or a Future, or remove the fallback");
+		}
+	}
+
+	private static InvalidAnnotatedMethodException invalid(Method limited, String name, Signature wanted,
+			String problem) {
+		String parameters = wanted.parameters().stream().map(Class::getSimpleName).collect(Collectors.joining(", "));
+		return new InvalidAnnotatedMethodException(limited,
+				"the fallback \"%s\" of @Timeout %s".formatted(name, problem),
+				"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
+					.formatted(wanted.result().getType().getTypeName(), name, parameters));
 	}
 
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
-			throws Throwable {
+			throws Exception {
 		int count = this.suspending ? arguments.length - 1 : arguments.length;
 		@Nullable Object[] all = Arrays.copyOf(arguments, this.takesTimeout ? count + 1 : count);
 		if (this.takesTimeout) {
 			all[count] = timeout;
 		}
 		try {
-			if (this.suspending) {
-				return SuspendingFallback.call(this.method, withoutProxy(target), all);
-			}
-			return this.method.invoke(withoutProxy(target), all);
+			return this.suspending ? ReactorTimeout.call(this.method, withoutProxy(target), all)
+					: this.method.invoke(withoutProxy(target), all);
 		}
 		catch (InvocationTargetException ex) {
 			Throwable failure = ex.getTargetException();
 			if (failure != timeout && failure.getCause() != timeout) {
 				failure.addSuppressed(timeout);
 			}
-			throw failure;
+			ReflectionUtils.rethrowException(failure);
+			throw ex;
 		}
 	}
 
@@ -130,78 +127,55 @@ final class Fallback {
 	 * methods.
 	 */
 	private static @Nullable Object withoutProxy(@Nullable Object target) {
-		Object result = target;
-		Object inner = target;
-		while (inner != null) {
-			result = inner;
-			inner = AopProxyUtils.getSingletonTarget(inner);
-		}
-		return result;
-	}
-
-	private static boolean suspends(Method method) {
-		return KotlinDetector.isSuspendingFunction(method);
+		Object inner = (target != null) ? AopProxyUtils.getSingletonTarget(target) : null;
+		return (inner != null) ? withoutProxy(inner) : target;
 	}
 
 	/**
-	 * The types of the parameters, without the continuation of a suspend function.
+	 * What a method takes and gives in its code. A suspend function also takes a
+	 * continuation, which has the type of the result.
 	 */
-	private static List<Class<?>> parameters(Method method, Class<?> beanClass) {
-		List<Class<?>> types = new ArrayList<>();
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			types.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
-		}
-		return suspends(method) ? types.subList(0, types.size() - 1) : types;
-	}
+	private record Signature(List<Class<?>> parameters, ResolvableType result, boolean suspending) {
 
-	/**
-	 * The type of the result, which is in the continuation of a suspend function.
-	 */
-	private static ResolvableType returnType(Method method, Class<?> beanClass) {
-		if (suspends(method)
-				&& method.getGenericParameterTypes()[method.getParameterCount() - 1] instanceof ParameterizedType type
-				&& type.getActualTypeArguments()[0] instanceof WildcardType result
-				&& result.getLowerBounds().length > 0) {
-			return ResolvableType.forType(result.getLowerBounds()[0], ResolvableType.forClass(beanClass));
+		static Signature of(Method method, Class<?> beanClass) {
+			List<Class<?>> parameters = new ArrayList<>();
+			for (int i = 0; i < method.getParameterCount(); i++) {
+				parameters.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
+			}
+			ResolvableType result = ResolvableType.forMethodReturnType(method, beanClass);
+			boolean suspending = KotlinDetector.isSuspendingFunction(method);
+			if (suspending) {
+				parameters.remove(parameters.size() - 1);
+				if (method.getGenericParameterTypes()[parameters.size()] instanceof ParameterizedType continuation
+						&& continuation.getActualTypeArguments()[0] instanceof WildcardType type) {
+					result = ResolvableType.forType(type.getLowerBounds()[0], ResolvableType.forClass(beanClass));
+				}
+			}
+			return new Signature(parameters, result, suspending);
 		}
-		return ResolvableType.forMethodReturnType(method, beanClass);
-	}
 
-	private static void checkReturnType(Method fallback, Method method, String name, Class<?> beanClass) {
-		ResolvableType expected = returnType(method, beanClass);
-		if (fallback.equals(method)
-				|| (expected.getType().getTypeName().equals("kotlin.Unit") && fallback.getReturnType() == void.class)) {
-			return;
+		boolean isMatchedBy(Signature fallback) {
+			if (fallback.suspending && !this.suspending) {
+				return false;
+			}
+			int count = this.parameters.size();
+			if (fallback.parameters.size() == count + 1) {
+				Class<?> last = fallback.parameters.get(count);
+				return fallback.parameters.subList(0, count).equals(this.parameters)
+						&& Throwable.class.isAssignableFrom(last)
+						&& last.isAssignableFrom(MethodTimeoutException.class);
+			}
+			return fallback.parameters.equals(this.parameters);
 		}
-		ResolvableType actual = returnType(fallback, beanClass);
-		Class<?> type = expected.resolve(Object.class);
-		boolean compatible = ClassUtils.isAssignable(type, actual.resolve(Object.class));
-		if (compatible && !expected.hasUnresolvableGenerics() && !actual.hasUnresolvableGenerics()
-				&& actual.hasGenerics()) {
-			compatible = expected.isAssignableFrom(actual);
-		}
-		if (!compatible) {
-			throw invalid(method, name, beanClass, "returns " + actual.getType().getTypeName());
-		}
-		// At the deadline another future can be cancelled, but cannot give a result.
-		if (Future.class.isAssignableFrom(type) && type != Future.class && type != DelayedTask.class
-				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type)) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Timeout has a fallback, but a %s cannot be completed from outside".formatted(
-							type.getSimpleName()),
-					"return a CompletableFuture or a Future, or remove the fallback");
-		}
-	}
 
-	private static InvalidAnnotatedMethodException invalid(Method method, String name, Class<?> beanClass,
-			String problem) {
-		String parameters = parameters(method, beanClass).stream()
-			.map(Class::getSimpleName)
-			.collect(Collectors.joining(", "));
-		return new InvalidAnnotatedMethodException(method,
-				"the fallback \"%s\" of @Timeout %s".formatted(name, problem),
-				"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
-					.formatted(returnType(method, beanClass).getType().getTypeName(), name, parameters));
+		boolean accepts(ResolvableType actual) {
+			if (this.result.getType().getTypeName().equals("kotlin.Unit") && actual.toClass() == void.class) {
+				return true;
+			}
+			return ClassUtils.isAssignable(this.result.toClass(), actual.toClass())
+					&& (!actual.hasGenerics() || this.result.isAssignableFromResolvedPart(actual));
+		}
+
 	}
 
 }

@@ -9,71 +9,48 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
-
 /**
  * Limits the time of a future that a method returned before the future was done. The
  * deadline still counts from the call. Below, "source" is the future that the method
  * returned, and "result" is what the caller gets.
  */
-abstract class FutureTimeout {
+final class FutureTimeout {
 
 	private static final Log logger = LogFactory.getLog(FutureTimeout.class);
 
-	final InterruptGuard guard;
-
-	final LimitedCall call;
-
-	/** What the caller gets after the deadline, in the context of the call. */
-	private final Callable<@Nullable Object> afterDeadline;
-
-	FutureTimeout(InterruptGuard guard) {
-		this.guard = guard;
-		this.call = guard.call();
-		this.afterDeadline = this.call.afterDeadline();
+	private FutureTimeout() {
 	}
 
-	/**
-	 * Chooses how to limit what a method returned. Gives {@code null} if this is no
-	 * future, is done, or is the handle of a durable task, which does not show its end.
-	 */
-	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
-		LimitedCall call = guard.call();
-		Class<?> declared = call.limit().returnType();
+	static Object limit(Object returned, InterruptGuard guard) {
+		TimeLimit limit = guard.call().limit();
 		if (returned instanceof CompletionStage<?> stage) {
 			if (isDone(stage)) {
-				return null;
+				return returned;
 			}
-			if (declared.isAssignableFrom(CompletableFuture.class)
-					&& (!call.limit().returnTypeUnknown() || isReplaceable(stage))) {
-				return new NewStage<>(stage, guard);
+			if (limit.mayReturn(CompletableFuture.class) && (!limit.returnTypeUnknown() || isReplaceable(stage))) {
+				return newStage(stage, guard);
 			}
-			Assert.state(stage instanceof Future<?>, () -> call.describe()
-					+ ": @Timeout can neither cancel the %s nor return another one; declare CompletionStage or CompletableFuture as the return type"
-						.formatted(declared.getSimpleName()));
-			return new InPlace((Future<?>) stage, guard);
+			if (!(stage instanceof Future<?>)) {
+				throw LaterResult.unlimited(returned, guard.call());
+			}
 		}
-		if (returned instanceof Future<?> future && FutureCompletion.showsResult(future) && !future.isDone()) {
-			return (declared.isAssignableFrom(FutureWrapper.class) && !call.limit().returnTypeUnknown())
-					? new FutureWrapper<>(future, guard) : new InPlace(future, guard);
+		Future<?> future = (Future<?>) returned;
+		// The handle of a durable task does not show its end.
+		if (future.isDone() || !FutureCompletion.showsResult(future)) {
+			return returned;
 		}
-		return (returned != null) ? LaterResult.startedWork(returned, guard) : null;
-	}
-
-	/**
-	 * Whether a caller that knows the class of a stage accepts a
-	 * {@code CompletableFuture} in its place.
-	 */
-	private static boolean isReplaceable(CompletionStage<?> stage) {
-		return stage.getClass() == CompletableFuture.class || !(stage instanceof Future<?>)
-				|| stage.getClass().getEnclosingClass() == CompletableFuture.class;
+		if (limit.mayReturn(LimitedFuture.class) && !limit.returnTypeUnknown()) {
+			LimitedFuture<?> result = new LimitedFuture<>(future, guard);
+			return guard.handOver(result.expiry()) ? result : returned;
+		}
+		return inPlace(future, guard);
 	}
 
 	private static boolean isDone(CompletionStage<?> stage) {
@@ -86,7 +63,108 @@ abstract class FutureTimeout {
 		}
 	}
 
-	static void cancelSource(@Nullable Object returned) {
+	/**
+	 * Whether a caller that knows the class of a stage accepts a
+	 * {@code CompletableFuture} in its place.
+	 */
+	private static boolean isReplaceable(CompletionStage<?> stage) {
+		return stage.getClass() == CompletableFuture.class || !(stage instanceof Future<?>)
+				|| stage.getClass().getEnclosingClass() == CompletableFuture.class;
+	}
+
+	/**
+	 * The usual case. Cancelling the result cancels the source.
+	 */
+	private static <T> Object newStage(CompletionStage<T> source, InterruptGuard guard) {
+		CompletableFuture<T> result = new CompletableFuture<>();
+		Runnable expiry = expiry(guard.call(), result, () -> {
+			cancel(source);
+			return true;
+		});
+		if (!guard.handOver(expiry)) {
+			return source;
+		}
+		result.whenComplete((value, failure) -> {
+			// Here the action is left only if the caller has completed the result.
+			if (guard.cancelAction() && result.isCancelled()) {
+				cancel(source);
+			}
+		});
+		source.whenComplete((value, failure) -> {
+			if (guard.cancelAction()) {
+				if (guard.isPastDeadline()) {
+					expiry.run();
+				}
+				else {
+					complete(result, value, failure);
+				}
+			}
+		});
+		return result;
+	}
+
+	/**
+	 * For a future of another declared type. The deadline completes it, or cancels it if
+	 * it is no {@code CompletableFuture}.
+	 */
+	private static Object inPlace(Future<?> source, InterruptGuard guard) {
+		Runnable expiry = (source instanceof CompletableFuture<?> future)
+				? expiry(guard.call(), future, () -> !future.isDone())
+				: expiry(guard.call(), new CompletableFuture<>(), () -> source.cancel(true));
+		if (guard.handOver(expiry) && source instanceof CompletionStage<?> stage) {
+			stage.whenComplete((value, failure) -> guard.cancelAction());
+		}
+		return source;
+	}
+
+	/**
+	 * What the deadline of a call does, on an executor: ends the source, and completes
+	 * the result with what the caller gets after the deadline.
+	 * @param end ends the source; gives {@code false} if it is done
+	 */
+	static <T> Runnable expiry(LimitedCall call, CompletableFuture<T> result, BooleanSupplier end) {
+		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
+		Executor executor = call.runtime().executor();
+		return () -> executor.execute(() -> {
+			if (end.getAsBoolean()) {
+				call.notifyListeners();
+				complete(result, afterDeadline, executor);
+			}
+		});
+	}
+
+	/**
+	 * Lets a result follow that of a fallback, which is cancelled if the caller cancels.
+	 */
+	@SuppressWarnings("unchecked")
+	private static <T> void complete(CompletableFuture<T> result, Callable<@Nullable Object> afterDeadline,
+			Executor executor) {
+		Object value;
+		try {
+			value = afterDeadline.call();
+		}
+		catch (Throwable ex) {
+			result.completeExceptionally(ex);
+			return;
+		}
+		LaterResult.whenDone(value, executor, (outcome, failure) -> complete(result, (T) outcome, failure));
+		result.whenComplete((outcome, failure) -> {
+			if (result.isCancelled()) {
+				cancel(value);
+			}
+		});
+	}
+
+	private static <T> void complete(CompletableFuture<T> result, T value, @Nullable Throwable failure) {
+		if (failure != null) {
+			result.completeExceptionally(failure);
+		}
+		else {
+			result.complete(value);
+		}
+	}
+
+	static void cancel(@Nullable Object returned) {
 		try {
 			if (returned instanceof Future<?> future) {
 				future.cancel(true);
@@ -106,250 +184,98 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * Lets the deadline end the future instead of interrupting the thread of the call.
+	 * In place of a plain {@code Future}, which has no callbacks. The timer is cancelled
+	 * at the first call after the source is done; else it has no effect.
 	 */
-	final boolean handOver() {
-		Executor executor = this.call.runtime().executor();
-		return this.guard.handOver(() -> executor.execute(this::expire));
-	}
-
-	/**
-	 * Starts to watch the source, after handing over, and returns the result.
-	 */
-	abstract Object start();
-
-	/**
-	 * Ends the result and cancels the source, on an executor, at the deadline.
-	 */
-	abstract void expire();
-
-	/**
-	 * Completes a future with what the caller gets after the deadline. The future of a
-	 * fallback is followed, and is cancelled if the caller cancels.
-	 */
-	@SuppressWarnings("unchecked")
-	final <T> void completeAfterDeadline(CompletableFuture<T> result) {
-		Object value;
-		try {
-			value = this.afterDeadline.call();
-		}
-		catch (Throwable ex) {
-			result.completeExceptionally(ex);
-			return;
-		}
-		follow(value, (outcome, failure) -> complete(result, (T) outcome, failure));
-		result.whenComplete((outcome, failure) -> {
-			if (result.isCancelled()) {
-				cancelSource(value);
-			}
-		});
-	}
-
-	private static <T> void complete(CompletableFuture<T> result, T value, @Nullable Throwable failure) {
-		if (failure != null) {
-			result.completeExceptionally(failure);
-		}
-		else {
-			result.complete(value);
-		}
-	}
-
-	void follow(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> completion) {
-		if (value instanceof CompletionStage<?> stage) {
-			FutureCompletion.whenDone(stage, completion);
-		}
-		else if (value instanceof Future<?> future) {
-			FutureCompletion.whenDone(future, this.call.runtime().executor(), completion);
-		}
-		else {
-			completion.accept(value, null);
-		}
-	}
-
-	/**
-	 * The usual case. The result is a new {@code CompletableFuture}. Cancelling the
-	 * result cancels the source.
-	 */
-	private static final class NewStage<T> extends FutureTimeout {
-
-		private final CompletionStage<T> source;
-
-		private final CompletableFuture<T> result = new CompletableFuture<>();
-
-		NewStage(CompletionStage<T> source, InterruptGuard guard) {
-			super(guard);
-			this.source = source;
-		}
-
-		@Override
-		Object start() {
-			this.result.whenComplete((value, failure) -> onResult());
-			this.source.whenComplete(this::onSource);
-			return this.result;
-		}
-
-		private void onSource(T value, @Nullable Throwable failure) {
-			if (this.guard.cancelAction()) {
-				if (this.guard.isPastDeadline()) {
-					this.call.runtime().executor().execute(this::expire);
-				}
-				else {
-					complete(this.result, value, failure);
-				}
-			}
-		}
-
-		/** Has an effect only if the caller completed the result. */
-		private void onResult() {
-			if (this.guard.cancelAction() && this.result.isCancelled()) {
-				cancelSource(this.source);
-			}
-		}
-
-		@Override
-		void expire() {
-			this.call.notifyListeners();
-			cancelSource(this.source);
-			completeAfterDeadline(this.result);
-		}
-
-	}
-
-	/**
-	 * For a plain {@code Future}, which has no callbacks. The result wraps the source,
-	 * which the deadline cancels. The timer is cancelled at the first call of the result
-	 * after the source is done; else it has no effect.
-	 */
-	private static final class FutureWrapper<T> extends FutureTimeout implements Future<T> {
+	private static final class LimitedFuture<T> implements Future<T> {
 
 		private final Future<T> source;
 
-		/** What the caller gets if the deadline has cancelled the source. */
-		private volatile @Nullable CompletableFuture<T> afterDeadline;
+		private final InterruptGuard guard;
 
-		FutureWrapper(Future<T> source, InterruptGuard guard) {
-			super(guard);
+		private final CompletableFuture<T> afterDeadline = new CompletableFuture<>();
+
+		/** Where the caller gets the result: the source until the deadline ends it. */
+		private volatile Future<T> current;
+
+		LimitedFuture(Future<T> source, InterruptGuard guard) {
 			this.source = source;
+			this.guard = guard;
+			this.current = source;
 		}
 
-		@Override
-		Object start() {
-			return this;
+		Runnable expiry() {
+			return FutureTimeout.expiry(this.guard.call(), this.afterDeadline, this::endSource);
 		}
 
-		@Override
-		void expire() {
+		private boolean endSource() {
 			if (this.source.isDone()) {
-				return;
+				return false;
 			}
-			CompletableFuture<T> result = new CompletableFuture<>();
-			this.afterDeadline = result;
+			// Before the source wakes up those who wait for it.
+			this.current = this.afterDeadline;
 			if (this.source.cancel(true)) {
-				this.call.notifyListeners();
-				completeAfterDeadline(result);
+				return true;
 			}
-			else {
-				// The caller has cancelled the source in the meantime, or it has
-				// completed.
-				result.cancel(false);
-			}
+			this.current = this.source;
+			this.afterDeadline.cancel(false);
+			return false;
 		}
 
 		@Override
 		public boolean cancel(boolean mayInterruptIfRunning) {
 			this.guard.cancelAction();
-			CompletableFuture<T> result = this.afterDeadline;
-			boolean cancelled = this.source.cancel(mayInterruptIfRunning);
-			return (result != null) ? result.cancel(mayInterruptIfRunning) : cancelled;
+			return this.current.cancel(mayInterruptIfRunning);
 		}
 
 		@Override
 		public boolean isCancelled() {
-			CompletableFuture<T> result = this.afterDeadline;
-			return this.source.isCancelled() && (result == null || result.isCancelled());
+			return this.current.isCancelled();
 		}
 
 		@Override
 		public boolean isDone() {
-			if (!this.source.isDone()) {
+			if (!this.current.isDone()) {
 				return false;
 			}
 			this.guard.cancelAction();
-			CompletableFuture<T> result = this.afterDeadline;
-			return result == null || result.isDone() || !this.source.isCancelled();
+			return true;
 		}
 
 		@Override
 		public T get() throws InterruptedException, ExecutionException {
-			try {
-				return this.source.get();
-			}
-			catch (CancellationException ex) {
-				return afterDeadline(ex).get();
-			}
-			finally {
-				isDone();
-			}
+			return this.<RuntimeException>read(Future::get);
 		}
 
 		@Override
 		public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-			long start = System.nanoTime();
-			try {
-				return this.source.get(timeout, unit);
-			}
-			catch (CancellationException ex) {
-				long left = unit.toNanos(timeout) - (System.nanoTime() - start);
-				return afterDeadline(ex).get(Math.max(0, left), TimeUnit.NANOSECONDS);
-			}
-			finally {
-				isDone();
+			long end = System.nanoTime() + unit.toNanos(timeout);
+			return this.<TimeoutException>read(
+					(future) -> future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
+		}
+
+		private <X extends Exception> T read(Reading<T, X> reading) throws InterruptedException, ExecutionException, X {
+			while (true) {
+				Future<T> read = this.current;
+				try {
+					return reading.from(read);
+				}
+				catch (CancellationException ex) {
+					if (read == this.current) {
+						throw ex;
+					}
+				}
+				finally {
+					isDone();
+				}
 			}
 		}
 
-		private Future<T> afterDeadline(CancellationException cancellation) {
-			CompletableFuture<T> result = this.afterDeadline;
-			if (result == null) {
-				throw cancellation;
-			}
-			return result;
-		}
+		@FunctionalInterface
+		private interface Reading<T, X extends Exception> {
 
-	}
+			T from(Future<T> future) throws InterruptedException, ExecutionException, X;
 
-	/**
-	 * For another type of future. The result is the source itself, which the deadline
-	 * completes, or cancels if it is no {@code CompletableFuture}.
-	 */
-	private static final class InPlace extends FutureTimeout {
-
-		private final Future<?> source;
-
-		InPlace(Future<?> source, InterruptGuard guard) {
-			super(guard);
-			this.source = source;
-		}
-
-		@Override
-		Object start() {
-			if (this.source instanceof CompletionStage<?> stage) {
-				stage.whenComplete((value, failure) -> this.guard.cancelAction());
-			}
-			return this.source;
-		}
-
-		@Override
-		void expire() {
-			if (this.source.isDone()) {
-				return;
-			}
-			if (this.source instanceof CompletableFuture<?> future) {
-				this.call.notifyListeners();
-				completeAfterDeadline(future);
-			}
-			else if (this.source.cancel(true)) {
-				this.call.notifyListeners();
-			}
 		}
 
 	}

@@ -18,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nullable Object[] arguments, long nanos,
 		TimeoutRuntime runtime) {
 
-	private static final Step UNCHANGED = (result) -> result;
-
 	static LimitedCall of(TimeLimit limit, MethodInvocation invocation, TimeoutRuntime runtime) {
 		@Nullable Object[] arguments = invocation.getArguments();
 		return new LimitedCall(limit, invocation.getMethod(), invocation.getThis(), arguments, limit.nanos(arguments),
@@ -49,24 +47,30 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 	 * Runs the method on the current thread within the limit.
 	 */
 	@Nullable Object run(MethodInvocation invocation) throws Throwable {
-		Step later = this.limit.resultMayComeLater() ? (returned) -> LaterResult.limit(returned, this) : UNCHANGED;
-		return run(invocation::proceed, later, UNCHANGED);
+		return run(invocation::proceed, false);
 	}
 
 	/**
-	 * Runs on the current thread, within the limit, the work that the method has
+	 * Does on the current thread, within the limit, the work that the method has
 	 * returned.
-	 * @param fallback does the work that the fallback has returned
 	 */
 	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
-	<V extends @Nullable Object> V runLater(Callable<V> work, Step fallback) throws Exception {
-		return (V) unchecked(() -> run(work::call, UNCHANGED, fallback));
+	<V extends @Nullable Object> V runLater(Callable<V> work) throws Exception {
+		try {
+			return (V) run(work::call, true);
+		}
+		catch (Exception | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
 	}
 
-	private @Nullable Object run(Body body, Step later, Step fallback) throws Throwable {
+	private @Nullable Object run(Body body, boolean later) throws Throwable {
 		if (this.nanos <= 0) {
 			notifyListeners();
-			return fallback.apply(afterDeadline(newException()));
+			return afterDeadline(newException(), later);
 		}
 		InterruptGuard guard = InterruptGuard.enter(this);
 		if (guard == null) {
@@ -82,34 +86,35 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 			catch (Throwable ex) {
 				failure = ex;
 			}
-			FutureTimeout future = FutureTimeout.of(result, guard);
-			if (future != null) {
-				if (future.handOver()) {
-					return future.start();
-				}
-				FutureTimeout.cancelSource(result);
-			}
+			Object limited = later ? result : LaterResult.limit(result, guard);
 			if (guard.finish()) {
 				if (failure != null) {
 					throw failure;
 				}
-				return later.apply(result);
+				return limited;
 			}
+			FutureTimeout.cancel(result);
 			timeout = guard.timeout(failure);
 		}
 		finally {
 			guard.leave();
 		}
 		notifyListeners();
-		return fallback.apply(afterDeadline(timeout));
+		return afterDeadline(timeout, later);
 	}
 
-	private @Nullable Object afterDeadline(MethodTimeoutException timeout) throws Throwable {
+	/**
+	 * Returns what the caller gets after the deadline.
+	 * @param later whether the caller wants the result of the work that a fallback
+	 * returns
+	 */
+	private @Nullable Object afterDeadline(MethodTimeoutException timeout, boolean later) throws Exception {
 		Fallback fallback = this.limit.fallback();
 		if (fallback == null) {
 			throw timeout;
 		}
-		return fallback.call(this.target, this.arguments, timeout);
+		Object value = fallback.call(this.target, this.arguments, timeout);
+		return later ? LaterResult.use(value) : value;
 	}
 
 	/**
@@ -117,39 +122,14 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 	 * the context of the current thread.
 	 */
 	Callable<@Nullable Object> afterDeadline() {
-		Callable<@Nullable Object> outcome = () -> unchecked(() -> afterDeadline(newException()));
-		if (this.limit.fallback() == null) {
-			return outcome;
-		}
-		return this.runtime.<@Nullable Object>inContext(outcome);
-	}
-
-	private static @Nullable Object unchecked(Body body) throws Exception {
-		try {
-			return body.run();
-		}
-		catch (Exception | Error ex) {
-			throw ex;
-		}
-		catch (Throwable ex) {
-			throw new UndeclaredThrowableException(ex);
-		}
+		Callable<@Nullable Object> outcome = () -> afterDeadline(newException(), false);
+		return (this.limit.fallback() != null) ? this.runtime.<@Nullable Object>inContext(outcome) : outcome;
 	}
 
 	@FunctionalInterface
 	private interface Body {
 
 		@Nullable Object run() throws Throwable;
-
-	}
-
-	/**
-	 * What becomes of a result.
-	 */
-	@FunctionalInterface
-	interface Step {
-
-		@Nullable Object apply(@Nullable Object result) throws Exception;
 
 	}
 

@@ -19,7 +19,6 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
@@ -29,58 +28,39 @@ import org.springframework.util.StringUtils;
  * it
  * @param returnTypeUnknown whether the class of the bean leaves this type open, as that
  * of a lambda expression does, so that only an object of the same class is sure to fit
- * @param resultMayComeLater whether what the method returns in time may have work left
- * that needs a limit
  * @param fallback gives the result in place of the timeout, {@code null} for none
  * @param expression gives the limit of a call, {@code null} if all calls have one
  * @param constant the limit of all calls in nanoseconds; zero if there is an expression
  */
-record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, boolean resultMayComeLater,
-		@Nullable Fallback fallback, @Nullable ArgumentExpression expression, Supplier<Long> constant) {
-
-	private static final String ATTRIBUTE = "@Timeout(timeoutExpression)";
+record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, @Nullable Fallback fallback,
+		@Nullable ArgumentExpression expression, Supplier<Long> constant) {
 
 	private static final String EXAMPLE = "set a positive duration such as 800ms";
 
 	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
 		ResolvableType resolved = ResolvableType.forMethodReturnType(method, beanClass);
-		LaterResult.check(method, resolved);
+		LaterTypes.check(method, resolved);
 		// To Spring a suspend function returns what its callers get, and to advice a
 		// publisher.
 		Class<?> returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
 				: resolved.resolve(method.getReturnType());
 		boolean unknown = ClassUtils.isLambdaClass(beanClass)
 				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
-		boolean hasExpression = StringUtils.hasText(annotation.timeoutExpression());
-		if (StringUtils.hasText(annotation.timeout()) == hasExpression) {
+		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
+		if (attributes.has("timeout") == attributes.has("timeoutExpression")) {
+			boolean both = attributes.has("timeout");
 			throw new InvalidAnnotatedMethodException(method,
-					hasExpression ? "@Timeout has both a timeout and a timeoutExpression" : "@Timeout has no limit",
-					hasExpression ? "remove one of them"
+					both ? "@Timeout has both a timeout and a timeoutExpression" : "@Timeout has no limit",
+					both ? "remove one of them"
 							: "set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
 		}
-		ArgumentExpression expression = hasExpression ? expression(method, annotation.timeoutExpression(), beanFactory)
-				: null;
-		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
-		Supplier<Long> constant = hasExpression ? () -> 0L
-				: attributes.once(() -> nanos(method, annotation.timeout(), attributes));
-		return new TimeLimit(method, returnType, unknown, LaterResult.isPossible(returnType), fallback, expression,
-				constant);
-	}
-
-	private static ArgumentExpression expression(Method method, String text, ConfigurableBeanFactory beanFactory) {
-		ArgumentExpression expression = ArgumentExpression.parse(ATTRIBUTE, text, method, beanFactory);
-		expression.requireResult(ATTRIBUTE, "a Duration, a number of milliseconds or a text such as 800ms",
-				Duration.class, Number.class, CharSequence.class);
-		try {
-			expression.constant().ifPresent(AttributeResolver::toDuration);
+		if (attributes.has("timeoutExpression")) {
+			return new TimeLimit(method, returnType, unknown, fallback, ArgumentExpression
+				.parse("@Timeout(timeoutExpression)", annotation.timeoutExpression(), method, beanFactory), () -> 0L);
 		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method,
-					"the expression \"%s\" of %s is unusable (%s)".formatted(expression, ATTRIBUTE, ex.getMessage()),
-					EXAMPLE, ex);
-		}
-		return expression;
+		return new TimeLimit(method, returnType, unknown, fallback, null,
+				attributes.once(() -> nanos(method, annotation.timeout(), attributes)));
 	}
 
 	private static long nanos(Method method, String text, MethodAttributes attributes) {
@@ -94,12 +74,19 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	TimeLimit replacedBy(Duration duration) {
 		long nanos = TimeUnit.NANOSECONDS.convert(duration);
-		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.resultMayComeLater,
-				this.fallback, null, () -> nanos);
+		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.fallback, null, () -> nanos);
 	}
 
 	void resolve() {
 		Long unused = this.constant.get();
+	}
+
+	/**
+	 * Whether the caller accepts an object of a class in place of what the method
+	 * returned.
+	 */
+	boolean mayReturn(Class<?> type) {
+		return this.returnType.isAssignableFrom(type);
 	}
 
 	/**

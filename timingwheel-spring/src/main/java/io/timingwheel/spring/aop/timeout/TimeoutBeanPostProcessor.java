@@ -1,7 +1,5 @@
 package io.timingwheel.spring.aop.timeout;
 
-import java.lang.reflect.Method;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -19,8 +17,7 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
  * Adds the advice for {@link Timeout}: the innermost advice of a bean, and an outer one
- * at its place in the order of the advice. The bean may have limits of its own, in place
- * of those of its class.
+ * at its place in the order of the advice.
  */
 final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements AdvicePostProcessor, DisposableBean {
@@ -55,28 +52,24 @@ final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPos
 	 * and adds the advice.
 	 */
 	private Object advise(Object bean, String beanName) {
-		Class<?> beanClass = AopUtils.getTargetClass(bean);
 		if (!(bean instanceof AopInfrastructureBean)) {
-			this.methods.check(beanClass, beanName);
+			this.methods.read(AopUtils.getTargetClass(bean), beanName);
 		}
 		Object proxy = super.postProcessAfterInitialization(bean, beanName);
 		Advisor body = this.advisor;
 		if (body != null && proxy instanceof Advised advised && advised.indexOf(body) >= 0) {
-			addOuter(advised, this.methods.overridden(beanClass, beanName));
+			DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.pointcut(),
+					new TimeoutInterceptor(this.methods, beanName, this.runtime));
+			outer.setOrder(this.methods.adviceOrder());
+			Advisor[] advisors = advised.getAdvisors();
+			int position = 0;
+			while (advisors[position] != body
+					&& AnnotationAwareOrderComparator.INSTANCE.compare(advisors[position], outer) <= 0) {
+				position++;
+			}
+			advised.addAdvisor(position, outer);
 		}
 		return proxy;
-	}
-
-	private void addOuter(Advised advised, Map<Method, TimeLimit> overridden) {
-		DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.pointcut(),
-				new TimeoutInterceptor(this.methods, overridden, this.runtime));
-		outer.setOrder(this.methods.adviceOrder());
-		int position = 0;
-		while (AnnotationAwareOrderComparator.INSTANCE.compare(advised.getAdvisors()[position], outer) <= 0
-				&& advised.getAdvisors()[position] != this.advisor) {
-			position++;
-		}
-		advised.addAdvisor(position, outer);
 	}
 
 	@Override

@@ -2,27 +2,31 @@ package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
+import org.springframework.core.MethodClassKey;
 
 /**
- * Limits the time of a call, and of a result that comes after the call has returned.
+ * Limits the time of the calls of one bean, and of the results that come after a call has
+ * returned.
  */
 final class TimeoutInterceptor implements MethodInterceptor {
 
 	private final TimeoutMethodRegistry methods;
 
-	private final Map<Method, TimeLimit> overridden;
+	private final String beanName;
 
 	private final TimeoutRuntime runtime;
 
-	TimeoutInterceptor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime) {
+	private final Map<MethodClassKey, TimeLimit> limits = new ConcurrentHashMap<>();
+
+	TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName, TimeoutRuntime runtime) {
 		this.methods = methods;
-		this.overridden = overridden;
+		this.beanName = beanName;
 		this.runtime = runtime;
 	}
 
@@ -34,9 +38,14 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	private TimeLimit limit(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		TimeLimit limit = this.methods.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
-		Assert.state(limit != null, () -> "No @Timeout on " + method);
-		return this.overridden.isEmpty() ? limit : this.overridden.getOrDefault(limit.method(), limit);
+		Class<?> targetClass = (target != null) ? target.getClass() : method.getDeclaringClass();
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		TimeLimit limit = this.limits.get(key);
+		if (limit == null) {
+			limit = this.methods.find(method, targetClass, this.beanName);
+			this.limits.put(key, limit);
+		}
+		return limit;
 	}
 
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodClassKey;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -51,8 +51,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
 
-	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
-
 	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
 	TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory, TimeoutOverrides overrides) {
@@ -71,37 +69,12 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
-		check(beanClass, beanName);
-		overridden(beanClass, beanName);
-	}
-
-	@Override
-	public void resolveWithBeans() {
-		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
-		this.overrides.checkNames(this.names);
-	}
-
-	/**
-	 * Returns the limits that apply to one bean in place of those of its class.
-	 */
-	Map<Method, TimeLimit> overridden(Class<?> beanClass, String beanName) {
-		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		Map<Method, TimeLimit> result = new HashMap<>();
-		of(ClassUtils.getUserClass(beanClass)).forEach((method, limit) -> {
-			this.names.add(publicName + "." + method.getName());
-			Duration override = this.overrides.find(publicName, method.getName());
-			if (override != null) {
-				result.put(method, limit.replacedBy(override));
-			}
-		});
-		return result;
-	}
-
-	void check(Class<?> beanClass, String beanName) {
-		Set<Method> methods = of(ClassUtils.getUserClass(beanClass)).keySet();
+		Set<Method> methods = of(beanClass).keySet();
 		Set<Method> defaults = this.annotated.defaults(beanClass);
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
 		List<InvalidAnnotatedMethodException> unlimited = new ArrayList<>();
 		for (Method method : methods) {
+			this.names.add(publicName + "." + method.getName());
 			try {
 				this.rules.check("@Timeout", method, beanClass, beanName);
 			}
@@ -112,10 +85,10 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 				unlimited.add(ex);
 			}
 		}
-		if (!unlimited.isEmpty()) {
-			if (unlimited.size() == methods.size()) {
-				throw unlimited.get(0);
-			}
+		if (!unlimited.isEmpty() && unlimited.size() == methods.size()) {
+			throw unlimited.get(0);
+		}
+		if (!unlimited.isEmpty() && this.warned.add(beanClass)) {
 			warn(beanClass, unlimited);
 		}
 	}
@@ -124,29 +97,31 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	 * Warns of the methods that have no limit although their class has one. They do not
 	 * stop the start, because the annotation is not on these methods.
 	 */
-	private void warn(Class<?> beanClass, List<InvalidAnnotatedMethodException> unlimited) {
-		if (this.warned.add(beanClass)) {
-			String names = unlimited.stream()
-				.map((ex) -> ex.getMethod().getName() + "()")
-				.distinct()
-				.sorted()
-				.collect(Collectors.joining(", "));
-			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
-					+ "that is not in its interfaces")
-				.formatted(beanClass.getName(), names));
-		}
+	private static void warn(Class<?> beanClass, List<InvalidAnnotatedMethodException> unlimited) {
+		String names = unlimited.stream()
+			.map((ex) -> ex.getMethod().getName() + "()")
+			.distinct()
+			.sorted()
+			.collect(Collectors.joining(", "));
+		logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
+				+ "that is not in its interfaces")
+			.formatted(beanClass.getName(), names));
 	}
 
-	@Nullable TimeLimit find(Method method, Class<?> targetClass) {
-		MethodClassKey key = new MethodClassKey(method, targetClass);
-		TimeLimit limit = this.methods.get(key);
-		if (limit == null) {
-			limit = of(ClassUtils.getUserClass(targetClass)).get(AnnotatedMethods.mostSpecific(method, targetClass));
-			if (limit != null) {
-				this.methods.put(key, limit);
-			}
-		}
-		return limit;
+	@Override
+	public void resolveWithBeans() {
+		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
+		this.overrides.checkNames(this.names);
+	}
+
+	/**
+	 * Finds the limit of a method of a bean.
+	 */
+	TimeLimit find(Method method, Class<?> targetClass, String beanName) {
+		TimeLimit limit = of(targetClass).get(AnnotatedMethods.mostSpecific(method, targetClass));
+		Assert.state(limit != null, () -> "No @Timeout on " + method);
+		Duration override = this.overrides.find(AnnotatedMethodScanner.publicName(beanName), limit.method().getName());
+		return (override != null) ? limit.replacedBy(override) : limit;
 	}
 
 	/**
@@ -159,23 +134,18 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	}
 
 	private Map<Method, TimeLimit> of(Class<?> type) {
-		Map<Method, TimeLimit> limits = this.classes.get(type);
+		Class<?> userType = ClassUtils.getUserClass(type);
+		Map<Method, TimeLimit> limits = this.classes.get(userType);
 		if (limits == null) {
-			limits = read(type);
-			this.classes.put(type, limits);
-			Set<Method> methods = limits.keySet();
-			this.listeners.forEach((listener) -> methods.forEach(listener));
+			Map<Method, TimeLimit> read = new HashMap<>();
+			this.annotated.of(userType)
+				.forEach((method, annotation) -> read.put(method, TimeLimit.read(method, userType, annotation,
+						fallback(method, annotation, userType), this.beanFactory)));
+			limits = read.isEmpty() ? Map.of() : read;
+			this.classes.put(userType, limits);
+			this.listeners.forEach((listener) -> read.keySet().forEach(listener));
 		}
 		return limits;
-	}
-
-	private Map<Method, TimeLimit> read(Class<?> type) {
-		Map<Method, TimeLimit> limits = new HashMap<>();
-		this.annotated.of(type).forEach((method, annotation) -> {
-			limits.put(method,
-					TimeLimit.read(method, type, annotation, fallback(method, annotation, type), this.beanFactory));
-		});
-		return limits.isEmpty() ? Map.of() : limits;
 	}
 
 	private @Nullable Fallback fallback(Method method, Timeout annotation, Class<?> type) {
@@ -183,14 +153,14 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 			return null;
 		}
 		Fallback fallback = Fallback.find(method, annotation.fallback(), type);
-		if (fallback != null && fallback.is(method)) {
-			if (!this.annotated.defaults(type).contains(method)) {
-				throw new InvalidAnnotatedMethodException(method, "the fallback of @Timeout is the method itself",
-						"name another method with the same parameters");
-			}
-			return null;
+		if (fallback == null || !fallback.method().equals(method)) {
+			return fallback;
 		}
-		return fallback;
+		if (!this.annotated.defaults(type).contains(method)) {
+			throw new InvalidAnnotatedMethodException(method, "the fallback of @Timeout is the method itself",
+					"name another method with the same parameters");
+		}
+		return null;
 	}
 
 }

@@ -76,14 +76,7 @@ final class TimeoutRuntime {
 	 * Returns code that runs on another thread in the context of this thread.
 	 */
 	<T extends @Nullable Object> Callable<T> inContext(Callable<T> code) {
-		try {
-			return this.context.get().capture(code);
-		}
-		catch (RuntimeException ex) {
-			return () -> {
-				throw ex;
-			};
-		}
+		return this.context.get().capture(code);
 	}
 
 	/**

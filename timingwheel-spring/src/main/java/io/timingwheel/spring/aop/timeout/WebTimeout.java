@@ -1,10 +1,10 @@
 package io.timingwheel.spring.aop.timeout;
 
-import java.lang.reflect.Field;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 
+import io.timingwheel.spring.aop.timeout.LaterResult.Limiter;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -23,117 +23,70 @@ final class WebTimeout {
 	private WebTimeout() {
 	}
 
-	static @Nullable FutureTimeout startedWork(Object returned, InterruptGuard guard) {
-		return (returned instanceof DeferredResult<?> result && !result.isSetOrExpired())
-				? new OfDeferredResult<>(result, guard) : null;
-	}
-
-	static @Nullable Object apply(Object returned, LimitedCall call) {
-		return (returned instanceof WebAsyncTask<?> task
-				&& call.limit().returnType().isAssignableFrom(WebAsyncTask.class))
-						? new LimitedWebAsyncTask<>(task, call) : null;
-	}
-
-	static boolean mayHaveBody(Class<?> type) {
-		return HttpEntity.class.isAssignableFrom(type);
-	}
-
-	static @Nullable Object body(Object returned) {
-		return (returned instanceof HttpEntity<?> entity) ? entity.getBody() : null;
+	static @Nullable Limiter limiter(Class<?> type) {
+		if (DeferredResult.class.isAssignableFrom(type)) {
+			return (returned, guard) -> deferred((DeferredResult<?>) returned, guard);
+		}
+		if (WebAsyncTask.class.isAssignableFrom(type)) {
+			return (returned, guard) -> guard.call().limit().mayReturn(WebAsyncTask.class)
+					? new LimitedTask<>((WebAsyncTask<?>) returned, guard.call()) : returned;
+		}
+		return HttpEntity.class.isAssignableFrom(type) ? (returned, guard) -> LaterResult.checkContent(returned,
+				((HttpEntity<?>) returned).getBody(), guard.call()) : null;
 	}
 
 	/**
-	 * At the deadline the object that the method returned gets the timeout or the result
-	 * of the fallback. It cannot tell us that it is complete, so the timer stays until
-	 * the deadline.
+	 * Lets the deadline set the result. The object cannot tell us that it is complete, so
+	 * the timer stays until the deadline.
 	 */
-	private static final class OfDeferredResult<T> extends FutureTimeout {
-
-		private final DeferredResult<T> source;
-
-		OfDeferredResult(DeferredResult<T> source, InterruptGuard guard) {
-			super(guard);
-			this.source = source;
+	private static <T> Object deferred(DeferredResult<T> source, InterruptGuard guard) {
+		if (source.isSetOrExpired()) {
+			return source;
 		}
-
-		@Override
-		Object start() {
-			return this.source;
-		}
-
-		@Override
-		void expire() {
-			if (this.source.isSetOrExpired()) {
-				return;
-			}
-			this.call.notifyListeners();
-			CompletableFuture<T> result = new CompletableFuture<>();
-			completeAfterDeadline(result);
-			result.whenComplete((value, failure) -> {
-				if (failure != null) {
-					this.source.setErrorResult(failure);
-				}
-				else {
-					this.source.setResult(value);
-				}
-			});
-		}
-
-		@Override
-		void follow(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> completion) {
-			if (value instanceof DeferredResult<?> fallback) {
-				fallback.setResultHandler((result) -> completion.accept((result instanceof Throwable) ? null : result,
-						(result instanceof Throwable failure) ? failure : null));
+		CompletableFuture<T> result = new CompletableFuture<>();
+		result.whenComplete((value, failure) -> {
+			if (failure != null) {
+				source.setErrorResult(failure);
 			}
 			else {
-				super.follow(value, completion);
+				source.setResult(value);
 			}
-		}
+		});
+		guard.handOver(FutureTimeout.expiry(guard.call(), result, () -> !source.isSetOrExpired()));
+		return source;
+	}
 
+	static @Nullable Object use(@Nullable Object value) throws Exception {
+		return (value instanceof WebAsyncTask<?> task) ? task.getCallable().call() : value;
+	}
+
+	static boolean whenDone(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> callback) {
+		if (!(value instanceof DeferredResult<?> deferred)) {
+			return false;
+		}
+		deferred.setResultHandler((result) -> {
+			boolean failed = result instanceof Throwable;
+			callback.accept(failed ? null : result, failed ? (Throwable) result : null);
+		});
+		return true;
 	}
 
 	/**
 	 * A task with the settings and the callbacks of another one, whose work is limited.
 	 */
-	private static final class LimitedWebAsyncTask<V> extends WebAsyncTask<V> {
+	private static final class LimitedTask<V> extends WebAsyncTask<V> {
 
 		private final WebAsyncTask<V> source;
 
-		LimitedWebAsyncTask(WebAsyncTask<V> source, LimitedCall call) {
-			super(limited(source, call));
+		@SuppressWarnings("unchecked")
+		LimitedTask(WebAsyncTask<V> source, LimitedCall call) {
+			super(() -> call.runLater((Callable<V>) source.getCallable()));
 			this.source = source;
-			copyCallbacks();
-		}
-
-		@SuppressWarnings("unchecked")
-		private static <V> Callable<V> limited(WebAsyncTask<V> source, LimitedCall call) {
-			return () -> call.runLater((Callable<V>) source.getCallable(),
-					(value) -> (value instanceof WebAsyncTask<?> fallback) ? fallback.getCallable().call() : value);
-		}
-
-		/**
-		 * Copies the callbacks, for which there are no methods.
-		 */
-		@SuppressWarnings("unchecked")
-		private void copyCallbacks() {
-			if (callback("timeoutCallback") instanceof Callable<?> callback) {
-				onTimeout((Callable<V>) callback);
-			}
-			if (callback("errorCallback") instanceof Callable<?> callback) {
-				onError((Callable<V>) callback);
-			}
-			if (callback("completionCallback") instanceof Runnable callback) {
-				onCompletion(callback);
-			}
-		}
-
-		private @Nullable Object callback(String name) {
-			Field field = ReflectionUtils.findField(WebAsyncTask.class, name);
-			if (field == null) {
-				return null;
-			}
-			ReflectionUtils.makeAccessible(field);
-			return ReflectionUtils.getField(field, this.source);
+			// The callbacks have no getters.
+			ReflectionUtils.doWithFields(WebAsyncTask.class, (field) -> {
+				ReflectionUtils.makeAccessible(field);
+				field.set(this, field.get(source));
+			}, ReflectionUtils.COPYABLE_FIELDS);
 		}
 
 		@Override

@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -39,8 +38,7 @@ final class Proxies {
 		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, new NoOverrides());
 		TimeoutRuntime runtime = new TimeoutRuntime(() -> wheel, () -> executor,
 				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener));
-		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
-				new TimeoutInterceptor(methods, Map.of(), runtime));
+		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new TimeoutInterceptor(methods, "bean", runtime));
 		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
 	}
 

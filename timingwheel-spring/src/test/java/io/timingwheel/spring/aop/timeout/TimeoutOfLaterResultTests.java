@@ -383,7 +383,7 @@ class TimeoutOfLaterResultTests {
 				new Class<?>[] { Promise.class }, (proxy, method, arguments) -> method.invoke(future, arguments));
 		assertThatIllegalStateException().isThrownBy(() -> this.service.promise(promise))
 			.withMessageContaining("Service#promise(Promise)")
-			.withMessageContaining("declare CompletionStage or CompletableFuture");
+			.withMessageContaining("return the result itself, or a CompletableFuture");
 		assertThat(this.wheel.pending()).isZero();
 	}
 
