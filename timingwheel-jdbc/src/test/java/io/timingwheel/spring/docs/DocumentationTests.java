@@ -1,10 +1,22 @@
 package io.timingwheel.spring.docs;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.docs.AnnotationSnippets.Later;
+import io.timingwheel.spring.docs.AnnotationSnippets.Market;
+import io.timingwheel.spring.docs.AnnotationSnippets.Meeting;
+import io.timingwheel.spring.docs.AnnotationSnippets.Quote;
+import io.timingwheel.spring.docs.AnnotationSnippets.Quotes;
+import io.timingwheel.spring.docs.AnnotationSnippets.Request;
+import io.timingwheel.spring.docs.ContextSnippets.Greeting;
+import io.timingwheel.spring.docs.ContextSnippets.Mdc;
+import io.timingwheel.spring.docs.ContextSnippets.Security;
 import io.timingwheel.spring.docs.Snippets.Callbacks;
 import io.timingwheel.spring.docs.Snippets.Debounced;
 import io.timingwheel.spring.docs.Snippets.DebouncedInCode;
@@ -20,22 +32,27 @@ import io.timingwheel.spring.docs.Snippets.Stored;
 import io.timingwheel.spring.docs.Snippets.Transactional;
 import io.timingwheel.spring.docs.Snippets.User;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.context.SecurityContextHolder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The code that the pages about durable and recurring tasks show works in an application
- * with a store in H2.
+ * The code that the pages of the documentation show works in an application with a store
+ * in H2.
  */
 class DocumentationTests {
 
@@ -45,6 +62,71 @@ class DocumentationTests {
 		.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.poll-interval=20ms",
 				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
 						+ ";DB_CLOSE_DELAY=-1;INIT=create table if not exists orders (id bigint, status varchar(40))");
+
+	@Test
+	void methodsRunLater() {
+		this.runner.withBean(Later.class).run((context) -> {
+			Later later = context.getBean(Later.class);
+			later.close(1);
+			later.close(2);
+			later.pay(2);
+			later.build("books");
+			later.remind(new Meeting(3, Instant.now().plusSeconds(3600)));
+			later.welcome("ann");
+			for (TaskId id : List.of(TaskId.of("close-order", 1), TaskId.of("build-index", "books"),
+					TaskId.of("remind", 3), TaskId.of("welcome", "ann"))) {
+				runNow(context, id);
+			}
+			for (String line : List.of("closed 1", "paid 2", "built books", "reminded of 3", "welcome ann")) {
+				awaitLine(context, line);
+			}
+			assertThat(context.getBean(DelayedTaskTemplate.class).find(TaskId.of("close-order", 2))).isEmpty();
+			DelayedTask<String> check = later.check(5);
+			check.reschedule(Duration.ZERO);
+			assertThat(check.completion().join()).isEqualTo("order 5 is fine");
+		});
+	}
+
+	@Test
+	void methodsAreLimited() {
+		this.runner.withBean(Market.class, () -> DocumentationTests::wait)
+			.withBean("quotes", Quotes.class)
+			.withBean(OrderController.class)
+			.withPropertyValues("timingwheel.timeout.limits.quotes.quote=20ms",
+					"timingwheel.timeout.limits.quotes.latest=20ms")
+			.run((context) -> {
+				Quotes quotes = context.getBean(Quotes.class);
+				assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> quotes.quote("tea"));
+				assertThat(quotes.latest("tea")).isEqualTo(new Quote("tea", 0));
+				assertThatExceptionOfType(MethodTimeoutException.class)
+					.isThrownBy(() -> quotes.quoteFor(new Request("tea", Duration.ofMillis(20))));
+				assertThat(context.getBean(OrderController.class).report()).isEqualTo("all orders");
+			});
+	}
+
+	@Test
+	void theContextOfTheCallReachesTheBody() {
+		this.runner.withUserConfiguration(Security.class, Mdc.class).withBean(Greeting.class).run((context) -> {
+			SecurityContextHolder.getContext()
+				.setAuthentication(UsernamePasswordAuthenticationToken.authenticated("ann", "", List.of()));
+			MDC.put("tenant", "shop");
+			try {
+				context.getBean(Greeting.class).greet();
+			}
+			finally {
+				SecurityContextHolder.clearContext();
+				MDC.clear();
+			}
+			awaitLine(context, "ann in shop");
+		});
+	}
+
+	private static Quote wait(String symbol) {
+		while (!Thread.currentThread().isInterrupted()) {
+			LockSupport.park();
+		}
+		return new Quote(symbol, 1);
+	}
 
 	@Test
 	void aCallIsStoredAndRuns() {

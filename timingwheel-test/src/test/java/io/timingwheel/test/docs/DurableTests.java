@@ -30,7 +30,6 @@ class DurableTests {
 		this.mails.clear();
 	}
 
-	// tag::durable[]
 	@Test
 	void aReminderComesADayLater() {
 		this.mails.remind("ada");
@@ -38,7 +37,6 @@ class DurableTests {
 		this.time.advance(Duration.ofDays(1));
 		assertThat(this.mails.sent()).hasSize(1);
 	}
-	// end::durable[]
 
 	// tag::twice[]
 	@Test
@@ -51,7 +49,6 @@ class DurableTests {
 	}
 	// end::twice[]
 
-	// tag::crash[]
 	@Test
 	void aReminderSurvivesACrash() {
 		this.time.crashBeforeAcknowledge("remind");
@@ -61,7 +58,6 @@ class DurableTests {
 		assertThat(this.mails.deliveries()).hasSize(2);
 		assertThat(this.mails.sent()).hasSize(1);
 	}
-	// end::crash[]
 
 	// tag::failures[]
 	@Test
@@ -75,6 +71,7 @@ class DurableTests {
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.mails.deliveries()).containsExactly("2 of attempt 2");
 	}
+	// end::failures[]
 
 	@Test
 	void aFailureFailsTheTest() {
@@ -83,6 +80,5 @@ class DurableTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofDays(1)))
 			.withMessage("The mail server is down");
 	}
-	// end::failures[]
 
 }

@@ -34,13 +34,11 @@ class ReportTests {
 		this.reports.dates().clear();
 	}
 
-	// tag::recurring[]
 	@Test
 	void aReportIsWrittenEachNight() {
 		this.time.advance(Duration.ofDays(365));
 		assertThat(this.reports.dates()).hasSize(365);
 	}
-	// end::recurring[]
 
 	@Test
 	void theReportHasTheDateOfVirtualTime() {

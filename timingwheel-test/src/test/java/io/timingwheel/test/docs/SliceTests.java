@@ -46,14 +46,12 @@ class SliceTests {
 	}
 	// end::slice[]
 
-	// tag::async[]
 	@Test
 	void theAnswerOfARequestIsTheResultOfATask() {
 		MvcTestResult request = this.mvc.get().uri("/pings").asyncExchange();
 		this.time.advance(Duration.ofMinutes(5));
 		assertThat(this.mvc.perform(asyncDispatch(request.getMvcResult()))).hasBodyTextEqualTo("pong");
 	}
-	// end::async[]
 
 	@RestController
 	static class PingController {

@@ -30,8 +30,8 @@ class SnippetTests {
 		.toList();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "README.md", "docs/testing.md", "docs/durable.md", "docs/recurring.md", "docs/policies.md",
-			"docs/signatures.md", "docs/store-authors.md" })
+	@ValueSource(strings = { "README.md", "docs/delayed.md", "docs/timeout.md", "docs/context.md", "docs/testing.md",
+			"docs/durable.md", "docs/recurring.md", "docs/policies.md", "docs/signatures.md", "docs/store-authors.md" })
 	void eachBlockOfJavaIsAPartOfATest(String page) throws IOException {
 		String text = Files.readString(Path.of("..", page));
 		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();

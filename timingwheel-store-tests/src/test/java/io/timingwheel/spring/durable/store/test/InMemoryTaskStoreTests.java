@@ -24,6 +24,7 @@ class InMemoryTaskStoreTests {
 	class Storing extends StoringContractTests implements Fixture {
 
 	}
+	// end::contract[]
 
 	@Nested
 	class Delivery extends DeliveryContractTests implements Fixture {
@@ -61,4 +62,3 @@ class InMemoryTaskStoreTests {
 	}
 
 }
-// end::contract[]
