@@ -19,6 +19,7 @@ class ContextRunnerTests {
 		.withConfiguration(
 				AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
 		.withUserConfiguration(OrderBook.class, OrderService.class, PaymentDeadline.class);
+	// end::runner[]
 
 	@Test
 	void anUnpaidOrderIsClosed() {
@@ -28,6 +29,5 @@ class ContextRunnerTests {
 			assertThat(context.getBean(OrderBook.class).status(42)).isEqualTo("closed");
 		});
 	}
-	// end::runner[]
 
 }

@@ -16,15 +16,12 @@ class Mails {
 	private final List<String> deliveries = new ArrayList<>();
 
 	private final Set<String> sent = new LinkedHashSet<>();
-
-	// tag::remind[]
 	@Delayed(delay = "1d", name = "remind", key = "#user", durable = true)
 	void remind(String user) {
 		DelayedTaskContext task = DelayedTaskContext.current().orElseThrow();
 		this.deliveries.add(task.deliveries() + " of attempt " + task.attempt());
 		this.sent.add(task.id());
 	}
-	// end::remind[]
 
 	List<String> deliveries() {
 		return this.deliveries;

@@ -22,8 +22,6 @@ import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.asyncDispatch;
-
-// tag::slice[]
 @WebMvcTest(SliceTests.PingController.class)
 @AutoConfigureVirtualTime
 @Import({ SliceTests.Pings.class, SliceTests.PingController.class })
@@ -44,7 +42,6 @@ class SliceTests {
 		this.time.advance(Duration.ofMinutes(5));
 		assertThat(this.pings.answered()).containsExactly("pong");
 	}
-	// end::slice[]
 
 	@Test
 	void theAnswerOfARequestIsTheResultOfATask() {
