@@ -19,6 +19,7 @@ class ContextRunnerTests {
 		.withConfiguration(
 				AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
 		.withUserConfiguration(OrderBook.class, OrderService.class, PaymentDeadline.class);
+
 	// end::runner[]
 
 	@Test

@@ -16,6 +16,7 @@ class Mails {
 	private final List<String> deliveries = new ArrayList<>();
 
 	private final Set<String> sent = new LinkedHashSet<>();
+
 	@Delayed(delay = "1d", name = "remind", key = "#user", durable = true)
 	void remind(String user) {
 		DelayedTaskContext task = DelayedTaskContext.current().orElseThrow();

@@ -22,6 +22,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.asyncDispatch;
+
 @WebMvcTest(SliceTests.PingController.class)
 @AutoConfigureVirtualTime
 @Import({ SliceTests.Pings.class, SliceTests.PingController.class })
