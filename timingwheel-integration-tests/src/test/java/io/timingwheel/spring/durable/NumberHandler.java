@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.node.DurableHandler;
@@ -14,48 +14,49 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ReflectionUtils;
+
 /**
  * A handler of tasks that take a number.
  *
  * @param name the name of the tasks
  * @param aliases earlier names of the tasks
  * @param missed what becomes of missed times
- * @param body the body of each task, {@code null} if no task runs
+ * @param body the body of each task
  * @param executor where the tasks run
- * @param onError called with the last exception of a task that has failed for good
  * @param expireAfter by how much a task may be late, {@code null} for any time
  * @param payloads reads the numbers
  */
-record NumberHandler(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
-		Supplier<? extends Executor> executor, Consumer<Throwable> onError, @Nullable Duration expireAfter,
+record NumberHandler(String name, List<String> aliases, Missed missed, NumberBody body,
+		Supplier<? extends Executor> executor, @Nullable Duration expireAfter,
 		MethodPayloads payloads) implements DurableHandler {
 
-	private static final Method METHOD = find();
+	private static final Method METHOD = Objects
+		.requireNonNull(ReflectionUtils.findMethod(NumberHandler.class, "run", int.class));
 
-	NumberHandler(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
-			Supplier<? extends Executor> executor, Consumer<Throwable> onError, @Nullable Duration expireAfter,
-			PayloadCodec codec) {
-		this(name, aliases, missed, body, executor, onError, expireAfter,
+	NumberHandler(String name, NumberBody body, Executor executor, PayloadCodec codec) {
+		this(name, List.of(), Missed.ONCE, body, () -> executor, null,
 				codec.payloads(List.of(name), METHOD, List.of(int.class)));
 	}
 
-	NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supplier<? extends Executor> executor,
-			Consumer<Throwable> onError, PayloadCodec codec) {
-		this(name, List.of(), missed, body, executor, onError, null, codec);
+	NumberHandler aliases(String... aliases) {
+		return new NumberHandler(this.name, List.of(aliases), this.missed, this.body, this.executor, this.expireAfter,
+				this.payloads);
+	}
+
+	NumberHandler missed(Missed missed) {
+		return new NumberHandler(this.name, this.aliases, missed, this.body, this.executor, this.expireAfter,
+				this.payloads);
+	}
+
+	NumberHandler expiringAfter(@Nullable Duration expireAfter) {
+		return new NumberHandler(this.name, this.aliases, this.missed, this.body, this.executor, expireAfter,
+				this.payloads);
 	}
 
 	@Override
 	public Method method() {
 		return METHOD;
-	}
-
-	private static Method find() {
-		try {
-			return NumberHandler.class.getDeclaredMethod("run", int.class);
-		}
-		catch (NoSuchMethodException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	@Override
@@ -69,13 +70,12 @@ record NumberHandler(String name, List<String> aliases, Missed missed, @Nullable
 		return null;
 	}
 
-	void run(int argument) throws Exception {
-		this.body.run(argument, DelayedTaskContext.current().orElseThrow());
+	private void run(int number) throws Exception {
+		this.body.run(number, DelayedTaskContext.current().orElseThrow());
 	}
 
 	@Override
 	public void handleError(Throwable error, @Nullable Object[] arguments) {
-		this.onError.accept(error);
 	}
 
 }

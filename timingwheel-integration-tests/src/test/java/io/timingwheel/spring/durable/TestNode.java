@@ -2,21 +2,17 @@ package io.timingwheel.spring.durable;
 
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.admin.DeadTasks;
 import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
-import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
@@ -24,11 +20,10 @@ import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
-import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.Backoff;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskCounts;
@@ -45,6 +40,8 @@ public final class TestNode implements AutoCloseable {
 
 	public static final String NAME = "count";
 
+	private static final int MAX_PAYLOAD_BYTES = 64 * 1024;
+
 	private final ThreadPoolExecutor executor;
 
 	private final TimingWheel wheel;
@@ -53,124 +50,60 @@ public final class TestNode implements AutoCloseable {
 
 	private final HandOverExecutors handOvers = new HandOverExecutors();
 
-	private final PayloadCodec codec;
-
 	private final DurableHandlers handlers = new DurableHandlers();
 
-	private final DelayedTaskStore store;
+	private final PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), MAX_PAYLOAD_BYTES, List::of);
 
 	private final DurableNode node;
 
 	private final DurableTasks durable;
 
-	private final Map<String, Throwable> finalErrors = new ConcurrentHashMap<>();
-
-	private TestNode(DelayedTaskStore store, NodeSettings settings, Map<String, NumberBody> bodies, int threads,
-			long maxPending, PolicySettings policy) {
-		this(store, settings, bodies, threads, maxPending, policy, null);
-	}
-
-	private TestNode(DelayedTaskStore store, NodeSettings settings, Map<String, NumberBody> bodies, int threads,
-			long maxPending, PolicySettings policy, @Nullable Duration expireAfter) {
-		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
-		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
-		this.codec = new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of);
-		TaskPolicies policies = new TaskPolicies(overrides(policy), false);
+	private TestNode(DelayedTaskStore store, Setup setup) {
+		this.executor = new ThreadPoolExecutor(setup.threads, setup.threads, 0, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>());
+		this.wheel = TimingWheel.builder(this.executor).maxPending(setup.maxPending).build();
+		TaskPolicies policies = new TaskPolicies(setup, false);
 		this.tasks = new DelayedTaskRegistry(this.wheel, new TaskClock(this.wheel.timeSource(), Clock.systemUTC()),
 				this.handOvers, null, null, policies);
-		bodies.forEach(
-				(name, body) -> this.handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
-		this.store = store;
+		NodeSettings settings = new NodeSettings("node", setup.lease, setup.lookAhead, setup.pollInterval, 100, 1000, 3,
+				2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), MAX_PAYLOAD_BYTES, null);
 		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
 				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
 				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
 				this.codec, null);
+		setup.bodies.forEach((name, body) -> register(new NumberHandler(name, body, this.executor, this.codec)
+			.expiringAfter(name.equals(NAME) ? setup.expireAfter : null)));
 	}
 
-	private DurableHandler handler(String name, @Nullable NumberBody body, @Nullable Duration expireAfter) {
-		return new NumberHandler(name, List.of(), Missed.ONCE, body, () -> this.executor,
-				(error) -> this.finalErrors.put(name, error), expireAfter, this.codec);
+	/**
+	 * A node to be set up whose tasks of {@link #NAME} have this body.
+	 */
+	public static Setup with(NumberBody body) {
+		return new Setup().body(NAME, body);
 	}
 
 	public static TestNode start(DelayedTaskStore store, NumberBody body) {
-		return start(store, body, new TestSettings());
-	}
-
-	public static TestNode start(DelayedTaskStore store, NumberBody body, TestSettings settings) {
-		return start(store, Map.of(NAME, body), settings);
+		return with(body).start(store);
 	}
 
 	/**
-	 * Starts a node that has a handler for each of these names.
-	 */
-	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, TestSettings settings) {
-		return start(store, bodies, settings, Long.MAX_VALUE);
-	}
-
-	/**
-	 * Starts a node.
-	 * @param maxPending how many tasks its wheel takes
-	 */
-	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, TestSettings settings,
-			long maxPending) {
-		TestNode node = new TestNode(store, settings.build(), bodies, 4, maxPending, PolicySettings.NONE);
-		node.node.start();
-		return node;
-	}
-
-	/**
-	 * Starts a node on which the tasks of a name have a policy.
-	 * @param policy the policy of {@link #NAME}
-	 */
-	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, PolicySettings policy, int threads,
-			Duration pollInterval) {
-		TestNode node = new TestNode(store, new TestSettings().pollInterval(pollInterval).build(), bodies, threads,
-				Long.MAX_VALUE, policy);
-		node.node.start();
-		return node;
-	}
-
-	/**
-	 * Starts a node on which the tasks of {@link #NAME} expire.
-	 */
-	static TestNode start(DelayedTaskStore store, NumberBody body, PolicySettings policy, Duration expireAfter) {
-		TestNode node = new TestNode(store, new TestSettings().build(), Map.of(NAME, body), 4, Long.MAX_VALUE, policy,
-				expireAfter);
-		node.node.start();
-		return node;
-	}
-
-	private static TaskPolicies.Overrides overrides(PolicySettings policy) {
-		return new TaskPolicies.Overrides() {
-
-			@Override
-			public PolicySettings of(String name) {
-				return name.equals(NAME) ? policy : PolicySettings.NONE;
-			}
-
-			@Override
-			public void checkNames(Set<String> names) {
-			}
-
-		};
-	}
-
-	/**
-	 * Returns a node that has no handler, and so only stores tasks.
+	 * A node without a handler, which so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
-		return new TestNode(store, new TestSettings().build(), Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
+		return new TestNode(store, new Setup());
 	}
 
 	/**
 	 * Adds a handler to this node.
 	 */
-	void register(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
-			Supplier<? extends Executor> executor) {
-		this.handlers.register(new NumberHandler(name, aliases, missed, body, executor, (error) -> {
-		}, null, this.codec));
+	void register(NumberHandler handler) {
+		this.handlers.register(handler);
 		this.node.wake();
+	}
+
+	PayloadCodec codec() {
+		return this.codec;
 	}
 
 	public DurableTasks durable() {
@@ -181,23 +114,8 @@ public final class TestNode implements AutoCloseable {
 		return this.node;
 	}
 
-	DeadTasks deadTasks() {
-		return new DeadTasks(this.store, this.node.pages(), this.node::requeueDead);
-	}
-
-	/**
-	 * The dead tasks of a name, at most 10.
-	 */
-	List<StoredTask> dead() {
-		return this.node.findDead(NAME, 10);
-	}
-
 	public TaskCounts counts() {
-		return counts(NAME);
-	}
-
-	TaskCounts counts(String name) {
-		return this.tasks.counts(name);
+		return this.tasks.counts(NAME);
 	}
 
 	public int busyThreads() {
@@ -207,15 +125,6 @@ public final class TestNode implements AutoCloseable {
 	public DelayedTask<?> enqueue(@Nullable String key, Duration delay, int argument) {
 		return (key != null) ? this.durable.enqueue(new TaskId(NAME, key), delay, argument)
 				: this.durable.enqueueAll(List.of(DurableCall.of(NAME, delay, argument))).get(0);
-	}
-
-	@Nullable Throwable finalError() {
-		return this.finalErrors.get(NAME);
-	}
-
-	public void shutdown(Duration period) throws InterruptedException {
-		this.durable.stopAccepting();
-		this.node.shutdown(period);
 	}
 
 	/**
@@ -238,10 +147,91 @@ public final class TestNode implements AutoCloseable {
 
 	@Override
 	public void close() throws InterruptedException {
-		shutdown(Duration.ZERO);
+		this.durable.stopAccepting();
+		this.node.shutdown(Duration.ZERO);
 		this.wheel.close();
 		this.executor.shutdownNow();
 		this.handOvers.close();
+	}
+
+	/**
+	 * What a test may set of a node. The policy and the expiry are those of
+	 * {@link #NAME}.
+	 */
+	public static final class Setup implements TaskPolicies.Overrides {
+
+		private final Map<String, NumberBody> bodies = new HashMap<>();
+
+		/** A node that stalls for some time does not lose this lease. */
+		private Duration lease = Duration.ofMinutes(1);
+
+		private Duration lookAhead = Duration.ofSeconds(2);
+
+		private Duration pollInterval = Duration.ofMillis(200);
+
+		private PolicySettings policy = PolicySettings.NONE;
+
+		private @Nullable Duration expireAfter;
+
+		private int threads = 4;
+
+		private long maxPending = Long.MAX_VALUE;
+
+		Setup body(String name, NumberBody body) {
+			this.bodies.put(name, body);
+			return this;
+		}
+
+		public Setup lease(Duration lease) {
+			this.lease = lease;
+			return this;
+		}
+
+		Setup lookAhead(Duration lookAhead) {
+			this.lookAhead = lookAhead;
+			return this;
+		}
+
+		Setup pollInterval(Duration pollInterval) {
+			this.pollInterval = pollInterval;
+			return this;
+		}
+
+		Setup policy(PolicySettings policy) {
+			this.policy = policy;
+			return this;
+		}
+
+		Setup expireAfter(Duration expireAfter) {
+			this.expireAfter = expireAfter;
+			return this;
+		}
+
+		Setup threads(int threads) {
+			this.threads = threads;
+			return this;
+		}
+
+		Setup maxPending(long maxPending) {
+			this.maxPending = maxPending;
+			return this;
+		}
+
+		public TestNode start(DelayedTaskStore store) {
+			TestNode node = new TestNode(store, this);
+			node.node.start();
+			return node;
+		}
+
+		@Override
+		public PolicySettings of(String name) {
+			return name.equals(NAME) ? this.policy : PolicySettings.NONE;
+		}
+
+		@Override
+		public void checkNames(Set<String> names) {
+		}
+
 	}
 
 }

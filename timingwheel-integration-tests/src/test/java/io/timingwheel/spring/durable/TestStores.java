@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 
 /**
  * The stores of the nodes of a test class, on the same data.
@@ -12,6 +13,14 @@ public interface TestStores {
 	 * Returns the store of another node.
 	 */
 	DelayedTaskStore node();
+
+	/**
+	 * Stores in the memory of this process.
+	 */
+	static TestStores inMemory(Class<?> testClass) {
+		InMemoryTaskStore first = new InMemoryTaskStore();
+		return () -> new InMemoryTaskStore(first);
+	}
 
 	/**
 	 * Deletes all tasks.

@@ -5,19 +5,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
-import io.timingwheel.test.VirtualTime.OnFailure;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -82,35 +79,6 @@ public abstract class VirtualTimeContractTests {
 	}
 
 	@Test
-	void whatABodyStoresMovesOrCancelsTakesEffectWithinTheSpan() {
-		this.reminders.remind("moved", Duration.ofHours(5));
-		this.reminders.remind("cancelled", HOUR);
-		this.reminders.remind("first", HOUR.minusMillis(1));
-		this.reminders.setBody((key) -> {
-			if (key.equals("first")) {
-				this.operations.cancel(TaskId.of("remind", "cancelled"));
-				this.operations.reschedule(TaskId.of("remind", "moved"), Duration.ofMinutes(1));
-				this.reminders.remind("chained", Duration.ofMinutes(2));
-			}
-		});
-		this.time.advance(HOUR.multipliedBy(2));
-		assertThat(this.reminders.log()).extracting((line) -> line.split(" ")[0])
-			.containsExactly("first", "moved", "chained");
-	}
-
-	@Test
-	void aRetryGoesByVirtualTime() {
-		this.time.onFailure(OnFailure.COLLECT);
-		this.time.failNext("remind", new IllegalStateException("first attempt"));
-		this.reminders.remind("a", HOUR);
-		this.time.advance(HOUR);
-		assertThat(this.time).hasPending("remind", "a").dueIn(Duration.ofSeconds(1));
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(this.reminders.log()).hasSize(1);
-		assertThat(this.time.failures()).hasSize(1);
-	}
-
-	@Test
 	void aTaskSurvivesACrashAndIsDeliveredTwice() {
 		this.time.crashBeforeAcknowledge("remind");
 		this.reminders.remind("a", HOUR);
@@ -139,45 +107,6 @@ public abstract class VirtualTimeContractTests {
 		this.time.advance(Duration.ofSeconds(2));
 		assertThat(this.reminders.log()).endsWith("c " + start.plusSeconds(2), "d " + start.plusSeconds(3));
 		assertThat(this.time).hasNothingPending();
-	}
-
-	@Test
-	void aCallThatUpdatesHasTheNewestArgumentsAtTheTimeOfTheFirst() {
-		Instant start = this.time.now();
-		enqueueAll(reminder("a", "old", HOUR), reminder("b", "old", HOUR),
-				reminder("b", "same batch", HOUR.multipliedBy(2)).updating());
-		this.time.advance(Duration.ofMinutes(40));
-		enqueueAll(reminder("a", "new", HOUR).updating());
-		assertThat(this.time).hasPending("remind", "a").dueIn(Duration.ofMinutes(20));
-		this.time.advance(Duration.ofMinutes(20));
-		assertThat(this.reminders.log()).containsExactlyInAnyOrder("new 1 " + start.plus(HOUR),
-				"same batch 1 " + start.plus(HOUR));
-		enqueueAll(reminder("a", "first", HOUR).updating());
-		this.operations.enqueue(TaskId.of("remind", "a"), HOUR.multipliedBy(3), "replaced", HOUR);
-		assertThat(this.time).hasPending("remind", "a").dueIn(HOUR.multipliedBy(3));
-		this.time.advance(HOUR.multipliedBy(3));
-		assertThat(this.reminders.log()).hasSize(3).last().isEqualTo("replaced 1 " + start.plus(HOUR.multipliedBy(4)));
-		assertThat(this.time).hasNothingPending();
-	}
-
-	@Test
-	void callsThatReplaceEachOtherRunWithinTheirLongestWait() {
-		Instant start = this.time.now();
-		for (int i = 1; i <= 12; i++) {
-			enqueueAll(reminder("a", "call " + i, Duration.ofSeconds(10)).maxWait(Duration.ofSeconds(30)));
-			this.time.advance(Duration.ofSeconds(5));
-		}
-		assertThat(this.reminders.log()).containsExactly("call 6 1 " + start.plusSeconds(30),
-				"call 12 1 " + start.plusSeconds(60));
-		assertThat(this.time).hasNothingPending();
-	}
-
-	private void enqueueAll(DurableCall... calls) {
-		assertThat(this.operations.enqueueAll(List.of(calls))).hasSize(calls.length);
-	}
-
-	private static DurableCall reminder(String key, String text, Duration delay) {
-		return DurableCall.of(TaskId.of("remind", key), delay, text, delay);
 	}
 
 	@Test
@@ -275,21 +204,12 @@ public abstract class VirtualTimeContractTests {
 
 		private final List<String> log = new ArrayList<>();
 
-		private Consumer<String> body = (key) -> {
-		};
-
 		Reminders(VirtualTime time) {
 			this.time = time;
 		}
 
 		void clear() {
 			this.log.clear();
-			setBody((key) -> {
-			});
-		}
-
-		void setBody(Consumer<String> body) {
-			this.body = body;
 		}
 
 		List<String> log() {
@@ -305,7 +225,6 @@ public abstract class VirtualTimeContractTests {
 		public void remind(String key, Duration delay) {
 			int deliveries = DelayedTaskContext.current().orElseThrow().deliveries();
 			this.log.add(key + " " + deliveries + " " + this.time.now());
-			this.body.accept(key);
 		}
 
 	}

@@ -15,9 +15,7 @@ import io.timingwheel.spring.faults.Executions.Execution;
 import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -26,8 +24,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 /**
  * A server, a client, and nodes in JVMs of their own. If a test leaves nodes running that
@@ -64,7 +66,12 @@ abstract class FaultTestSupport {
 	 */
 	private static final Duration PATIENCE = Duration.ofMinutes(6);
 
-	private final FaultEnvironment environment;
+	static final Duration SOON = Duration.ofSeconds(3);
+
+	@Parameter
+	FaultServer.Type store;
+
+	private FaultServer server;
 
 	private final Map<String, NodeProcess> kept = new HashMap<>();
 
@@ -78,13 +85,9 @@ abstract class FaultTestSupport {
 
 	Client client;
 
-	FaultTestSupport(FaultEnvironment environment) {
-		this.environment = environment;
-	}
-
-	@BeforeAll
+	@BeforeParameterizedClassInvocation
 	void start() throws Exception {
-		this.environment.start();
+		this.server = this.store.start();
 		this.properties = new ArrayList<>(List.of("spring.main.banner-mode=off",
 				"spring.data.redis.repositories.enabled=false", "spring.datasource.hikari.connection-timeout=1000",
 				"spring.datasource.hikari.maximum-pool-size=10", "spring.datasource.hikari.minimum-idle=1",
@@ -93,7 +96,7 @@ abstract class FaultTestSupport {
 				"timingwheel.store.look-ahead=4s", "timingwheel.store.max-in-flight=" + MAX_IN_FLIGHT,
 				"timingwheel.store.lease=" + LEASE, "timingwheel.store.poll-interval=" + POLL_INTERVAL,
 				"faults.executions=" + Executions.server()));
-		this.properties.addAll(this.environment.properties());
+		this.properties.addAll(this.server.properties());
 		this.executions = new Executions(Executions.server());
 		// The client waits longer for a connection than the nodes.
 		List<String> patient = new ArrayList<>(this.properties);
@@ -103,12 +106,12 @@ abstract class FaultTestSupport {
 		this.classes = NodeClasses.ofThisJvm(this.client.isRelational() ? "jdbc" : "redis", this.properties);
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	void end() throws Exception {
 		killNodes();
 		this.client.close();
 		this.executions.close();
-		this.environment.close();
+		this.server.close();
 	}
 
 	@BeforeEach
@@ -125,8 +128,8 @@ abstract class FaultTestSupport {
 		this.kept.values().forEach((node) -> node.tell("pause"));
 	}
 
-	FaultEnvironment environment() {
-		return this.environment;
+	FaultServer server() {
+		return this.server;
 	}
 
 	/**
@@ -295,6 +298,12 @@ abstract class FaultTestSupport {
 	void assertNeverEarly() {
 		assertThat(this.executions.all())
 			.allSatisfy((run) -> assertThat(run.startedAt()).isGreaterThanOrEqualTo(run.dueAt() - TICK_MILLIS));
+	}
+
+	static void assertClockIsShifted(NodeProcess node, Duration offset) {
+		for (String clock : List.of("clock", "instant")) {
+			assertThat(node.ask(clock) - System.currentTimeMillis()).isCloseTo(offset.toMillis(), within(30_000L));
+		}
 	}
 
 	static long millis(Duration... durations) {

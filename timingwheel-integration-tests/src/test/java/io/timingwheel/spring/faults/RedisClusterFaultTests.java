@@ -8,18 +8,21 @@ import io.timingwheel.spring.durable.redis.RedisCluster;
 import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 import io.timingwheel.spring.faults.Executions.Execution;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class RedisClusterFaultTests extends FaultContractTests {
-
-	RedisClusterFaultTests() {
-		super(new RedisClusterEnvironment());
-	}
+/**
+ * A primary dies while a slot moves.
+ */
+@ParameterizedClass
+@EnumSource(names = "REDIS_CLUSTER")
+class RedisClusterFaultTests extends FaultTestSupport {
 
 	@Test
 	void nothingIsLostWhenAPrimaryAndANodeAreKilledAndASlotMovesWhileTasksFallDue() throws Exception {
-		RedisCluster cluster = ((RedisClusterEnvironment) environment()).cluster();
+		RedisCluster cluster = (RedisCluster) server().process();
 		List<NodeProcess> nodes = twoNodes();
 		NodeProcess killed = nodes.get(0);
 		NodeProcess other = nodes.get(1);

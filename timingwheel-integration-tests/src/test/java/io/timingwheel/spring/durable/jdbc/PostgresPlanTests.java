@@ -50,6 +50,9 @@ class PostgresPlanTests {
 
 	private static final int EXECUTIONS = 12;
 
+	/** As many as a build has time to store. With 500,000 the tests take four minutes. */
+	private static final int TASKS = Integer.getInteger("timingwheel.plan.tasks", 20_000);
+
 	private static final String NAME = "close-order";
 
 	private static final String OTHER_NAME = "of-another-application";
@@ -68,13 +71,6 @@ class PostgresPlanTests {
 	private JdbcTemplate jdbc;
 
 	private DelayedTaskStore store;
-
-	/**
-	 * How many tasks the large table has: as many as a build has time to store.
-	 */
-	int tasks() {
-		return 20_000;
-	}
 
 	@BeforeEach
 	void open() {
@@ -98,8 +94,8 @@ class PostgresPlanTests {
 		for (int i = 0; i < EXECUTIONS; i++) {
 			useEachStatement();
 		}
-		insert(NAME, tasks(), HOUR, HOUR);
-		insert(OTHER_NAME, tasks(), HOUR.negated(), HOUR.multipliedBy(2));
+		insert(NAME, TASKS, HOUR, HOUR);
+		insert(OTHER_NAME, TASKS, HOUR.negated(), HOUR.multipliedBy(2));
 		this.jdbc.execute("analyze timingwheel_task");
 		this.explained.executions();
 		for (int i = 0; i < EXECUTIONS; i++) {
@@ -150,7 +146,7 @@ class PostgresPlanTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1 })
 	void aClaimReadsNoTasksOfALimitedNameThatWait(int perKey) {
-		insert(NAME, tasks(), HOUR.negated(), HOUR);
+		insert(NAME, TASKS, HOUR.negated(), HOUR);
 		this.jdbc.execute("analyze timingwheel_task");
 		StartLimits one = new StartLimits(1, perKey, 0, 1);
 		ClaimRequest request = new ClaimRequest("a",
@@ -169,8 +165,8 @@ class PostgresPlanTests {
 
 	@Test
 	void aClaimReadsNoTasksOfOtherNames() {
-		insert(OTHER_NAME, tasks(), HOUR.negated(), HOUR);
-		insert(OTHER_NAME, tasks(), Duration.ofSeconds(1), HOUR);
+		insert(OTHER_NAME, TASKS, HOUR.negated(), HOUR);
+		insert(OTHER_NAME, TASKS, Duration.ofSeconds(1), HOUR);
 		this.jdbc.execute("analyze timingwheel_task");
 		insert(NAME, 500, Duration.ofMinutes(-2), Duration.ofMinutes(1));
 		this.explained.executions();
@@ -188,10 +184,10 @@ class PostgresPlanTests {
 
 	@Test
 	void aPageOfThePendingReadsOnlyItsTasks() {
-		insert(NAME, tasks() / 2, HOUR, HOUR);
+		insert(NAME, TASKS / 2, HOUR, HOUR);
 		// All of these are due in the same millisecond.
-		insert(NAME, tasks() / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
-		insert(OTHER_NAME, tasks() / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		insert(NAME, TASKS / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
+		insert(OTHER_NAME, TASKS / 2, HOUR.negated(), HOUR.multipliedBy(2));
 		this.jdbc.execute("vacuum analyze timingwheel_task");
 		this.explained.executions();
 		StoredTask.Position after = null;
@@ -219,10 +215,10 @@ class PostgresPlanTests {
 			long ofNoTask = pagesOfAClaim(0, null);
 			long ofOneTask = pagesOfAClaim(1, null);
 			long ofLook = pagesOfAClaim(0, new StartLimits(1, 0, 0, 1));
-			insert(NAME, tasks(), HOUR.negated(), HOUR.dividedBy(2));
+			insert(NAME, TASKS, HOUR.negated(), HOUR.dividedBy(2));
 			this.jdbc.execute("analyze timingwheel_task");
 			// The store does not know of these tasks until its next sweep.
-			AtomicInteger left = new AtomicInteger(tasks());
+			AtomicInteger left = new AtomicInteger(TASKS);
 			await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(1)).until(() -> {
 				List<LeasedTask> tasks = claim(500).tasks();
 				acknowledge(tasks);

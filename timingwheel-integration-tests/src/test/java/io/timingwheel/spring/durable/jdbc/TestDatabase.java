@@ -114,7 +114,7 @@ public enum TestDatabase {
 	/**
 	 * The stores on the database of a test class.
 	 */
-	TestStores stores(Class<?> testClass) {
+	public TestStores stores(Class<?> testClass) {
 		HikariDataSource pool = pool(testClass);
 		return () -> JdbcStores.open(pool);
 	}

@@ -22,7 +22,6 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.TestNode;
-import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterAll;
@@ -109,7 +108,7 @@ class RedisNodeFailureTests extends StoreTestSupport {
 
 	@BeforeEach
 	void startNodes() throws Exception {
-		this.node = this.log.of(() -> TestNode.start(this.store, this::run, new TestSettings().lease(LEASE_OF_NODE)));
+		this.node = this.log.of(() -> TestNode.with(this::run).lease(LEASE_OF_NODE).start(this.store));
 		this.storing = TestNode.withoutHandler(this.other);
 	}
 

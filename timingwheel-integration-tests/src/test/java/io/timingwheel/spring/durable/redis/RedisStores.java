@@ -25,7 +25,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * stores of two nodes. As an extension, this class closes them after the tests of a
  * class, and connects again for a class that runs once more.
  */
-final class RedisStores implements TestStores, AutoCloseable, AfterAllCallback {
+public final class RedisStores implements TestStores, AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = options("test");
 

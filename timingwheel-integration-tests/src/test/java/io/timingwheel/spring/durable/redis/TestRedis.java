@@ -11,7 +11,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
  * The servers that the contract tests share. The first test that needs a server starts
  * it, and the server ends with the JVM. Each test class has a namespace of its own.
  */
-enum TestRedis {
+public enum TestRedis {
 
 	/** One server. */
 	STANDALONE {
@@ -39,7 +39,7 @@ enum TestRedis {
 
 	abstract RedisConfiguration start();
 
-	synchronized RedisStores stores(Class<?> testClass) {
+	public synchronized RedisStores stores(Class<?> testClass) {
 		RedisConfiguration server = (this.server != null) ? this.server : start();
 		this.server = server;
 		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(() -> server, RedisStores.PATIENCE,

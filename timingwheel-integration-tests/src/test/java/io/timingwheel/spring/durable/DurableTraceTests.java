@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -45,9 +44,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The runs of a stored task have links to the span in which the task was stored, with the
- * bridge to OpenTelemetry, on any store.
+ * bridge to OpenTelemetry.
  */
-public abstract class DurableTraceContractTests extends StoreTestSupport {
+class DurableTraceTests extends StoreTestSupport {
 
 	private final List<SpanData> spans = new CopyOnWriteArrayList<>();
 
@@ -56,8 +55,8 @@ public abstract class DurableTraceContractTests extends StoreTestSupport {
 			new OtelCurrentTraceContext(), (event) -> {
 			});
 
-	protected DurableTraceContractTests(Function<Class<?>, ? extends TestStores> stores) {
-		super(stores);
+	DurableTraceTests() {
+		super(TestStores::inMemory);
 	}
 
 	private ApplicationContextRunner untraced(DelayedTaskStore store) {
@@ -206,7 +205,7 @@ public abstract class DurableTraceContractTests extends StoreTestSupport {
 
 		@Override
 		public void onEnd(ReadableSpan span) {
-			DurableTraceContractTests.this.spans.add(span.toSpanData());
+			DurableTraceTests.this.spans.add(span.toSpanData());
 		}
 
 		@Override

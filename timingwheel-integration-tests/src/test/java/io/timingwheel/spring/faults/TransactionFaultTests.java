@@ -15,9 +15,12 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.faults.FaultServer.Type;
 import io.timingwheel.spring.faults.TransactionalWorker.Step;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -27,25 +30,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tasks whose transactions take long, or never commit.
  */
-abstract class DatabaseFaultContractTests extends FaultContractTests {
+@ParameterizedClass
+@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+class TransactionFaultTests extends FaultTestSupport {
 
-	DatabaseFaultContractTests(FaultEnvironment environment) {
-		super(environment);
-	}
+	private static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
 
 	@Test
 	void aTransactionThatHoldsCancelledTasksBeyondALeaseDelaysOnlyThem() throws Exception {
 		// If the machine stalls for some seconds, no lease ends, and the tasks can still
 		// be cancelled before they are due.
-		Duration lease = LEASE.multipliedBy(2);
+		Duration lease = LEASE.plusSeconds(2);
 		List<NodeProcess> nodes = Stream.of("e", "f")
 			.map((id) -> startNode(id, List.of(), "timingwheel.store.lease=" + lease,
-					"timingwheel.store.look-ahead=12s"))
+					"timingwheel.store.look-ahead=10s"))
 			.toList();
 		nodes.forEach(NodeProcess::awaitReady);
 		long complaints = complaints(nodes);
 		// Two tasks that a node has on its wheel, and two that no node has claimed yet.
-		Instant due = Instant.now().plusSeconds(10);
+		Instant due = Instant.now().plusSeconds(8);
 		this.client.enqueue(0, 2, due, Duration.ZERO, 0);
 		this.client.enqueue(2, 2, due.plus(lease), Duration.ZERO, 0);
 		await(() -> nodes.stream().mapToInt(this.client::leasedBy).sum() >= 2);
@@ -74,17 +77,47 @@ abstract class DatabaseFaultContractTests extends FaultContractTests {
 		}
 		awaitEmptyStore();
 		assertThat(singleRuns()).hasSize(552).containsKeys(1L, 3L);
-		if (!waitsForLocks()) {
+		// InnoDB locks the gaps between keys, so a node may wait and say so.
+		if (this.store != Type.MARIADB) {
 			assertThat(complaints(nodes)).isEqualTo(complaints);
 		}
 		assertNeverEarly();
 	}
 
+	/**
+	 * How many warnings and errors the nodes have logged.
+	 */
+	private static long complaints(List<NodeProcess> nodes) {
+		return nodes.stream().mapToLong((node) -> node.logged("WARN") + node.logged("ERROR")).sum();
+	}
+
+	private void cancelAndHold(List<Long> numbers, CountDownLatch cancelled, CountDownLatch end, boolean commit) {
+		TransactionTemplate transaction = this.client.transaction();
+		// With a stricter isolation a database that locks gaps would also hold up new
+		// tasks.
+		transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+		transaction.executeWithoutResult((status) -> {
+			numbers.forEach((number) -> {
+				if (this.client.template().cancel(key(number))) {
+					cancelled.countDown();
+				}
+			});
+			if (!commit) {
+				status.setRollbackOnly();
+			}
+			try {
+				end.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
 	@Test
 	void aNodeThatEndsAtAnyStepLeavesOneEffectPerTask() {
-		List<Step> steps = Stream.concat(Arrays.stream(Step.values()), Collections.nCopies(3, Step.COMMITTING).stream())
-			.filter((step) -> step != Step.NONE)
-			.toList();
+		List<Step> steps = List.of(Step.BEGUN, Step.CHANGED, Step.ACKNOWLEDGED, Step.COMMITTING, Step.COMMITTING,
+				Step.COMMITTED);
 		createEffects();
 		for (int i = 0; i < steps.size(); i += 2) {
 			List<NodeProcess> two = Stream.of(i, i + 1)
@@ -155,43 +188,6 @@ abstract class DatabaseFaultContractTests extends FaultContractTests {
 	private void assertOneEffectPerTask(int tasks) {
 		assertThat(this.client.jdbc().queryForList("select number from effect order by number", Long.class))
 			.containsExactlyElementsOf(LongStream.range(0, tasks).boxed().toList());
-	}
-
-	/**
-	 * Whether a node may wait for a while for a lock beside the held locks, and log this.
-	 */
-	boolean waitsForLocks() {
-		return false;
-	}
-
-	/**
-	 * How many warnings and errors the nodes have logged.
-	 */
-	private static long complaints(List<NodeProcess> nodes) {
-		return nodes.stream().mapToLong((node) -> node.logged("WARN") + node.logged("ERROR")).sum();
-	}
-
-	private void cancelAndHold(List<Long> numbers, CountDownLatch cancelled, CountDownLatch end, boolean commit) {
-		TransactionTemplate transaction = this.client.transaction();
-		// With a stricter isolation a database that locks gaps would also hold up new
-		// tasks.
-		transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-		transaction.executeWithoutResult((status) -> {
-			numbers.forEach((number) -> {
-				if (this.client.template().cancel(key(number))) {
-					cancelled.countDown();
-				}
-			});
-			if (!commit) {
-				status.setRollbackOnly();
-			}
-			try {
-				end.await();
-			}
-			catch (InterruptedException ex) {
-				throw new IllegalStateException(ex);
-			}
-		});
 	}
 
 	@Test

@@ -7,90 +7,35 @@ import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.faults.Executions.Execution;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 /**
- * What nodes have to keep up for a minute, and the schedules of many users. These tests
- * are classes of their own, so that they run at the same time as the other faults.
+ * Schedules while nodes and the store fail, and the schedules of many users.
  */
-abstract class LongFaultContractTests extends FaultTestSupport {
+@ParameterizedClass
+@EnumSource(names = { "POSTGRESQL", "REDIS" })
+class ScheduleFaultTests extends FaultTestSupport {
 
-	/** So many users have a schedule. 100,000 take some minutes for each store. */
-	private static final int SCHEDULES = Integer.getInteger("timingwheel.schedules", 20_000);
+	/** So many users have a schedule. 20,000 take two minutes on Redis. */
+	private static final int SCHEDULES = Integer.getInteger("timingwheel.schedules", 4000);
 
 	private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
 
 	private static final Duration A_DAY = Duration.ofDays(1);
-
-	LongFaultContractTests(FaultEnvironment environment) {
-		super(environment);
-	}
-
-	/**
-	 * The times are those of the store, which counts the starts. A node without a
-	 * processor may start bodies later. While the machine stalls, the nodes lose starts.
-	 */
-	@Test
-	void fourNodesKeepTheRateForAMinute() throws Exception {
-		int perSecond = 100;
-		int seconds = 60;
-		for (int i = 0; i < 4; i++) {
-			startNode("r" + i, List.of(), "timingwheel.tasks.work.rate=" + perSecond + "/s");
-		}
-		this.client.enqueue(0, perSecond * (seconds + 5), Instant.now(), Duration.ZERO, 0);
-		StallProbe probe = new StallProbe(() -> this.client.replace(TaskId.of("probe", 0), DueTime.after(A_DAY), 0));
-		try (probe) {
-			await(() -> this.executions.started() >= perSecond * seconds);
-		}
-		long[] starts = this.executions.all()
-			.stream()
-			.map(Execution::begunAt)
-			// A run that comes once more has not begun with its claim.
-			.filter(Objects::nonNull)
-			.mapToLong(Long::longValue)
-			.sorted()
-			.toArray();
-		// The first second has the start of the JVMs.
-		long from = starts[0] + 1000;
-		long[] measured = LongStream.of(starts).filter((start) -> start >= from).toArray();
-		int most = IntStream.range(0, measured.length)
-			.map((i) -> (int) LongStream.of(measured)
-				.filter((start) -> start >= measured[i] && start < measured[i] + 1000)
-				.count())
-			.max()
-			.orElseThrow();
-		long to = measured[measured.length - 1];
-		double average = 1000.0 * (measured.length - 1) / (to - measured[0]);
-		assertThat(most).isLessThanOrEqualTo(perSecond + perSecond / 10);
-		assertThat(average).isLessThanOrEqualTo(1.01 * perSecond);
-		double stalled = (double) probe.stalledMillis(measured[0], to) / (to - measured[0]);
-		assertThat(average).as("%.3f of the minute stalled", stalled)
-			.isGreaterThanOrEqualTo(0.95 * perSecond * (1 - stalled));
-		// This holds in the best seconds even if the machine stalls all the time.
-		int stretch = 3 * perSecond;
-		double best = IntStream.range(0, measured.length - stretch)
-			.mapToDouble((i) -> 1000.0 * stretch / (measured[i + stretch] - measured[i]))
-			.max()
-			.orElseThrow();
-		assertThat(best).isGreaterThanOrEqualTo(0.95 * perSecond);
-	}
 
 	/**
 	 * Four nodes, two of them with wrong clocks, run 20 schedules. One node is killed,
@@ -112,20 +57,20 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		for (int i = 0; i < schedules; i++) {
 			first.add(this.client.template().recur(key(i), Schedule.every(period), i, 20).dueAt().toEpochMilli());
 		}
-		await(() -> this.executions.started() > 10L * schedules);
+		await(() -> this.executions.started() > 5L * schedules);
 		nodes.get(0).kill();
-		await(() -> this.executions.started() > 30L * schedules);
+		await(() -> this.executions.started() > 12L * schedules);
 		nodes.get(1).stop();
 		awaitTime(Instant.now().plus(LEASE).plusSeconds(2));
 		nodes.get(1).goOn();
-		await(() -> this.executions.started() > 50L * schedules);
-		environment().stop();
+		await(() -> this.executions.started() > 20L * schedules);
+		server().stop().run();
 		awaitTime(Instant.now().plusSeconds(2));
-		environment().start();
+		server().restart().run();
 		List<NodeProcess> alive = nodes.subList(1, 4);
 		await(() -> alive.stream().allMatch(FaultTestSupport::isUp));
 		long progress = this.executions.started();
-		await(() -> this.executions.started() > progress + 20L * schedules);
+		await(() -> this.executions.started() > progress + 8L * schedules);
 		for (int i = 0; i < schedules; i++) {
 			assertThat(this.client.store().cancel(Target.of(key(i), Kind.EITHER))).isTrue();
 		}
@@ -158,12 +103,6 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 				.doesNotHaveDuplicates();
 			long startedAt = time.getValue().stream().mapToLong(Execution::startedAt).max().orElseThrow();
 			covered = Math.max(covered, dueAt + Math.max(0, startedAt - dueAt) / millis * millis);
-		}
-	}
-
-	static void assertClockIsShifted(NodeProcess node, Duration offset) {
-		for (String clock : List.of("clock", "instant")) {
-			assertThat(node.ask(clock) - System.currentTimeMillis()).isCloseTo(offset.toMillis(), within(30_000L));
 		}
 	}
 

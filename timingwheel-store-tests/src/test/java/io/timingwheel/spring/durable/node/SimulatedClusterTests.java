@@ -1,4 +1,4 @@
-package io.timingwheel.spring.durable;
+package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -8,24 +8,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.ManualTimeSource;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three nodes on one store in virtual time, with the schedules of many users. The nodes
- * pause and go on, stop, are killed and start again, but one of them always works.
+ * Three nodes on one store in memory, in virtual time, with the schedules of many users.
+ * The nodes pause and go on, stop, are killed and start again, but one of them always
+ * works.
  */
-public abstract class SimulatedClusterContractTests {
+class SimulatedClusterTests {
 
 	/** An hour before clocks are set forward in Berlin. */
 	private static final Instant START = Instant.parse("2026-03-29T00:00:00Z");
@@ -38,7 +48,13 @@ public abstract class SimulatedClusterContractTests {
 
 	private static final Map<String, Missed> NAMES = Map.of(ALL, Missed.ALL, ONCE, Missed.ONCE);
 
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
 	private static final int NODES = 3;
+
+	private static final int SCHEDULES = 400;
+
+	private static final long RUNS = 20_000;
 
 	/**
 	 * How much later than its time a run starts if no event disturbs its node. The tasks
@@ -49,6 +65,8 @@ public abstract class SimulatedClusterContractTests {
 	private final long seed = Long.getLong("timingwheel.seed", System.nanoTime());
 
 	private final SplittableRandom random = new SplittableRandom(this.seed);
+
+	private final InMemoryTaskStore store = new InMemoryTaskStore();
 
 	private final ManualTimeSource time = new ManualTimeSource();
 
@@ -66,32 +84,15 @@ public abstract class SimulatedClusterContractTests {
 
 	private long prompt;
 
-	/**
-	 * Returns another store object on the same data, which is empty at first.
-	 */
-	protected abstract DelayedTaskStore store();
-
-	/**
-	 * How many runs the test waits for.
-	 */
-	protected abstract long runs();
-
-	/**
-	 * How many schedules there are.
-	 */
-	protected int schedules() {
-		return 400;
-	}
-
 	@Test
 	void eachTimeHasOneRunWhileNodesPauseStopAndAreKilled() throws Exception {
 		for (int i = 0; i < NODES; i++) {
 			start(i);
 		}
-		for (int i = 0; i < schedules(); i++) {
+		for (int i = 0; i < SCHEDULES; i++) {
 			add(i);
 		}
-		while (this.runs < runs() && this.errors.isEmpty()) {
+		while (this.runs < RUNS && this.errors.isEmpty()) {
 			this.time.advance(Duration.ofMillis(this.random.nextInt(1, 5_000)));
 			disturb();
 		}
@@ -101,9 +102,9 @@ public abstract class SimulatedClusterContractTests {
 			}
 			node(i).resume();
 		}
-		this.time.advance(SimulatedNode.LEASE.multipliedBy(3));
+		this.time.advance(LEASE.multipliedBy(3));
 		assertThat(this.errors).as("seed " + this.seed).isEmpty();
-		assertThat(this.runs).isGreaterThanOrEqualTo(runs());
+		assertThat(this.runs).isGreaterThanOrEqualTo(RUNS);
 		long now = this.storeClock.getAsLong();
 		assertThat(this.schedules).as("seed " + this.seed)
 			.allSatisfy((schedule) -> assertThat(schedule.next.toEpochMilli()).as("no run is missing")
@@ -119,9 +120,7 @@ public abstract class SimulatedClusterContractTests {
 	}
 
 	private void start(int i) {
-		DelayedTaskStore store = store();
-		store.testing().setClock(this.storeClock);
-		this.nodes[i] = new SimulatedNode("node " + ++this.started, this.time, store, NAMES, this::run);
+		this.nodes[i] = new SimulatedNode("node " + ++this.started);
 	}
 
 	private void add(int number) {
@@ -136,15 +135,15 @@ public abstract class SimulatedClusterContractTests {
 					zone);
 			default -> Schedule.every(Duration.ofMillis(seconds * 1_000L + this.random.nextInt(1_000)));
 		};
-		Instant first = node(number % NODES).durable()
-			.recur(TaskId.of(all ? ALL : ONCE, number), schedule, number)
-			.dueAt();
+		Instant first = Objects.requireNonNull(schedule.next(Instant.ofEpochMilli(this.storeClock.getAsLong())));
+		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), all ? ALL : ONCE, String.valueOf(number),
+				String.valueOf(number), null, schedule.toString(), new DueTime(first.toEpochMilli(), true), false));
 		this.schedules.add(new UserSchedule(schedule, first));
 	}
 
-	private void run(int number, DelayedTaskContext context) {
+	private void run(int number) {
 		UserSchedule schedule = this.schedules.get(number);
-		Instant due = context.dueAt();
+		Instant due = DelayedTaskContext.current().orElseThrow().dueAt();
 		long late = this.storeClock.getAsLong() - due.toEpochMilli();
 		if (!due.equals(schedule.next) || late < 0) {
 			this.errors
@@ -209,6 +208,67 @@ public abstract class SimulatedClusterContractTests {
 		UserSchedule(Schedule schedule, Instant next) {
 			this.schedule = schedule;
 			this.next = next;
+		}
+
+	}
+
+	/**
+	 * A node in virtual time, which polls and claims as with threads. All its work is
+	 * done by the thread that advances the clock.
+	 */
+	private final class SimulatedNode {
+
+		private final TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.timeSource(SimulatedClusterTests.this.time)
+			.tick(Duration.ofMillis(1))
+			.shards(1)
+			.build();
+
+		private final DurableNode node;
+
+		private boolean paused;
+
+		SimulatedNode(String id) {
+			InMemoryTaskStore store = new InMemoryTaskStore(SimulatedClusterTests.this.store);
+			store.testing().setClock(SimulatedClusterTests.this.storeClock);
+			DurableHandlers handlers = new DurableHandlers();
+			NAMES.forEach((name, missed) -> handlers
+				.register(new NumberHandler(name, SimulatedClusterTests.this::run, Runnable::run, null, missed)));
+			NodeSettings settings = new NodeSettings(id, LEASE, Duration.ofSeconds(2), Duration.ofSeconds(1), 100, 1000,
+					3, 5, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), 1000, null);
+			this.node = new DurableNode(store, settings, handlers, this.wheel,
+					new Services((name) -> new TaskRecorder(() -> {
+					}), TaskPolicies.none(), new RunningBodies(), HandOverExecutors.onCallingThread(), null,
+							() -> true),
+					new WheelLoops(this.wheel));
+			this.node.start();
+		}
+
+		private boolean isPaused() {
+			return this.paused;
+		}
+
+		private void pause() {
+			this.paused = true;
+			this.node.pause();
+		}
+
+		private void resume() {
+			this.paused = false;
+			this.node.resume();
+		}
+
+		private void shutdown() throws InterruptedException {
+			this.node.shutdown(Duration.ZERO);
+			this.wheel.close();
+		}
+
+		/**
+		 * Ends the node at once. It gives nothing back, and the store hears nothing more
+		 * of it.
+		 */
+		private void kill() {
+			this.wheel.close();
 		}
 
 	}

@@ -5,21 +5,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.call.DurableTasks;
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -31,19 +19,13 @@ import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
 import io.timingwheel.spring.durable.store.Settlement.Repeat;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
@@ -53,10 +35,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The contract of nodes for schedules on any store: calls under earlier names, calls in
- * transactions that the store takes no part in, and the runs of all nodes.
+ * Calls for schedules under an earlier name, and in a transaction that the store takes no
+ * part in, on the store in memory.
  */
-public abstract class NodeScheduleContractTests extends StoreTestSupport {
+class ScheduleCallTests extends StoreTestSupport {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
@@ -67,8 +49,8 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 
 	private final List<TestNode> nodes = new ArrayList<>();
 
-	protected NodeScheduleContractTests(Function<Class<?>, ? extends TestStores> stores) {
-		super(stores);
+	ScheduleCallTests() {
+		super(TestStores::inMemory);
 	}
 
 	@AfterEach
@@ -95,8 +77,6 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 		return new ClaimRequest("crashing", Map.of(name, new Share(10, 10)), 10, suspect, Duration.ZERO, LEASE,
 				ANY_SIZE);
 	}
-
-	// Earlier names
 
 	@Test
 	void aCallThatRunsOnceLeavesTheScheduleUnderAnEarlierName() {
@@ -207,7 +187,8 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 	 */
 	private DurableTasks renamedNode() {
 		TestNode node = idleNode(this.other);
-		node.register(RENAMED.name(), List.of(FORMER.name()), Missed.ONCE, null, () -> Runnable::run);
+		node.register(new NumberHandler(RENAMED.name(), (number, context) -> {
+		}, Runnable::run, node.codec()).aliases(FORMER.name()));
 		return node.durable();
 	}
 
@@ -220,8 +201,6 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 	private static DelayedTask<?> call(DurableTasks node) {
 		return node.enqueue(RENAMED, SOON, 2);
 	}
-
-	// In a transaction that the store takes no part in
 
 	@Test
 	void aCallInATransactionLeavesTheSchedule() {
@@ -334,245 +313,6 @@ public abstract class NodeScheduleContractTests extends StoreTestSupport {
 		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
-	}
-
-	// Nodes
-
-	@Test
-	void eachTimeHasOneRunInAllNodes() throws Exception {
-		Map<Integer, Queue<Instant>> runs = new ConcurrentHashMap<>();
-		NumberBody body = (number, context) -> runs.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
-			.add(context.dueAt());
-		for (DelayedTaskStore store : List.of(this.store, this.other, node())) {
-			this.nodes.add(TestNode.start(store, body));
-		}
-		Schedule schedule = Schedule.every(Duration.ofMillis(200));
-		List<Instant> first = new ArrayList<>();
-		for (int i = 0; i < 5; i++) {
-			first.add(this.nodes.get(i % 3).durable().recur(new TaskId(TestNode.NAME, "k" + i), schedule, i).dueAt());
-		}
-		await().until(() -> runs.size() == 5 && runs.values().stream().allMatch((each) -> each.size() >= 10));
-		for (int i = 0; i < 5; i++) {
-			assertThat(this.nodes.get(0).durable().cancel(new TaskId(TestNode.NAME, "k" + i))).isTrue();
-		}
-		await().until(() -> this.nodes.stream().allMatch((node) -> node.node().inFlight() == 0));
-		for (int i = 0; i < 5; i++) {
-			List<Instant> times = List.copyOf(runs.get(i));
-			assertThat(times).doesNotHaveDuplicates().isSorted().startsWith(first.get(i));
-			for (Instant time : times) {
-				assertThat(Duration.between(first.get(i), time).toMillis() % 200).isZero();
-			}
-		}
-		assertThat(this.store.counts(List.of())).doesNotContainKey(TestNode.NAME);
-	}
-
-	/**
-	 * The leases last longer than the clock of the store jumps, so the first run keeps
-	 * its lease for all ten periods.
-	 */
-	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "SKIP")
-	void aRunThatIsLongerThanItsPeriodDoesNotOverlapTheNext(Missed missed) {
-		CountDownLatch firstMayEnd = new CountDownLatch(1);
-		RecordedRuns runs = new RecordedRuns((number, context) -> firstMayEnd.await());
-		try {
-			startNodes(missed, runs);
-			DelayedTask<?> task = this.nodes.get(0).durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 1);
-			clockAhead(HOUR);
-			await().until(() -> runs.dueAt.size() == 1);
-			clockAhead(HOUR.multipliedBy(11).plusMinutes(30));
-			List<Long> claims = this.nodes.stream().map(NodeScheduleContractTests::claims).toList();
-			await().until(() -> IntStream.range(0, 2).allMatch((i) -> claims(this.nodes.get(i)) > claims.get(i) + 2));
-			assertThat(runs.dueAt).containsExactly(task.dueAt());
-			firstMayEnd.countDown();
-			Instant next = task.dueAt().plus(HOUR.multipliedBy(11));
-			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
-			int missedRuns = (missed == Missed.ALL) ? 10 : 1;
-			assertThat(runs.dueAt).containsExactlyElementsOf(IntStream.rangeClosed(0, missedRuns)
-				.mapToObj((i) -> task.dueAt().plus(HOUR.multipliedBy(i)))
-				.toList());
-			assertThat(runs.most).hasValue(1);
-		}
-		finally {
-			firstMayEnd.countDown();
-			runs.threads.shutdown();
-		}
-	}
-
-	/**
-	 * A node adds the real duration of a run to the time at which the run has started.
-	 */
-	@Test
-	void aRunThatIsLongerThanItsPeriodSkipsTheTimesThatPass() {
-		Duration period = Duration.ofMillis(200);
-		AtomicBoolean first = new AtomicBoolean(true);
-		RecordedRuns runs = new RecordedRuns((number, context) -> {
-			if (first.getAndSet(false)) {
-				Thread.sleep(10 * period.toMillis());
-			}
-		});
-		try {
-			startNodes(Missed.SKIP, runs);
-			DelayedTask<?> task = this.nodes.get(0).durable().recur(RecordedRuns.ID, Schedule.every(period), 1);
-			await().until(() -> runs.dueAt.size() >= 3);
-			assertThat(this.store.cancel(either(RecordedRuns.ID))).isTrue();
-			List<Instant> times = List.copyOf(runs.dueAt);
-			assertThat(times).startsWith(task.dueAt()).isSorted().doesNotHaveDuplicates();
-			assertThat(times.get(1)).isAfterOrEqualTo(task.dueAt().plus(period.multipliedBy(10)));
-			assertThat(runs.most).hasValue(1);
-		}
-		finally {
-			runs.threads.shutdown();
-		}
-	}
-
-	private void startNodes(Missed missed, RecordedRuns runs) {
-		startNodes(missed, Duration.ofDays(2), runs);
-	}
-
-	private void startNodes(Missed missed, Duration lease, RecordedRuns runs) {
-		for (DelayedTaskStore store : List.of(this.store, this.other)) {
-			TestNode node = TestNode.start(store, (number, context) -> {
-			}, new TestSettings().lease(lease));
-			this.nodes.add(node);
-			node.register(RecordedRuns.ID.name(), List.of(), missed, runs::run, () -> runs.threads);
-		}
-	}
-
-	private static final class RecordedRuns {
-
-		private static final TaskId ID = new TaskId("recorded", "k");
-
-		private final ExecutorService threads = Executors.newCachedThreadPool();
-
-		private final NumberBody body;
-
-		/** The times of the runs, in the order of their starts. */
-		private final Queue<Instant> dueAt = new ConcurrentLinkedQueue<>();
-
-		private final AtomicInteger running = new AtomicInteger();
-
-		/** The most runs at the same time. */
-		private final AtomicInteger most = new AtomicInteger();
-
-		RecordedRuns(NumberBody body) {
-			this.body = body;
-		}
-
-		void run(int number, DelayedTaskContext context) throws Exception {
-			this.most.accumulateAndGet(this.running.incrementAndGet(), Math::max);
-			this.dueAt.add(context.dueAt());
-			this.body.run(number, context);
-			this.running.decrementAndGet();
-		}
-
-	}
-
-	private static long claims(TestNode node) {
-		return node.node().figure(Figure.CLAIMS);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void timesThatPassWhileNobodyIsThereHaveOneRunNoneOrOneEach(Missed missed) {
-		TestNode absent = TestNode.withoutHandler(this.store);
-		this.nodes.add(absent);
-		DelayedTask<?> task = absent.durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 7);
-		clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
-		RecordedRuns runs = new RecordedRuns((number, context) -> assertThat(number).isEqualTo(7));
-		try {
-			startNodes(missed, LEASE, runs);
-			Instant next = task.dueAt().plus(HOUR.multipliedBy(10));
-			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
-			int missedRuns = switch (missed) {
-				case ONCE -> 1;
-				case SKIP -> 0;
-				case ALL -> 10;
-			};
-			assertThat(runs.dueAt).containsExactlyElementsOf(
-					IntStream.range(0, missedRuns).mapToObj((i) -> task.dueAt().plus(HOUR.multipliedBy(i))).toList());
-			assertThat(runs.most.get()).isLessThanOrEqualTo(1);
-			assertThat(stored(task.id()).error()).isNull();
-		}
-		finally {
-			runs.threads.shutdown();
-		}
-	}
-
-	/**
-	 * The run begins with its claim and never gets a thread. Its node ends, and nobody is
-	 * there for ten hours.
-	 */
-	@Test
-	void aRunThatWasGivenBackBeforeItsBodyStartedIsSkippedWhenItIsLate() throws Exception {
-		TestNode storing = TestNode.withoutHandler(this.store);
-		this.nodes.add(storing);
-		DelayedTask<?> task = storing.durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 1);
-		AtomicInteger refused = new AtomicInteger();
-		RecordedRuns runs = new RecordedRuns((number, context) -> {
-		});
-		try {
-			clockAhead(HOUR);
-			try (TestNode full = TestNode.start(this.store, (number, context) -> {
-			}, new TestSettings().lease(LEASE))) {
-				full.register(RecordedRuns.ID.name(), List.of(), Missed.SKIP, runs::run, () -> (run) -> {
-					refused.incrementAndGet();
-					throw new RejectedExecutionException("full");
-				});
-				await().until(() -> refused.get() > 0);
-			}
-			assertThat(stored(task.id()).state()).isEqualTo(State.SCHEDULED);
-			clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
-			startNodes(Missed.SKIP, LEASE, runs);
-			Instant next = task.dueAt().plus(HOUR.multipliedBy(10));
-			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
-			assertThat(runs.dueAt).isEmpty();
-		}
-		finally {
-			runs.threads.shutdown();
-		}
-	}
-
-	/**
-	 * The definition of the second node comes during a run, and that of the first node
-	 * comes back before a run.
-	 */
-	@Test
-	void theDefinitionThatCameLastHoldsForTheRunsOfAllNodes() {
-		CountDownLatch firstMayEnd = new CountDownLatch(1);
-		RecordedRuns runs = new RecordedRuns((number, context) -> firstMayEnd.await());
-		Schedule hourly = Schedule.every(HOUR);
-		Schedule slower = Schedule.every(HOUR.multipliedBy(2));
-		try {
-			startNodes(Missed.ONCE, runs);
-			Instant first = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
-			clockAhead(HOUR);
-			await().until(() -> runs.dueAt.size() == 1);
-			Instant second = this.nodes.get(1).durable().recur(RecordedRuns.ID, slower, 1).dueAt();
-			assertThat(Duration.between(first, second)).isBetween(HOUR.multipliedBy(2), HOUR.multipliedBy(3));
-			firstMayEnd.countDown();
-			awaitNext(slower, second);
-			Instant third = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
-			assertThat(third).isBefore(second);
-			awaitNext(hourly, third);
-			clockAhead(HOUR.multipliedBy(2).plusMinutes(1));
-			awaitNext(hourly, third.plus(HOUR));
-			assertThat(runs.dueAt).containsExactly(first, third);
-			assertThat(runs.most).hasValue(1);
-		}
-		finally {
-			firstMayEnd.countDown();
-			runs.threads.shutdown();
-		}
-	}
-
-	private void awaitNext(Schedule schedule, Instant next) {
-		StoredSchedule expected = new StoredSchedule(schedule.toString(), next.toEpochMilli());
-		await().until(() -> this.store.find(either(RecordedRuns.ID))
-			.filter((task) -> task.state() == State.SCHEDULED)
-			.map(StoredTask::schedule)
-			.filter(expected::equals)
-			.isPresent());
 	}
 
 }

@@ -1,0 +1,236 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Nodes on each store: they share what is there, and keep limits together.
+ */
+@Order(2)
+@ParameterizedClass
+@EnumSource
+class NodeTests extends StoreTestSupport {
+
+	/** Long enough that a node which waits for a poll fails the test. */
+	private static final Duration LONG_POLL = Duration.ofMinutes(2);
+
+	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
+	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
+
+	private final List<TestNode> nodes = new ArrayList<>();
+
+	private final Map<Integer, AtomicInteger> runs = new ConcurrentHashMap<>();
+
+	NodeTests(TestStore store) {
+		super(store::stores);
+	}
+
+	@AfterEach
+	void closeNodes() throws Exception {
+		TestNode.closeAll(this.nodes);
+	}
+
+	private TestNode node(TestNode node) {
+		this.nodes.add(node);
+		return node;
+	}
+
+	private void count(int argument) {
+		this.runs.computeIfAbsent(argument, (key) -> new AtomicInteger()).incrementAndGet();
+	}
+
+	@Test
+	void aBacklogIsSharedAndEachTaskRunsOnce() {
+		int tasks = 1000;
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		storing.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
+		CountDownLatch bothRun = new CountDownLatch(1);
+		TestNode first = node(TestNode.start(this.store, (argument, context) -> {
+			bothRun.await();
+			count(argument);
+		}));
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> {
+			bothRun.countDown();
+			count(argument);
+		}));
+		await().until(() -> first.counts().completed() + second.counts().completed() == tasks);
+		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
+		assertThat(first.counts().completed()).isPositive();
+		assertThat(second.counts().completed()).isPositive();
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void tasksThatManyThreadsStoreAtTheSameTimeRunOnceEach() throws Exception {
+		int each = 40;
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		List<Thread> threads = IntStream.range(0, 8).mapToObj((number) -> new Thread(() -> {
+			for (int i = number * each; i < (number + 1) * each; i++) {
+				node.enqueue((i % 2 == 0) ? null : "k" + i, Duration.ZERO, i);
+			}
+		})).toList();
+		threads.forEach(Thread::start);
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		await().until(() -> node.counts().completed() == 8 * each);
+		assertThat(this.runs).hasSize(8 * each).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
+		await().until(() -> this.store.counts(List.of()).isEmpty());
+	}
+
+	@Test
+	void eachTimeHasOneRunInAllNodes() throws Exception {
+		Map<Integer, Queue<Instant>> times = new ConcurrentHashMap<>();
+		NumberBody body = (number, context) -> times.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
+			.add(context.dueAt());
+		for (DelayedTaskStore store : List.of(this.store, this.other, node())) {
+			this.nodes.add(TestNode.start(store, body));
+		}
+		Schedule schedule = Schedule.every(Duration.ofMillis(200));
+		List<Instant> first = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			first.add(this.nodes.get(i % 3).durable().recur(new TaskId(TestNode.NAME, "k" + i), schedule, i).dueAt());
+		}
+		await().until(() -> times.size() == 5 && times.values().stream().allMatch((each) -> each.size() >= 10));
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.nodes.get(0).durable().cancel(new TaskId(TestNode.NAME, "k" + i))).isTrue();
+		}
+		await().until(() -> this.nodes.stream().allMatch((node) -> node.node().inFlight() == 0));
+		for (int i = 0; i < 5; i++) {
+			List<Instant> each = List.copyOf(times.get(i));
+			assertThat(each).doesNotHaveDuplicates().isSorted().startsWith(first.get(i));
+			for (Instant time : each) {
+				assertThat(Duration.between(first.get(i), time).toMillis() % 200).isZero();
+			}
+		}
+		assertThat(this.store.counts(List.of())).doesNotContainKey(TestNode.NAME);
+	}
+
+	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey,
+			@Nullable String rate) {
+		return new PolicySettings(null, BackoffSettings.NONE, concurrent, perKey,
+				(rate != null) ? StartRate.parse(rate) : null, null);
+	}
+
+	private List<TestNode> startFour(PolicySettings policy, Duration pollInterval, NumberBody body) throws Exception {
+		List<TestNode> four = new ArrayList<>();
+		for (DelayedTaskStore store : List.of(this.store, this.other, node(), node())) {
+			four.add(node(TestNode.with(body).policy(policy).threads(12).pollInterval(pollInterval).start(store)));
+		}
+		return four;
+	}
+
+	private void enqueueMany(int tasks) {
+		node(TestNode.withoutHandler(this.store)).durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(TaskId.of(TestNode.NAME, i), Duration.ZERO, i))
+				.toList());
+	}
+
+	@Test
+	void fourNodesRunTenBodiesAtOnceNeitherMoreNorLess() throws Exception {
+		int tasks = 300;
+		int limit = 10;
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger started = new AtomicInteger();
+		CountDownLatch all = new CountDownLatch(limit);
+		AtomicLong shortSince = new AtomicLong(Long.MAX_VALUE);
+		AtomicLong longestShortage = new AtomicLong();
+		enqueueMany(tasks);
+		List<TestNode> four = startFour(policy(limit, null, null), LONG_POLL, (number, context) -> {
+			int now = running.incrementAndGet();
+			most.accumulateAndGet(now, Math::max);
+			if (now >= limit || started.incrementAndGet() > tasks - 2 * limit) {
+				long since = shortSince.getAndSet(Long.MAX_VALUE);
+				longestShortage.accumulateAndGet((since != Long.MAX_VALUE) ? System.nanoTime() - since : 0, Math::max);
+			}
+			all.countDown();
+			all.await();
+			Thread.sleep(ThreadLocalRandom.current().nextInt(20));
+			shortSince.accumulateAndGet(System.nanoTime(), Math::min);
+			running.decrementAndGet();
+		});
+		await().until(() -> four.stream().mapToLong((node) -> node.counts().completed()).sum() == tasks);
+		assertThat(most).hasValue(limit);
+		assertThat(Duration.ofNanos(longestShortage.get())).isLessThan(SOON_ENOUGH);
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void theBodiesOfAKeyNeverOverlapAndKeepTheirOrder() throws Exception {
+		int keys = 6;
+		int runs = 8;
+		Map<String, List<Integer>> order = new ConcurrentHashMap<>();
+		Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
+		Queue<String> overlaps = new ConcurrentLinkedQueue<>();
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		// Nodes find the tasks of the storing node when they poll.
+		startFour(policy(null, 1, null), Duration.ofSeconds(1), (number, context) -> {
+			String key = context.taskId().key();
+			if (running.computeIfAbsent(key, (any) -> new AtomicInteger()).incrementAndGet() > 1) {
+				overlaps.add(key);
+			}
+			order.computeIfAbsent(key, (any) -> new CopyOnWriteArrayList<>()).add(number);
+			if (number + 1 < runs) {
+				// The next task of the key is pending while this one runs.
+				storing.durable().enqueue(TaskId.of(TestNode.NAME, key), Duration.ZERO, number + 1);
+			}
+			Thread.sleep(ThreadLocalRandom.current().nextInt(10));
+			running.get(key).decrementAndGet();
+		});
+		for (int key = 0; key < keys; key++) {
+			this.nodes.get(1).enqueue("key " + key, Duration.ZERO, 0);
+		}
+		await().until(() -> order.size() == keys && order.values().stream().allMatch((list) -> list.size() == runs));
+		List<Integer> expected = IntStream.range(0, runs).boxed().toList();
+		assertThat(order.values()).allSatisfy((list) -> assertThat(list).isEqualTo(expected));
+		assertThat(overlaps).isEmpty();
+	}
+
+	@Test
+	void nodesComeBackWhenTheRateAllowsTheNextStart() throws Exception {
+		int tasks = 60;
+		Queue<Long> starts = new ConcurrentLinkedQueue<>();
+		enqueueMany(tasks);
+		long start = System.nanoTime();
+		startFour(policy(null, null, "60/s"), LONG_POLL, (number, context) -> starts.add(System.nanoTime()));
+		await().until(() -> starts.size() == tasks);
+		// Bodies that the store has begun may start late.
+		long nanos = Collections.max(starts) - start;
+		assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(600), SOON_ENOUGH);
+	}
+
+}

@@ -1,9 +1,0 @@
-package io.timingwheel.spring.faults;
-
-class RedisLongFaultTests extends LongFaultContractTests {
-
-	RedisLongFaultTests() {
-		super(new RedisEnvironment());
-	}
-
-}

@@ -1,9 +1,0 @@
-package io.timingwheel.spring.faults;
-
-class RedisRollingTests extends RollingContractTests {
-
-	RedisRollingTests() {
-		super(new RedisEnvironment());
-	}
-
-}
