@@ -19,7 +19,6 @@ import io.timingwheel.spring.docs.ContextSnippets.Mdc;
 import io.timingwheel.spring.docs.ContextSnippets.Security;
 import io.timingwheel.spring.docs.Snippets.Callbacks;
 import io.timingwheel.spring.docs.Snippets.Debounced;
-import io.timingwheel.spring.docs.Snippets.DebouncedInCode;
 import io.timingwheel.spring.docs.Snippets.InCode;
 import io.timingwheel.spring.docs.Snippets.Limited;
 import io.timingwheel.spring.docs.Snippets.Log;
@@ -190,19 +189,16 @@ class DocumentationTests {
 
 	@Test
 	void policiesAndDebouncing() {
-		this.runner.withBean(Limited.class).withBean(Debounced.class).withBean(DebouncedInCode.class).run((context) -> {
+		this.runner.withBean(Limited.class).withBean(Debounced.class).run((context) -> {
 			context.getBean(Limited.class).send("a", Duration.ZERO);
 			awaitLine(context, "a");
 			context.getBean(Debounced.class).build("books");
 			context.getBean(Debounced.class).digest("ann", List.of("old"));
-			context.getBean(DebouncedInCode.class).change("home", "ann", List.of("new"));
-			for (TaskId id : List.of(TaskId.of("build-index", "books"), TaskId.of("digest", "ann"),
-					TaskId.of("save", "home"))) {
-				runNow(context, id);
-			}
+			context.getBean(Debounced.class).digest("ann", List.of("new"));
+			runNow(context, TaskId.of("build-index", "books"));
+			runNow(context, TaskId.of("digest", "ann"));
 			awaitLine(context, "build books");
 			awaitLine(context, "digest [new]");
-			awaitLine(context, "saved home");
 		});
 	}
 

@@ -239,30 +239,6 @@ final class Snippets {
 
 	}
 
-	static class DebouncedInCode {
-
-		private final Log log;
-
-		private final DelayedTaskTemplate tasks;
-
-		DebouncedInCode(Log log, DelayedTaskTemplate tasks) {
-			this.log = log;
-			this.tasks = tasks;
-		}
-
-		void change(String page, String user, List<String> latest) {
-			// tag::debouncedInCode[]
-			this.tasks.task(() -> this.log.add("saved " + page))
-				.id(TaskId.of("save", page))
-				.maxWait(Duration.ofSeconds(10))
-				.after(Duration.ofSeconds(2));
-			this.tasks.enqueueAll(
-					List.of(DurableCall.of(TaskId.of("digest", user), Duration.ofMinutes(1), user, latest).updating()));
-			// end::debouncedInCode[]
-		}
-
-	}
-
 	static class Migrated {
 
 		private final Log orders;

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,19 +25,25 @@ class SnippetTests {
 	private static final List<Path> SOURCES = Stream
 		.of("timingwheel-test/src/test/java/io/timingwheel/test/docs",
 				"timingwheel-jdbc/src/test/java/io/timingwheel/spring/docs",
+				"timingwheel-core/src/test/java/io/timingwheel",
 				"timingwheel-store-tests/src/test/java/io/timingwheel/spring/durable/store/test")
 		.map((folder) -> Path.of("..", folder))
 		.toList();
 
+	static Stream<Path> pages() throws IOException {
+		try (Stream<Path> docs = Files.list(Path.of("../docs"))) {
+			return Stream.concat(Stream.of(Path.of("../README.md")), docs.sorted().toList().stream())
+				.filter((path) -> path.toString().endsWith(".md"));
+		}
+	}
+
 	@ParameterizedTest
-	@ValueSource(strings = { "README.md", "docs/delayed.md", "docs/timeout.md", "docs/context.md", "docs/testing.md",
-			"docs/durable.md", "docs/recurring.md", "docs/policies.md", "docs/signatures.md", "docs/store-authors.md" })
-	void eachBlockOfJavaIsAPartOfATest(String page) throws IOException {
-		String text = Files.readString(Path.of("..", page));
+	@MethodSource("pages")
+	void eachBlockOfJavaIsAPartOfATest(Path page) throws IOException {
+		String text = Files.readString(page);
 		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
 		assertThat(snippets).as("each block of Java has the name of its test")
-			.hasSize(text.split("```java", -1).length - 1)
-			.isNotEmpty();
+			.hasSize(text.split("```java", -1).length - 1);
 		for (MatchResult snippet : snippets) {
 			assertThat(snippet.group(3).stripIndent()).as(snippet.group(1) + "#" + snippet.group(2))
 				.isEqualTo(tagged(snippet.group(1), snippet.group(2)));

@@ -1,6 +1,6 @@
 /**
- * The snippets of {@code README.md} and {@code docs/testing.md}, and the application that
- * they test.
+ * The test of the snippets of all pages, and those of {@code README.md} and
+ * {@code docs/testing.md}.
  */
 @NullMarked
 package io.timingwheel.test.docs;
