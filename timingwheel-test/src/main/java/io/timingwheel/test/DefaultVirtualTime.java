@@ -1,20 +1,27 @@
 package io.timingwheel.test;
 
-import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The virtual time of one wheel and, if there is one, one store.
@@ -31,34 +38,32 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	private final VirtualClock clock;
 
-	private final InjectedFaults faults;
-
-	private final Supplier<VirtualParts> parts;
-
-	private final PendingTasks pending;
+	private final Faults faults;
 
 	private final TestTimers timers;
 
-	private final TaskNames names;
+	private final ObjectProvider<TimingWheel> wheel;
+
+	private final ObjectProvider<DelayedTaskRegistry> registry;
+
+	private final ObjectProvider<VirtualNode> nodes;
+
+	/** {@code null} without a store. */
+	private @Nullable VirtualNode node;
 
 	/** The thread of the test method whose turn it is holds this lock. */
-	private final ReentrantLock turn = new ReentrantLock();
+	private final Lock turn = new ReentrantLock();
 
-	private volatile OnFailure onFailure = OnFailure.THROW;
+	private @Nullable Start start;
 
-	/** The ids of the repeating tasks of the application itself. */
-	private @Nullable Set<String> repeatingFromTheStart;
-
-	/** Whether the application itself has paused its node. */
-	private boolean pausedFromTheStart;
-
-	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers, Supplier<VirtualParts> parts) {
+	DefaultVirtualTime(VirtualClock clock, Faults faults, TestTimers timers, ObjectProvider<TimingWheel> wheel,
+			ObjectProvider<DelayedTaskRegistry> registry, ObjectProvider<VirtualNode> nodes) {
 		this.clock = clock;
 		this.faults = faults;
 		this.timers = timers;
-		this.parts = parts;
-		this.pending = new PendingTasks(parts);
-		this.names = new TaskNames(parts, faults);
+		this.wheel = wheel;
+		this.registry = registry;
+		this.nodes = nodes;
 	}
 
 	/**
@@ -66,36 +71,51 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		Objects.requireNonNull(this.parts.get());
+		TimingWheel wheel = this.wheel.getIfAvailable();
+		if (wheel == null) {
+			throw new IllegalStateException("There is no timing wheel for @AutoConfigureVirtualTime. Remove"
+					+ " timingwheel.enabled=false from this test, add TimingWheelAutoConfiguration to its configuration,"
+					+ " or remove the annotation");
+		}
+		if (wheel.timeSource() != this.clock.timeSource()) {
+			throw new IllegalStateException("There are two clocks: the TimingWheel does not go by the clock that"
+					+ " @AutoConfigureVirtualTime brings. Remove the TimingWheel bean or the"
+					+ " TimingWheelBuilderCustomizer that sets another time source from this test, or remove the"
+					+ " annotation");
+		}
+		this.node = this.nodes.getIfAvailable();
+	}
+
+	Lock turn() {
+		return this.turn;
 	}
 
 	@Override
 	public void advance(Duration by) {
-		Objects.requireNonNull(by, "by");
 		if (by.isNegative()) {
 			throw new IllegalArgumentException(
 					"The time cannot go back: the duration is %s, and must be zero or more".formatted(by));
 		}
-		move(by);
+		wakeNode();
+		this.clock.advance(by);
+		if (this.node != null && now().getNano() % NANOS_PER_MILLI != 0) {
+			// The store has milliseconds. The node may have rounded a delay up.
+			wakeNode();
+			this.clock.advance(Duration.ZERO);
+		}
 		throwFailures();
 	}
 
 	@Override
 	public void advanceTo(Instant instant) {
-		Objects.requireNonNull(instant, "instant");
-		Instant now = now();
-		if (instant.isBefore(now)) {
-			throw new IllegalArgumentException(
-					"The time cannot go back: it is %s already, after %s".formatted(now, instant));
-		}
-		advance(Duration.between(now, instant));
+		advance(Duration.between(now(), instant));
 	}
 
 	@Override
 	public void runAll() {
 		long limit = this.faults.runs() + MAX_RUNS;
 		int steps = 0;
-		rouseNode();
+		wakeNode();
 		this.clock.advance(Duration.ZERO);
 		for (Duration step = nextStep(); step != null; step = nextStep()) {
 			if (this.faults.runs() >= limit || ++steps > MAX_STEPS) {
@@ -103,11 +123,10 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 						("The tasks do not come to an end: runAll has run %d of them up to %s, and"
 								+ " %s. For tasks that schedule themselves again, use advance")
 							.formatted(this.faults.runs() + MAX_RUNS - limit, now(),
-									PendingTasks.describe(tasks(), now()))));
+									Descriptions.describe(tasks(), now()))));
 			}
 			this.clock.advance(step);
 		}
-		checkStore();
 		throwFailures();
 	}
 
@@ -116,46 +135,40 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * runs are pending.
 	 */
 	private @Nullable Duration nextStep() {
-		VirtualParts parts = this.parts.get();
-		DurableParts durable = parts.durable();
-		Duration nextTurn = (durable != null) ? durable.nextTurn() : null;
-		boolean storedOnce = durable != null && nextTurn != null && durable.hasUnfinishedOnce();
-		if (!parts.tasks().hasPendingOnce() && !storedOnce) {
+		VirtualNode node = this.node;
+		Duration nextTurn = (node != null) ? node.loops().nextRound() : null;
+		boolean storedOnce = node != null && nextTurn != null && node.hasUnfinishedOnce();
+		if (!storedOnce && !this.registry.getObject().hasPendingOnce()) {
 			return null;
 		}
-		return Stream.of(parts.wheel().snapshot().nextExpiry(), nextTurn)
+		return Stream.of(this.wheel.getObject().snapshot().nextExpiry(), nextTurn)
 			.filter(Objects::nonNull)
-			.min(Duration::compareTo)
+			.min(Comparator.naturalOrder())
 			.orElse(null);
-	}
-
-	private void move(Duration by) {
-		rouseNode();
-		this.clock.advance(by);
-		if (this.parts.get().durable() != null && now().getNano() % NANOS_PER_MILLI != 0) {
-			// The store has milliseconds. The node may have rounded a delay up.
-			rouseNode();
-			this.clock.advance(Duration.ZERO);
-		}
-		checkStore();
 	}
 
 	/**
 	 * Lets the node look at the store when the time is moved next.
 	 */
-	private void rouseNode() {
-		DurableParts durable = this.parts.get().durable();
-		if (durable != null) {
-			durable.rouse();
+	private void wakeNode() {
+		VirtualNode node = this.node;
+		if (node != null) {
+			node.loops().wakeAll();
 		}
 	}
 
-	private void checkStore() {
-		DurableParts durable = this.parts.get().durable();
-		Throwable error = (durable != null) ? durable.storeError() : null;
-		if (error != null) {
+	private void throwFailures() {
+		VirtualNode node = this.node;
+		StoreNode.Outage outage = (node != null) ? node.stored().node().outage() : null;
+		if (outage != null) {
 			throw withFailures(new IllegalStateException(
-					"The store of the durable tasks does not answer, so they did not run", error));
+					"The store of the durable tasks does not answer, so they did not run", outage.error()));
+		}
+		List<Throwable> failures = this.clock.takeFailures();
+		if (!failures.isEmpty()) {
+			Throwable first = failures.get(0);
+			failures.stream().skip(1).forEach(first::addSuppressed);
+			ReflectionUtils.rethrowRuntimeException(first);
 		}
 	}
 
@@ -163,29 +176,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * Adds the exceptions of bodies to an exception that takes their place.
 	 */
 	private IllegalStateException withFailures(IllegalStateException exception) {
-		if (this.onFailure == OnFailure.THROW) {
-			this.clock.takeFailures().forEach(exception::addSuppressed);
-		}
+		this.clock.takeFailures().forEach(exception::addSuppressed);
 		return exception;
-	}
-
-	private void throwFailures() {
-		if (this.onFailure == OnFailure.COLLECT) {
-			return;
-		}
-		List<Throwable> failures = this.clock.takeFailures();
-		if (failures.isEmpty()) {
-			return;
-		}
-		Throwable first = failures.get(0);
-		failures.stream().skip(1).forEach(first::addSuppressed);
-		if (first instanceof RuntimeException exception) {
-			throw exception;
-		}
-		if (first instanceof Error error) {
-			throw error;
-		}
-		throw new UndeclaredThrowableException(first, "The body of a task threw: " + first);
 	}
 
 	@Override
@@ -205,21 +197,36 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	@Override
 	public List<PendingTask> tasks(String name) {
-		return this.pending.of(name);
+		return sorted(pendingOf(name));
 	}
 
 	@Override
 	public List<PendingTask> tasks() {
-		return this.pending.all();
+		Set<String> names = new TreeSet<>(this.registry.getObject().names());
+		VirtualNode node = this.node;
+		if (node != null) {
+			names.addAll(node.stored().counts().all().keySet());
+		}
+		return sorted(names.stream().flatMap(this::pendingOf).distinct());
+	}
+
+	private Stream<PendingTask> pendingOf(String name) {
+		Stream<PendingTask> inMemory = this.registry.getObject()
+			.memoryTasks()
+			.first(name, Integer.MAX_VALUE)
+			.stream()
+			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false));
+		VirtualNode node = this.node;
+		return (node != null) ? Stream.concat(inMemory, node.pending(name)) : inMemory;
+	}
+
+	private static List<PendingTask> sorted(Stream<PendingTask> tasks) {
+		return tasks.sorted(Comparator.comparing(PendingTask::dueAt)).toList();
 	}
 
 	@Override
 	public void onFailure(OnFailure mode) {
-		Objects.requireNonNull(mode, "mode");
-		if (this.onFailure == OnFailure.COLLECT) {
-			this.clock.keepFailures();
-		}
-		this.onFailure = mode;
+		this.clock.onFailure(Objects.requireNonNull(mode, "mode"));
 	}
 
 	@Override
@@ -229,19 +236,18 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	@Override
 	public void deliverTwice(boolean twice) {
-		checkDurable("deliverTwice");
+		checkStore("deliverTwice");
 		this.faults.deliverTwice(twice);
 	}
 
 	@Override
 	public void crashBeforeAcknowledge(String name) {
-		Objects.requireNonNull(name, "name");
-		checkDurable("crashBeforeAcknowledge");
-		this.faults.crashNext(this.names.check("crashBeforeAcknowledge", name, true));
+		checkStore("crashBeforeAcknowledge");
+		this.faults.crashNext(known("crashBeforeAcknowledge", name, true));
 	}
 
-	private void checkDurable(String method) {
-		if (this.parts.get().durable() == null) {
+	private void checkStore(String method) {
+		if (this.node == null) {
 			throw new IllegalStateException(method + " is about durable tasks, but the application of this test has no"
 					+ " store for them. Set timingwheel.store.type");
 		}
@@ -249,62 +255,62 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	@Override
 	public void failNext(String name, Throwable exception) {
-		Objects.requireNonNull(name, "name");
 		Objects.requireNonNull(exception, "exception");
-		this.faults.failNext(this.names.check("failNext", name, false), exception);
+		this.faults.failNext(known("failNext", name, false), exception);
 	}
 
 	/**
-	 * Begins the turn of a test method. Other methods that share this time wait.
-	 * @throws IllegalStateException if the thread is interrupted while it waits
+	 * Checks a name, so that a wrong one is not silent. What earlier test methods have
+	 * scheduled does not count: a test must not depend on them.
 	 */
-	void beginTurn() {
-		// A turn of this thread that nobody has ended is over.
-		endTurn();
-		try {
-			this.turn.lockInterruptibly();
+	private String known(String method, String name, boolean durable) {
+		VirtualNode node = this.node;
+		String ofMethod = (node != null) ? node.methodName(name) : null;
+		if (ofMethod != null) {
+			return ofMethod;
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(
-					"Interrupted while another test method with the same application context was running", ex);
+		Set<String> names = new TreeSet<>((node != null) ? node.methodNames() : Set.of());
+		if (!durable) {
+			names.addAll(start().names());
+			if (names.contains(name) || !this.registry.getObject().memoryTasks().first(name, 1).isEmpty()) {
+				return name;
+			}
 		}
-	}
-
-	/**
-	 * Ends the turn of the test method that runs on this thread.
-	 */
-	void endTurn() {
-		if (this.turn.isHeldByCurrentThread()) {
-			this.turn.unlock();
-		}
+		throw new IllegalArgumentException("%s: no %s has the name \"%s\". The names are %s".formatted(method,
+				durable ? "method with durable = true" : "task", name, names));
 	}
 
 	@Override
 	public synchronized void reset() {
 		this.clock.checkStandsStill("begin anew");
-		DelayedTaskRegistry tasks = this.parts.get().tasks();
-		DurableParts durable = this.parts.get().durable();
-		Set<String> spared = this.repeatingFromTheStart;
-		if (spared == null) {
-			spared = tasks.repeating();
-			this.repeatingFromTheStart = spared;
-			this.pausedFromTheStart = durable != null && !durable.isClaiming();
-		}
-		this.names.fromTheStart();
-		tasks.cancelAll(spared);
+		VirtualNode node = this.node;
+		DelayedTaskRegistry tasks = this.registry.getObject();
+		Start start = start();
+		tasks.cancelAll(start.repeating());
 		tasks.resetLimits();
-		if (durable != null) {
-			durable.deleteAll();
+		if (node != null) {
+			node.deleteAll();
 		}
 		this.faults.reset();
-		this.onFailure = OnFailure.THROW;
 		this.clock.reset();
 		tasks.wallClockSet();
-		this.timers.reset(this.parts.get().wheel());
-		if (durable != null) {
-			durable.beginAnew(!this.pausedFromTheStart);
+		this.timers.reset();
+		if (node != null) {
+			if (start.claiming()) {
+				node.stored().node().resume();
+			}
+			node.storeSchedules();
 		}
+	}
+
+	private synchronized Start start() {
+		if (this.start == null) {
+			DelayedTaskRegistry tasks = this.registry.getObject();
+			this.start = new Start(tasks.repeating(),
+					tasks.names().stream().filter(tasks::isKnown).collect(Collectors.toSet()),
+					this.node != null && this.node.stored().node().isClaiming());
+		}
+		return this.start;
 	}
 
 	@Override
@@ -312,9 +318,15 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		return new VirtualTimeAssert(this);
 	}
 
-	@Override
-	public String toString() {
-		return "VirtualTime[" + now() + "]";
+	/**
+	 * What the application has started itself, before the first test method.
+	 *
+	 * @param repeating the ids of its repeating tasks in memory
+	 * @param names the names of its tasks in memory
+	 * @param claiming whether it has not paused its node
+	 */
+	private record Start(Set<String> repeating, Set<String> names, boolean claiming) {
+
 	}
 
 }

@@ -1,21 +1,26 @@
 package io.timingwheel.test;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.autoconfigure.NodeStore;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * Virtual time for durable tasks, if their module is there.
  */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnClass(DurableNode.class)
+@ConditionalOnClass(name = "io.timingwheel.spring.durable.node.DurableNode")
 class DurableVirtualTimeConfiguration {
 
 	/**
@@ -29,13 +34,16 @@ class DurableVirtualTimeConfiguration {
 	}
 
 	@Bean
-	static StoreFaults timingWheelStoreFaults(InjectedFaults faults, VirtualClock clock) {
-		return new StoreFaults(faults, clock);
+	StoreFaults timingWheelStoreFaults(Faults faults, ObjectProvider<DurableNode> node) {
+		return new StoreFaults(faults, () -> node.getObject().wake());
 	}
 
 	@Bean
-	static NodeStore.Decorator timingWheelStoreFaultsDecorator(StoreFaults faults) {
-		return faults::around;
+	@Lazy
+	@Nullable VirtualNode timingWheelVirtualNode(BeanFactory beans, VirtualLoops loops) {
+		StoredTasks stored = beans.getBeanProvider(StoredTasks.class).getIfAvailable();
+		return (stored == null) ? null : new VirtualNode(stored, beans.getBean(DelayedTaskStore.class),
+				beans.getBean(DurableTasks.class), beans.getBean(DurableHandlers.class), loops);
 	}
 
 	/**
@@ -43,35 +51,17 @@ class DurableVirtualTimeConfiguration {
 	 */
 	@Bean
 	static BeanPostProcessor timingWheelVirtualStoreProcessor(ObjectProvider<VirtualClock> clock) {
-		return new VirtualStoreProcessor(clock);
-	}
+		return new BeanPostProcessor() {
 
-	private static final class VirtualStoreProcessor implements BeanPostProcessor {
-
-		private final ObjectProvider<VirtualClock> clock;
-
-		VirtualStoreProcessor(ObjectProvider<VirtualClock> clock) {
-			this.clock = clock;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			if (bean instanceof DelayedTaskStore store) {
-				setClock(store);
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (bean instanceof DelayedTaskStore store) {
+					store.testing().setClock(clock.getObject()::millis);
+				}
+				return bean;
 			}
-			return bean;
-		}
 
-		private void setClock(DelayedTaskStore store) {
-			try {
-				store.testing().setClock(this.clock.getObject()::millis);
-			}
-			catch (UnsupportedOperationException ex) {
-				throw new VirtualTimeException("The store " + store.getClass().getName() + " has no virtual time.",
-						"Override DelayedTaskStore.testing, or use another store in this test.");
-			}
-		}
-
+		};
 	}
 
 }

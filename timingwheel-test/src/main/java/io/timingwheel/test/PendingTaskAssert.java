@@ -1,9 +1,7 @@
 package io.timingwheel.test;
 
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
 import org.assertj.core.api.AbstractAssert;
 
@@ -13,6 +11,8 @@ import org.assertj.core.api.AbstractAssert;
  * @since 0.1
  */
 public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, PendingTask> {
+
+	private static final Duration MILLI = Duration.ofMillis(1);
 
 	private final String description;
 
@@ -32,10 +32,10 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 	 */
 	public PendingTaskAssert dueIn(Duration delay) {
 		Instant now = this.time.now();
-		if (!isDueAt(after(now, delay))) {
-			throw failureWithActualExpected(Duration.between(now, this.actual.dueAt()), delay,
-					"expected %s to be due in %s, but it %s; %s", this.description, PendingTasks.print(delay),
-					PendingTasks.due(this.actual.dueAt(), now), describePending(now));
+		Duration left = Duration.between(now, this.actual.dueAt());
+		if (!isDue(delay.minus(left))) {
+			throw failureWithActualExpected(left, delay, "expected %s to be due in %s, but it %s; %s", this.description,
+					Descriptions.print(delay), Descriptions.due(this.actual.dueAt(), now), describePending(now));
 		}
 		return this;
 	}
@@ -46,7 +46,7 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 	 * @return this object
 	 */
 	public PendingTaskAssert dueAt(Instant instant) {
-		if (!isDueAt(instant)) {
+		if (!isDue(Duration.between(this.actual.dueAt(), instant))) {
 			throw failureWithActualExpected(this.actual.dueAt(), instant,
 					"expected %s to be due at %s, but it is due at %s; %s", this.description, instant,
 					this.actual.dueAt(), describePending(this.time.now()));
@@ -54,24 +54,13 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		return this;
 	}
 
-	/**
-	 * The time after a delay, or the end of all times.
-	 */
-	private static Instant after(Instant now, Duration delay) {
-		try {
-			return now.plus(delay);
-		}
-		catch (ArithmeticException | DateTimeException ex) {
-			return delay.isNegative() ? Instant.MIN : Instant.MAX;
-		}
+	/** Whether the task is due at a time that is so much later than its due time. */
+	private boolean isDue(Duration later) {
+		return later.isZero() || (this.actual.durable() && !later.isNegative() && later.compareTo(MILLI) < 0);
 	}
 
 	private String describePending(Instant now) {
-		return PendingTasks.describe(this.time.tasks(), this.actual.name(), now);
-	}
-
-	private boolean isDueAt(Instant instant) {
-		return this.actual.dueAt().equals(this.actual.durable() ? instant.truncatedTo(ChronoUnit.MILLIS) : instant);
+		return Descriptions.describe(this.time.tasks(), this.actual.name(), now);
 	}
 
 	/**

@@ -6,30 +6,65 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.internal.PendingTimers;
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.scheduling.Trigger;
+
 /**
- * Cancels the timers and schedules that a test method has put on the wheel, so that they
- * do not reach the next one. Thread-safe.
+ * The timers and schedules that a test method puts on the wheel do not reach the next
+ * one. Those of the application itself stay. The schedulers on the wheel get the clock of
+ * virtual time. Thread-safe.
  */
-final class TestTimers {
+final class TestTimers implements BeanPostProcessor {
+
+	private static final Log logger = LogFactory.getLog(VirtualTime.class);
 
 	/** The delayed tasks and the node forget their own timers. */
 	private static final String OWN_PACKAGE = "io.timingwheel.spring.";
 
-	private final List<TestScheduler.Triggered> triggered = new ArrayList<>();
+	private final ObjectProvider<VirtualClock> clock;
+
+	private final ObjectProvider<TimingWheel> wheel;
+
+	private final List<Triggered> triggered = new ArrayList<>();
 
 	/** The tasks of the application itself, {@code null} before the first reset. */
 	private @Nullable Set<Object> fromTheStart;
 
-	synchronized void add(TestScheduler.Triggered schedule) {
-		this.triggered.removeIf(Future::isDone);
-		this.triggered.add(schedule);
+	TestTimers(ObjectProvider<VirtualClock> clock, ObjectProvider<TimingWheel> wheel) {
+		this.clock = clock;
+		this.wheel = wheel;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!(bean instanceof TimingWheelTaskScheduler own)) {
+			return bean;
+		}
+		TimingWheel wheel = this.wheel.getIfUnique();
+		TimingWheelTaskScheduler scheduler = (own.getClass() == TimingWheelTaskScheduler.class && wheel != null)
+				? new TestScheduler(wheel) : own;
+		VirtualClock clock = this.clock.getObject();
+		scheduler.setClock(clock.clock());
+		scheduler.setErrorHandler((error) -> {
+			logger.error("Unexpected exception of a scheduled task", error);
+			clock.failed(beanName, error);
+		});
+		return scheduler;
 	}
 
 	/**
@@ -37,42 +72,78 @@ final class TestTimers {
 	 * application may have scheduled such a task again since. The caller has set the time
 	 * back.
 	 */
-	synchronized void reset(TimingWheel wheel) {
-		this.triggered.removeIf(Future::isDone);
+	synchronized void reset() {
+		this.triggered.removeIf((schedule) -> schedule.future.isDone());
 		Set<Object> spared = this.fromTheStart;
 		if (spared == null) {
 			Set<Object> tasks = Collections.newSetFromMap(new IdentityHashMap<>());
 			tasks.addAll(this.triggered);
-			forEachPending(wheel, (task, timer) -> tasks.add(task));
+			forEachPending((task, timer) -> tasks.add(task));
 			this.fromTheStart = tasks;
 			return;
 		}
 		this.triggered.removeIf((schedule) -> !spared.contains(schedule));
-		forEachPending(wheel, (task, timer) -> {
-			if (!spared.contains(task)) {
-				cancel(task, timer);
+		forEachPending((task, timer) -> {
+			if (spared.contains(task)) {
+				return;
+			}
+			if (task instanceof Future<?> future) {
+				future.cancel(false);
+			}
+			else {
+				timer.cancel();
 			}
 		});
-		this.triggered.forEach(TestScheduler.Triggered::restart);
+		this.triggered.forEach(Triggered::restart);
 	}
 
-	private static void forEachPending(TimingWheel wheel, BiConsumer<Runnable, TimerHandle> visitor) {
-		if (wheel instanceof PendingTimers timers) {
-			timers.forEachPending(Integer.MAX_VALUE, (task, timer) -> {
-				if (!task.getClass().getName().startsWith(OWN_PACKAGE)) {
-					visitor.accept(task, timer);
-				}
-			});
-		}
+	private void forEachPending(BiConsumer<Runnable, TimerHandle> visitor) {
+		((PendingTimers) this.wheel.getObject()).forEachPending(Integer.MAX_VALUE, (task, timer) -> {
+			if (!task.getClass().getName().startsWith(OWN_PACKAGE)) {
+				visitor.accept(task, timer);
+			}
+		});
 	}
 
-	private static void cancel(Runnable task, TimerHandle timer) {
-		if (task instanceof Future<?> future) {
-			future.cancel(false);
+	private synchronized @Nullable ScheduledFuture<?> start(Supplier<@Nullable ScheduledFuture<?>> starter) {
+		ScheduledFuture<?> first = starter.get();
+		if (first == null) {
+			return null;
 		}
-		else {
-			timer.cancel();
+		HotSwappableTargetSource current = new HotSwappableTargetSource(first);
+		ScheduledFuture<?> future = ProxyFactory.getProxy(ScheduledFuture.class, current);
+		this.triggered.add(new Triggered(starter, current, future));
+		return future;
+	}
+
+	/**
+	 * A schedule with a trigger, such as a cron expression. It starts anew when the time
+	 * is set back. Otherwise its next time would be as late as the time was moved before.
+	 */
+	private record Triggered(Supplier<@Nullable ScheduledFuture<?>> starter, HotSwappableTargetSource current,
+			ScheduledFuture<?> future) {
+
+		void restart() {
+			this.future.cancel(false);
+			ScheduledFuture<?> next = this.starter.get();
+			if (next != null) {
+				this.current.swap(next);
+			}
 		}
+
+	}
+
+	private final class TestScheduler extends TimingWheelTaskScheduler {
+
+		TestScheduler(TimingWheel wheel) {
+			super(wheel);
+		}
+
+		@Override
+		public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+			return start(() -> super.schedule(task, trigger));
+		}
+
 	}
 
 }

@@ -8,9 +8,11 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.test.VirtualTime.OnFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,12 +35,13 @@ final class VirtualClock implements ManualTime {
 	/** How many of the failures are not thrown any more. */
 	private int kept;
 
+	private OnFailure onFailure = OnFailure.THROW;
+
 	private volatile Reading start = read();
 
-	/** The thread that moves the time if any does. */
 	private volatile Thread testThread = Thread.currentThread();
 
-	private volatile @Nullable Thread movingThread;
+	private final AtomicReference<@Nullable Thread> moving = new AtomicReference<>();
 
 	@Override
 	public ManualTimeSource timeSource() {
@@ -63,15 +66,15 @@ final class VirtualClock implements ManualTime {
 	}
 
 	/**
-	 * Sets the time to the real time. The caller is the thread of the test.
+	 * Sets the time to the real time, and forgets the failures. The caller is the thread
+	 * of the test.
 	 */
-	void reset() {
+	synchronized void reset() {
 		this.start = read();
 		this.testThread = Thread.currentThread();
-		synchronized (this.failures) {
-			this.failures.clear();
-			this.kept = 0;
-		}
+		this.failures.clear();
+		this.kept = 0;
+		this.onFailure = OnFailure.THROW;
 	}
 
 	/**
@@ -89,26 +92,21 @@ final class VirtualClock implements ManualTime {
 	 * the time
 	 */
 	void advance(Duration by) {
-		if (by.compareTo(Duration.between(now(), END)) > 0) {
-			throw new IllegalArgumentException("Virtual time ends at %s. Move it less far".formatted(END));
+		Duration left = Duration.ofNanos(Long.MAX_VALUE - this.timeSource.nanoTime());
+		if (by.compareTo(left) > 0 || by.compareTo(Duration.between(now(), END)) > 0) {
+			throw new IllegalArgumentException(("Virtual time ends at %s, and that of one application context after 292"
+					+ " years, which all its tests share. Move it less far, or close the context with @DirtiesContext")
+				.formatted(END));
 		}
-		if (by.toNanos() > Long.MAX_VALUE - this.timeSource.nanoTime()) {
-			throw new IllegalArgumentException(
-					"The time of one application context ends after 292 years, which all its tests share. Move it less far,"
-							+ " or close the context earlier with @DirtiesContext");
+		while (!this.moving.compareAndSet(null, Thread.currentThread())) {
+			checkStandsStill("move the time that it runs in");
 		}
-		beginMove();
 		try {
 			this.timeSource.advance(by);
 		}
 		finally {
-			this.movingThread = null;
+			this.moving.set(null);
 		}
-	}
-
-	private synchronized void beginMove() {
-		checkStandsStill("move the time that it runs in");
-		this.movingThread = Thread.currentThread();
 	}
 
 	/**
@@ -116,7 +114,7 @@ final class VirtualClock implements ManualTime {
 	 * @throws IllegalStateException if a thread does
 	 */
 	void checkStandsStill(String what) {
-		Thread moving = this.movingThread;
+		Thread moving = this.moving.get();
 		if (moving == Thread.currentThread()) {
 			throw new IllegalStateException(
 					"The body of a task cannot " + what + ". Do that in the test, after the call that runs this body");
@@ -129,49 +127,49 @@ final class VirtualClock implements ManualTime {
 
 	@Override
 	public void checkWait(String task, Instant dueAt) {
-		Thread current = Thread.currentThread();
-		boolean body = current == this.movingThread;
-		if (!body && current != this.testThread) {
-			return;
+		boolean body = Thread.currentThread() == this.moving.get();
+		if (body || Thread.currentThread() == this.testThread) {
+			throw new IllegalStateException(
+					("The %s waits for the task \"%s\", which %s, and so it would wait for ever: "
+							+ "virtual time stands still meanwhile. %s")
+						.formatted(body ? "body of a task" : "test", task, Descriptions.due(dueAt, now()),
+								body ? "Let the body return a future instead"
+										: "Move the time before, as in time.advance(Duration.ofMinutes(30))"));
 		}
-		throw new IllegalStateException(("The %s waits for the task \"%s\", which %s, and so it would wait for ever: "
-				+ "virtual time stands still meanwhile. %s")
-			.formatted(body ? "body of a task" : "test", task, PendingTasks.due(dueAt, now()),
-					body ? "Let the body return a future instead"
-							: "Move the time before, as in time.advance(Duration.ofMinutes(30))"));
 	}
 
 	@Override
-	public void failed(String task, Throwable error) {
-		synchronized (this.failures) {
-			if (this.failures.stream().noneMatch((other) -> other == error)) {
-				this.failures.add(error);
-			}
+	public synchronized void failed(String task, Throwable error) {
+		if (this.failures.stream().noneMatch((other) -> other == error)) {
+			this.failures.add(error);
 		}
 	}
 
-	List<Throwable> failures() {
-		synchronized (this.failures) {
-			return List.copyOf(this.failures);
-		}
+	synchronized List<Throwable> failures() {
+		return List.copyOf(this.failures);
 	}
 
 	/**
-	 * Keeps the failures so far, so that {@link #takeFailures()} does not give them.
+	 * Failures so far are not thrown any more if they were collected.
 	 */
-	void keepFailures() {
-		synchronized (this.failures) {
+	synchronized void onFailure(OnFailure mode) {
+		if (this.onFailure == OnFailure.COLLECT) {
 			this.kept = this.failures.size();
 		}
+		this.onFailure = mode;
 	}
 
-	List<Throwable> takeFailures() {
-		synchronized (this.failures) {
-			List<Throwable> others = this.failures.subList(this.kept, this.failures.size());
-			List<Throwable> taken = List.copyOf(others);
-			others.clear();
-			return taken;
+	/**
+	 * The failures to throw, which this object forgets.
+	 */
+	synchronized List<Throwable> takeFailures() {
+		if (this.onFailure == OnFailure.COLLECT) {
+			return List.of();
 		}
+		List<Throwable> others = this.failures.subList(this.kept, this.failures.size());
+		List<Throwable> taken = List.copyOf(others);
+		others.clear();
+		return taken;
 	}
 
 	private record Reading(Instant instant, long nanoTime) {

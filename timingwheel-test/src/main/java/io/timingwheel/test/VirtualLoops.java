@@ -1,9 +1,10 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
@@ -16,30 +17,21 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loops of the node that runs the durable tasks. The thread that moves the time runs
- * the rounds, one after another, and no round waits. The loops have a wheel of their own,
- * so that the application's wheel shows only the application's timers.
- *
- * <p>
- * The node claims one task at a time and none before it is due. A body can therefore
- * still cancel or replace what is due next, and the order of the runs is the order of the
- * due times.
+ * The loops of the node. The thread that moves the time runs their rounds, one after
+ * another. Their wheel is not that of the application, which shows only the application's
+ * timers.
  */
-final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
+final class VirtualLoops implements NodeLoop.Factory {
 
 	private static final Log logger = LogFactory.getLog(VirtualLoops.class);
 
 	private static final long NEVER = Long.MAX_VALUE;
 
-	/** The loop that claims tasks. */
-	private static final String POLLER = "timing-wheel-poller";
-
 	private final TimingWheel wheel;
 
-	/** The loops, the poller last. The monitor of this object guards their states. */
-	private final List<Loop> loops = new ArrayList<>();
+	/** Those that have started, in this order. */
+	private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
-	/** The timer of the next round. */
 	private @Nullable TimerHandle timer;
 
 	VirtualLoops(VirtualClock clock) {
@@ -50,23 +42,14 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			.build();
 	}
 
-	/**
-	 * The time to the next round.
-	 */
-	@Nullable Duration nextRound() {
-		return this.wheel.snapshot().nextExpiry();
-	}
-
 	@Override
-	public synchronized NodeLoop loop(String name, Runnable round) {
-		Loop loop = new Loop(round, name.equals(POLLER));
-		this.loops.add(loop);
-		this.loops.sort(Comparator.comparing((each) -> each.claims));
-		return loop;
+	public NodeLoop loop(String name, Runnable round) {
+		return new Loop(round);
 	}
 
 	/**
-	 * The backoff does not vary, and dead tasks stay.
+	 * The node claims one task at a time and none before it is due, so that a body can
+	 * cancel or replace what is due next. The backoff does not vary, and dead tasks stay.
 	 */
 	@Override
 	public NodeSettings settings(NodeSettings settings) {
@@ -83,175 +66,109 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 	}
 
 	/**
-	 * Runs the rounds that are due. A claim comes after all others, so that it sees what
-	 * they have changed.
+	 * Of the rounds that are due the first one runs, until none is. So a claim comes
+	 * after the settlements, whose loop starts before.
 	 */
 	@Override
 	public void flush() {
-		for (Loop loop = begin(); loop != null; loop = begin()) {
-			loop.runRound();
-			end(loop);
+		while (this.loops.stream().anyMatch(Loop::run)) {
+			// The round may have woken others.
 		}
+		setTimer();
 	}
 
-	private synchronized @Nullable Loop begin() {
-		long now = this.wheel.nanoTime();
-		for (Loop loop : this.loops) {
-			if (loop.isWaiting() && loop.dueAt <= now) {
-				loop.running = true;
-				loop.dueAt = now;
-				return loop;
-			}
-		}
-		return null;
-	}
-
-	private synchronized void end(Loop loop) {
-		loop.running = false;
-		if (loop.dueAt <= this.wheel.nanoTime()) {
-			// The round did some work, and may have changed the store.
-			this.loops.stream().filter((each) -> each.claims).forEach(Loop::wake);
-		}
-		if (loop.woken) {
-			loop.woken = false;
-			loop.wake();
-		}
-		schedule();
-	}
-
-	/**
-	 * Sets the timer of the next round.
-	 */
-	private void schedule() {
+	private synchronized void setTimer() {
 		if (this.timer != null) {
 			this.timer.cancel();
-			this.timer = null;
 		}
-		long next = this.loops.stream().filter(Loop::isWaiting).mapToLong((loop) -> loop.dueAt).min().orElse(NEVER);
-		if (next < NEVER) {
-			this.timer = this.wheel.scheduleAt((DirectTask) this::flush, next);
-		}
+		long next = this.loops.stream().mapToLong((loop) -> loop.dueAt.get()).min().orElse(NEVER);
+		this.timer = (next < NEVER) ? this.wheel.scheduleAt((DirectTask) this::flush, next) : null;
 	}
 
 	/**
-	 * Lets each part of the node have a turn when the time is moved next. The store may
-	 * have changed, or may answer again.
+	 * The time to the next round, {@code null} if none is due.
 	 */
-	synchronized void rouse() {
-		this.loops.forEach((loop) -> {
-			loop.asleep = false;
-			loop.wake();
-		});
-	}
-
-	@Override
-	public void close() {
-		this.wheel.close();
+	@Nullable Duration nextRound() {
+		return this.wheel.snapshot().nextExpiry();
 	}
 
 	/**
-	 * The loop of one part of the node.
+	 * Lets each loop have a round when the time is moved next. The store may have
+	 * changed, or may answer again.
 	 */
+	void wakeAll() {
+		this.loops.forEach(Loop::wake);
+	}
+
 	private final class Loop implements NodeLoop {
 
 		private final Runnable round;
 
-		private final boolean claims;
+		private final AtomicLong dueAt = new AtomicLong(NEVER);
 
-		/** The time of the next round. */
-		private long dueAt = NEVER;
+		private final AtomicBoolean running = new AtomicBoolean();
 
-		private boolean active;
-
-		private boolean running;
-
-		/** Whether somebody has woken the loop during its round. */
-		private boolean woken;
-
-		/** Whether the loop waits until the time is moved again. */
-		private boolean asleep;
-
-		Loop(Runnable round, boolean claims) {
+		Loop(Runnable round) {
 			this.round = round;
-			this.claims = claims;
 		}
 
-		@Override
-		public void start() {
-			synchronized (VirtualLoops.this) {
-				this.active = true;
-				wake();
+		/** Gives {@code false} if no round is due. */
+		private boolean run() {
+			if (this.dueAt.get() > VirtualLoops.this.wheel.nanoTime() || !this.running.compareAndSet(false, true)) {
+				return false;
 			}
-		}
-
-		private boolean isWaiting() {
-			return this.active && !this.running;
-		}
-
-		private void runRound() {
-			// The thread may have been interrupted for another call. The flag would break
-			// off the calls of this round.
+			// An interrupt of the test would break off the calls of this round.
 			boolean interrupted = Thread.interrupted();
 			try {
+				this.dueAt.set(NEVER);
 				this.round.run();
 			}
 			catch (Throwable ex) {
 				logger.error("Unexpected error; the loop goes on when the time is moved again", ex);
-				sleep(NEVER);
 			}
 			finally {
+				this.running.set(false);
 				if (interrupted) {
 					Thread.currentThread().interrupt();
 				}
 			}
+			return true;
 		}
 
+		@Override
+		public void start() {
+			VirtualLoops.this.loops.add(this);
+			wake();
+		}
+
+		/** A round that somebody has woken meanwhile follows at once. */
 		@Override
 		public void await(long restNanos, long nanos) {
-			synchronized (VirtualLoops.this) {
-				long now = VirtualLoops.this.wheel.nanoTime();
-				this.dueAt = (nanos < NEVER - now) ? now + Math.max(0, nanos) : NEVER;
-			}
+			long now = VirtualLoops.this.wheel.nanoTime();
+			this.dueAt.accumulateAndGet((nanos < NEVER - now) ? now + Math.max(0, nanos) : NEVER, Math::min);
 		}
 
-		/**
-		 * A retry would most likely fail again, since no real time passes in which the
-		 * cause could go away.
-		 */
+		/** No real time passes in which the cause of a failure could go away. */
 		@Override
 		public void sleep(long nanos) {
-			synchronized (VirtualLoops.this) {
-				this.dueAt = NEVER;
-				this.asleep = true;
-			}
+			this.dueAt.set(NEVER);
 		}
 
 		@Override
 		public void wake() {
-			synchronized (VirtualLoops.this) {
-				if (this.running) {
-					this.woken = true;
-				}
-				else if (this.active && !this.asleep) {
-					this.dueAt = VirtualLoops.this.wheel.nanoTime();
-					schedule();
-				}
-			}
+			this.dueAt.accumulateAndGet(VirtualLoops.this.wheel.nanoTime(), Math::min);
+			setTimer();
 		}
 
 		@Override
 		public boolean isStopped() {
-			synchronized (VirtualLoops.this) {
-				return !this.active;
-			}
+			return !VirtualLoops.this.loops.contains(this);
 		}
 
 		@Override
 		public void stop() {
-			synchronized (VirtualLoops.this) {
-				this.active = false;
-				schedule();
-			}
+			VirtualLoops.this.loops.remove(this);
+			setTimer();
 		}
 
 		@Override

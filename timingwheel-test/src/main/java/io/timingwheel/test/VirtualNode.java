@@ -1,120 +1,74 @@
 package io.timingwheel.test;
 
-import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.durable.admin.OperatedTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.ListQuery.Order;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
-
 /**
- * The node of an application, its store and its durable methods.
+ * The node of an application, its store and its durable methods. The types of durable
+ * tasks stay in here, since their module is optional.
  */
-record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, DelayedTaskStore store,
-		OperatedTasks tasks) implements DurableParts {
+record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks tasks, DurableHandlers handlers,
+		VirtualLoops loops) {
 
+	/** How many tasks of a name are read at first, since there may be many. */
 	private static final int SOME = 100;
 
 	/**
-	 * Finds the node of an application.
+	 * The pending tasks of a name.
 	 */
-	static @Nullable DurableParts find(BeanFactory beans) {
-		DurableNode node = beans.getBeanProvider(DurableNode.class).getIfAvailable();
-		return (node == null) ? null
-				: new VirtualNode(beans.getBean(VirtualLoops.class), beans.getBean(StoreFaults.class), node,
-						beans.getBean(DelayedTaskStore.class), beans.getBean(OperatedTasks.class));
-	}
-
-	@Override
-	public void rouse() {
-		this.loops.rouse();
-	}
-
-	@Override
-	public @Nullable Duration nextTurn() {
-		return this.loops.nextRound();
+	Stream<PendingTask> pending(String name) {
+		return this.stored.pending(name, null, Integer.MAX_VALUE)
+			.stream()
+			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), true));
 	}
 
 	/**
-	 * Reads only the first tasks of a name at first, since there may be many.
+	 * Whether a task that runs once is running, or pending and may start.
 	 */
-	@Override
-	public boolean hasUnfinishedOnce() {
-		return this.store.counts(List.of()).entrySet().stream().anyMatch((entry) -> {
+	boolean hasUnfinishedOnce() {
+		StoreNode node = this.stored.node();
+		return this.stored.counts().all().entrySet().stream().anyMatch((entry) -> {
 			String name = entry.getKey();
-			boolean starts = this.node.isClaiming() && methodName(name) != null && !this.node.isPaused(name);
+			boolean starts = node.isClaiming() && this.stored.owns(name) && !node.isPaused(name);
 			return entry.getValue().running() > 0 || (entry.getValue().pending() > 0 && starts
 					&& (hasPendingOnce(name, SOME) || hasPendingOnce(name, Integer.MAX_VALUE)));
 		});
 	}
 
 	private boolean hasPendingOnce(String name, int limit) {
-		return this.node.pages()
-			.first(name, Order.PENDING, null, limit)
-			.stream()
-			.anyMatch((task) -> task.schedule() == null);
-	}
-
-	@Override
-	public @Nullable Throwable storeError() {
-		StoreNode.Outage outage = this.node.outage();
-		return (outage != null) ? outage.error() : null;
-	}
-
-	@Override
-	public boolean isClaiming() {
-		return this.node.isClaiming();
+		return this.stored.pending(name, null, limit).stream().anyMatch((task) -> task.schedule() == null);
 	}
 
 	/**
-	 * The node has to know of the end of the pauses at once.
+	 * Deletes all that is stored, and ends the pauses of names.
 	 */
-	@Override
-	public void deleteAll() {
-		this.tasks.handlers().names().forEach((name) -> this.node.setPaused(name, false));
+	void deleteAll() {
+		// The node has to know of the end of the pauses at once.
+		methodNames().forEach((name) -> this.stored.node().setPaused(name, false));
 		this.store.testing().deleteAll();
-		this.faults.reset();
 	}
 
-	@Override
-	public void beginAnew(boolean claiming) {
-		if (claiming) {
-			this.node.resume();
-		}
-		this.tasks.tasks().storeSchedules();
+	void storeSchedules() {
+		this.tasks.storeSchedules();
 	}
 
-	@Override
-	public Set<String> storedNames() {
-		return this.tasks.counts().all().keySet();
+	Set<String> methodNames() {
+		return this.handlers.names();
 	}
 
-	@Override
-	public List<PendingTask> pending(String name) {
-		return this.node.pages()
-			.first(name, Order.PENDING, null, Integer.MAX_VALUE)
-			.stream()
-			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
-					true))
-			.toList();
-	}
-
-	@Override
-	public Set<String> methodNames() {
-		return this.tasks.handlers().names();
-	}
-
-	@Override
-	public @Nullable String methodName(String nameOrAlias) {
-		DurableHandler handler = this.tasks.handlers().find(nameOrAlias);
+	/**
+	 * Finds a durable method, maybe by an earlier name.
+	 */
+	@Nullable String methodName(String name) {
+		DurableHandler handler = this.handlers.find(name);
 		return (handler != null) ? handler.name() : null;
 	}
 

@@ -134,8 +134,8 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * second call adds a second failure.
 	 * @param name the name of the task, in memory or durable
 	 * @param exception the exception
-	 * @throws IllegalArgumentException if no method has the name, no task with the name
-	 * is pending, and none has run in this test method
+	 * @throws IllegalArgumentException if no method has the name, and no task with the
+	 * name is pending
 	 */
 	void failNext(String name, Throwable exception);
 

@@ -106,14 +106,14 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 
 	private VirtualTimeAssert hasNone(String description, List<PendingTask> tasks) {
 		if (!tasks.isEmpty()) {
-			throw failure("expected no pending %s; %s", description, PendingTasks.describe(tasks, this.actual.now()));
+			throw failure("expected no pending %s; %s", description, Descriptions.describe(tasks, this.actual.now()));
 		}
 		return this;
 	}
 
 	private String describePending(String name) {
 		Instant now = this.actual.now();
-		return PendingTasks.describe(this.actual.tasks(), name, now);
+		return Descriptions.describe(this.actual.tasks(), name, now);
 	}
 
 }

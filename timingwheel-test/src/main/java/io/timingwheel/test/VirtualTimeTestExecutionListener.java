@@ -22,7 +22,7 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 		if (testContext.hasApplicationContext()
 				&& testContext.getApplicationContext() instanceof ConfigurableApplicationContext context
 				&& context.getBeanProvider(VirtualTime.class).getIfAvailable() instanceof DefaultVirtualTime time) {
-			time.beginTurn();
+			time.turn().lock();
 			testContext.setAttribute(TURN, new Turn(time, context));
 			time.reset();
 		}
@@ -38,7 +38,7 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 				}
 			}
 			finally {
-				turn.time().endTurn();
+				turn.time().turn().unlock();
 			}
 		}
 	}

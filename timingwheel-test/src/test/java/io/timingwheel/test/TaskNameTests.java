@@ -38,19 +38,16 @@ class TaskNameTests {
 	void aNameThatNoTaskHasIsRefusedWithTheKnownNames() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("remnd", DOWN))
 			.withMessageContaining("failNext: no task has the name \"remnd\"")
-			.withMessageContaining("The names are [close-order, nightly-report, remember, remind]")
-			.withMessageContaining("Correct the name");
+			.withMessageContaining("The names are [close-order, nightly-report, remember, remind]");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("remnd"))
 			.withMessageContaining("crashBeforeAcknowledge: no method with durable = true has the name \"remnd\"")
-			.withMessageContaining("The names are [remember, remind]")
-			.withMessageContaining("Correct the name");
+			.withMessageContaining("The names are [remember, remind]");
 	}
 
 	@Test
 	void aCrashIsRefusedForATaskInMemory() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("close-order"))
-			.withMessageContaining("\"close-order\" are in memory")
-			.withMessageContaining("Add durable = true to the method, or use failNext");
+			.withMessageContaining("no method with durable = true has the name \"close-order\"");
 	}
 
 	@Test
@@ -82,12 +79,11 @@ class TaskNameTests {
 	@RepeatedTest(2)
 	void aNameThatCodeGivesIsKnownWithItsFirstTask() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("beat", DOWN))
-			.withMessageContaining("schedule the task before this call");
+			.withMessageContaining("no task has the name \"beat\"");
 		this.tasks.task(() -> {
 		}).name("beat").after(Duration.ofMinutes(1));
 		this.time.failNext("beat", DOWN);
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1))).isSameAs(DOWN);
-		this.time.failNext("beat", DOWN);
 	}
 
 	@Test
