@@ -115,7 +115,7 @@ abstract class EndpointPathTests {
 
 	@Test
 	void theDeadOfANameAreGroupedRequeuedAndDeleted() {
-		deadTasks("/durable-fail", "{\"action\":\"delete-dead\"}", 200);
+		post("/durable-fail", "{\"action\":\"delete-dead\"}", 200);
 		for (String id : List.of("a", "b", "c")) {
 			this.tasks.enqueue(TaskId.of("durable-fail", id), Duration.ZERO, id);
 		}
@@ -129,15 +129,15 @@ abstract class EndpointPathTests {
 		assertThat(JsonPath.<Boolean>read(body, "$.complete")).isTrue();
 		assertThat(JsonPath.<Map<String, Object>>read(body, "$.groups[0]")).containsOnlyKeys("error", "group", "count",
 				"first", "last", "id");
-		assertThat(deadTasks("/durable-fail", "{\"action\":\"delete-dead\",\"error\":\"Failed b\"}", 200))
+		assertThat(post("/durable-fail", "{\"action\":\"delete-dead\",\"error\":\"Failed b\"}", 200))
 			.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
 		this.tasks.enqueue(TaskId.of("durable-fail", "c"), Duration.ofHours(1), "c");
-		assertThat(deadTasks("/durable-fail", "{\"action\":\"requeue-dead\"}", 200))
+		assertThat(post("/durable-fail", "{\"action\":\"requeue-dead\"}", 200))
 			.isEqualTo("{\"affected\":1,\"skipped\":1,\"remaining\":false}");
 		awaitGroups(1, 1);
 		assertThat(JsonPath.<List<String>>read(get("/durable-fail"), "$.next[*].key")).containsExactly("c");
 		delete("/durable-fail/c", 204);
-		assertThat(deadTasks("/durable-fail", "{\"action\":\"delete-dead\"}", 200))
+		assertThat(post("/durable-fail", "{\"action\":\"delete-dead\"}", 200))
 			.isEqualTo("{\"affected\":2,\"skipped\":0,\"remaining\":false}");
 		awaitGroups();
 	}
@@ -166,15 +166,6 @@ abstract class EndpointPathTests {
 					.containsExactly(counts));
 	}
 
-	@Test
-	void aNameWithoutSlashesHasDeadTasksToo() {
-		this.tasks.enqueue(TaskId.of("fail", "a"), Duration.ZERO, "a");
-		await().until(() -> !JsonPath.<List<String>>read(get("/fail?dead=true"), "$.groups").isEmpty());
-		assertThat(JsonPath.<Map<String, Object>>read(get("/fail?dead=false"), "$")).containsKey("next");
-		assertThat(deadTasks("/fail", "{\"action\":\"delete-dead\"}", 200))
-			.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
-	}
-
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			/fail                | requeue-all  | 400 | The action on a name must be
@@ -191,7 +182,7 @@ abstract class EndpointPathTests {
 	void aRequestThatMakesNoSenseIsAnsweredWithWhatIsWrong(String path, String action, int status, String message) {
 		String delay = action.equals("reschedule") ? ",\"delay\":\"PT1M\"" : "";
 		String request = "{\"action\":\"%s\"%s}".formatted(action, delay);
-		assertThat(JsonPath.<String>read(deadTasks(path, request, status), "$.error")).contains(message);
+		assertThat(JsonPath.<String>read(post(path, request, status), "$.error")).contains(message);
 	}
 
 	@ParameterizedTest
@@ -204,7 +195,7 @@ abstract class EndpointPathTests {
 			""")
 	void aChangeThatMakesNoSenseIsAnsweredWithWhatIsWrong(String request, String message) {
 		schedule("plain", "5");
-		assertThat(JsonPath.<String>read(deadTasks("/plain/5", request, 400), "$.error")).contains(message);
+		assertThat(JsonPath.<String>read(post("/plain/5", request, 400), "$.error")).contains(message);
 	}
 
 	@ParameterizedTest
@@ -218,15 +209,7 @@ abstract class EndpointPathTests {
 
 	@Test
 	void anAbsentTaskIsNotCancelled() {
-		byte[] body = this.client.delete()
-			.uri(uri("/fail/absent"))
-			.exchange()
-			.expectStatus()
-			.isNotFound()
-			.expectBody()
-			.returnResult()
-			.getResponseBodyContent();
-		assertThat(JsonPath.<String>read(new String(body, StandardCharsets.UTF_8), "$.error")).contains("\"absent\"");
+		assertThat(JsonPath.<String>read(delete("/fail/absent", 404), "$.error")).contains("\"absent\"");
 	}
 
 	@Test
@@ -272,26 +255,26 @@ abstract class EndpointPathTests {
 	@Test
 	void aTaskInMemoryIsMovedAndRunNow() {
 		DelayedTask<?> task = schedule("plain", "a/b");
-		deadTasks("/plain/a/b", "{\"action\":\"reschedule\",\"delay\":\"PT2H\"}", 204);
+		post("/plain/a/b", "{\"action\":\"reschedule\",\"delay\":\"PT2H\"}", 204);
 		assertThat(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(110)));
-		deadTasks("/plain/" + task.id(), "{\"action\":\"run\"}", 204);
+		post("/plain/" + task.id(), "{\"action\":\"run\"}", 204);
 		assertThat(task.completion()).succeedsWithin(Duration.ofMinutes(1));
-		deadTasks("/plain/a/b", "{\"action\":\"run\"}", 404);
+		post("/plain/a/b", "{\"action\":\"run\"}", 404);
 	}
 
 	@Test
 	void aStoredTaskIsMovedAndRunNow() {
 		DelayedTask<?> task = this.tasks.enqueue(TaskId.of("durable-fail", "moved"), Duration.ofHours(1), "moved");
-		deadTasks("/durable-fail/moved", "{\"action\":\"reschedule\",\"delay\":\"2h\"}", 204);
+		post("/durable-fail/moved", "{\"action\":\"reschedule\",\"delay\":\"2h\"}", 204);
 		assertThat(Instant.parse(JsonPath.read(get("/durable-fail/moved"), "$.dueAt")))
 			.isAfter(Instant.now().plus(Duration.ofMinutes(110)));
-		deadTasks("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 204);
+		post("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 204);
 		await().until(() -> JsonPath.<String>read(get("/durable-fail/" + task.id()), "$.state").equals("DEAD"));
 		assertThat(
-				JsonPath.<String>read(deadTasks("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 409), "$.error"))
+				JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 409), "$.error"))
 			.contains("running or dead");
 		this.tasks.enqueue(TaskId.of("durable-fail", "moved"), Duration.ofHours(1), "moved");
-		assertThat(JsonPath.<String>read(deadTasks("/durable-fail/" + task.id(), "{\"action\":\"requeue\"}", 409),
+		assertThat(JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"requeue\"}", 409),
 				"$.error"))
 			.contains("has a pending task");
 		delete("/durable-fail/moved", 204);
@@ -301,63 +284,35 @@ abstract class EndpointPathTests {
 	@Test
 	void aNameInMemoryIsPausedAndResumed() {
 		DelayedTask<?> task = schedule("plain", "paused");
-		deadTasks("/plain", "{\"action\":\"pause\"}", 204);
-		deadTasks("/plain/paused", "{\"action\":\"run\"}", 204);
+		post("/plain", "{\"action\":\"pause\"}", 204);
+		post("/plain/paused", "{\"action\":\"run\"}", 204);
 		await().until(() -> JsonPath.<Integer>read(get("/plain"), "$.counts.waiting") == 1);
 		assertThat(JsonPath.<Boolean>read(get("/plain"), "$.counts.paused")).isTrue();
 		assertThat(task.isDone()).isFalse();
-		deadTasks("/plain", "{\"action\":\"resume\"}", 204);
+		post("/plain", "{\"action\":\"resume\"}", 204);
 		assertThat(task.completion()).succeedsWithin(Duration.ofMinutes(1));
 		assertThat(JsonPath.<Boolean>read(get("/plain"), "$.counts.paused")).isFalse();
-		assertThat(JsonPath.<String>read(deadTasks("/absent", "{\"action\":\"pause\"}", 404), "$.error"))
+		assertThat(JsonPath.<String>read(post("/absent", "{\"action\":\"pause\"}", 404), "$.error"))
 			.contains("No task has the name");
 	}
 
 	@Test
 	void aDurableNameIsPausedAndResumed() {
-		deadTasks("/durable-fail", "{\"action\":\"pause\"}", 204);
+		post("/durable-fail", "{\"action\":\"pause\"}", 204);
 		this.tasks.enqueue(TaskId.of("durable-fail", "paused"), Duration.ZERO, "paused");
 		await().until(() -> JsonPath.<Integer>read(get("/durable-fail"), "$.counts.waiting") == 1);
 		assertThat(JsonPath.<Boolean>read(get("/durable-fail"), "$.counts.paused")).isTrue();
-		deadTasks("/durable-fail", "{\"action\":\"resume\"}", 204);
+		post("/durable-fail", "{\"action\":\"resume\"}", 204);
 		await().until(() -> JsonPath.<Integer>read(get("/durable-fail"), "$.counts.dead") == 1);
-		deadTasks("/durable-fail", "{\"action\":\"delete-dead\"}", 200);
+		post("/durable-fail", "{\"action\":\"delete-dead\"}", 200);
 	}
 
 	@Test
 	void theClaimsOfThisNodeArePausedAndResumed() {
-		deadTasks("", "{\"action\":\"pause\"}", 204);
+		post("", "{\"action\":\"pause\"}", 204);
 		assertThat(this.storedTasks.node().isClaiming()).isFalse();
-		deadTasks("", "{\"action\":\"resume\"}", 204);
+		post("", "{\"action\":\"resume\"}", 204);
 		assertThat(this.storedTasks.node().isClaiming()).isTrue();
-	}
-
-	@Test
-	void aCursorOfNoReplyIsRefused() {
-		String body = deadTasks("/fail", "{\"action\":\"delete-dead\",\"cursor\":\"5\"}", 400);
-		assertThat(JsonPath.<String>read(body, "$.error")).contains("cursor");
-	}
-
-	private String deadTasks(String path, String request, int status) {
-		byte[] body = this.client.post()
-			.uri(uri(path))
-			.header("Content-Type", "application/json")
-			.body(request)
-			.exchange()
-			.expectStatus()
-			.isEqualTo(status)
-			.expectBody()
-			.returnResult()
-			.getResponseBodyContent();
-		return (body != null) ? new String(body, StandardCharsets.UTF_8) : "";
-	}
-
-	@Test
-	void aStoredTaskIsShownAndCancelled() {
-		this.tasks.enqueue(TaskId.of("durable-fail", "a/b"), Duration.ofHours(1), "a/b");
-		assertThat(JsonPath.<String>read(get("/durable-fail/a/b"), "$.key")).isEqualTo("a/b");
-		delete("/durable-fail/a/b", 204);
-		delete("/durable-fail/a/b", 404);
 	}
 
 	DelayedTask<?> schedule(String name, String key) {
@@ -370,29 +325,26 @@ abstract class EndpointPathTests {
 	}
 
 	String get(String path, int status) {
-		byte[] body = this.client.get()
-			.uri(uri(path))
-			.exchange()
-			.expectStatus()
-			.isEqualTo(status)
-			.expectBody()
-			.returnResult()
-			.getResponseBodyContent();
-		return new String(body, StandardCharsets.UTF_8);
+		return exchange(this.client.get().uri(uri(path)), status);
 	}
 
-	void delete(String path, int status) {
-		this.client.delete().uri(uri(path)).exchange().expectStatus().isEqualTo(status);
+	String delete(String path, int status) {
+		return exchange(this.client.delete().uri(uri(path)), status);
 	}
 
 	private void requeue(String path, int status) {
-		this.client.post()
-			.uri(uri(path))
-			.header("Content-Type", "application/json")
-			.body("{\"action\":\"requeue\"}")
-			.exchange()
-			.expectStatus()
-			.isEqualTo(status);
+		post(path, "{\"action\":\"requeue\"}", status);
+	}
+
+	private String post(String path, String request, int status) {
+		return exchange(
+				this.client.post().uri(uri(path)).header("Content-Type", "application/json").body(request), status);
+	}
+
+	private static String exchange(RestTestClient.RequestHeadersSpec<?> request, int status) {
+		byte[] body = request.exchange().expectStatus().isEqualTo(status).expectBody().returnResult()
+			.getResponseBodyContent();
+		return (body != null) ? new String(body, StandardCharsets.UTF_8) : "";
 	}
 
 	private URI uri(String path) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
@@ -107,52 +108,19 @@ class EndOfApplicationTests {
 
 	enum Caller {
 
-		MEMORY {
+		MEMORY((bodies, tasks) -> bodies.memory()), TEMPLATE((bodies, tasks) -> tasks.schedule(Duration.ZERO, bodies::runs)),
+		RECURRING((bodies, tasks) -> bodies.recurs()), DURABLE((bodies, tasks) -> bodies.durable()),
+		TIMEOUT((bodies, tasks) -> bodies.limited());
 
-			@Override
-			void call(Bodies bodies, DelayedTaskOperations tasks) {
-				bodies.memory();
-			}
+		private final BiConsumer<Bodies, DelayedTaskOperations> call;
 
-		},
+		Caller(BiConsumer<Bodies, DelayedTaskOperations> call) {
+			this.call = call;
+		}
 
-		TEMPLATE {
-
-			@Override
-			void call(Bodies bodies, DelayedTaskOperations tasks) {
-				tasks.schedule(Duration.ZERO, bodies::runs);
-			}
-
-		},
-
-		RECURRING {
-
-			@Override
-			void call(Bodies bodies, DelayedTaskOperations tasks) {
-				bodies.recurs();
-			}
-
-		},
-
-		DURABLE {
-
-			@Override
-			void call(Bodies bodies, DelayedTaskOperations tasks) {
-				bodies.durable();
-			}
-
-		},
-
-		TIMEOUT {
-
-			@Override
-			void call(Bodies bodies, DelayedTaskOperations tasks) {
-				bodies.limited();
-			}
-
-		};
-
-		abstract void call(Bodies bodies, DelayedTaskOperations tasks);
+		void call(Bodies bodies, DelayedTaskOperations tasks) {
+			this.call.accept(bodies, tasks);
+		}
 
 	}
 

@@ -9,20 +9,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
-import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
-import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
-import org.slf4j.MDC;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -35,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Where and when the futures and publishers of this library complete, with real time.
+ * The threads that a context starts end with it.
  */
 class ThreadsOfTheContextTests {
 
@@ -93,15 +87,6 @@ class ThreadsOfTheContextTests {
 			.matches((ex) -> ex instanceof MethodTimeoutException || ex.getCause() instanceof MethodTimeoutException);
 	}
 
-	private static <T> T join(Future<T> future) {
-		try {
-			return future.get(60, TimeUnit.SECONDS);
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
 	static class Service {
 
 		@Timeout("20ms")
@@ -110,114 +95,9 @@ class ThreadsOfTheContextTests {
 		}
 
 		@Timeout("20ms")
-		public CompletableFuture<String> following(CompletableFuture<String> source) {
-			return source;
-		}
-
-		@Timeout("20ms")
-		public Mono<String> mono() {
-			return Mono.never();
-		}
-
-		@Timeout("20ms")
-		public Mono<String> mono(CompletableFuture<String> source) {
-			return Mono.fromFuture(source);
-		}
-
-		@Timeout("20ms")
-		public Flux<String> flux() {
-			return Flux.never();
-		}
-
-		@Timeout("20ms")
-		public Flux<String> flux(CompletableFuture<String> source) {
-			return Mono.fromFuture(source).flux();
-		}
-
-		@Timeout("20ms")
 		public String sleeping(long millis) throws InterruptedException {
 			Thread.sleep(millis);
 			return "late";
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallback")
-		public String syncOrFallback() throws InterruptedException {
-			return sleeping(1_000);
-		}
-
-		private String fallback() {
-			return "fallback " + MDC.get("order");
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackFuture")
-		public CompletableFuture<String> futureOrFallback() {
-			return new CompletableFuture<>();
-		}
-
-		private CompletableFuture<String> fallbackFuture() {
-			return CompletableFuture.completedFuture(fallback());
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackPlain")
-		public Future<String> plainOrFallback() {
-			return new FutureTask<>(() -> "never runs");
-		}
-
-		private Future<String> fallbackPlain() {
-			FutureTask<String> result = new FutureTask<>(this::fallback);
-			result.run();
-			return result;
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackMono")
-		public Mono<String> monoOrFallback() {
-			return Mono.never();
-		}
-
-		private Mono<String> fallbackMono() {
-			return Mono.just(fallback());
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackFlux")
-		public Flux<String> fluxOrFallback() {
-			return Flux.never();
-		}
-
-		private Flux<String> fallbackFlux() {
-			return Flux.just(fallback());
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackCallable")
-		public Callable<String> callableOrFallback() {
-			return () -> sleeping(1_000);
-		}
-
-		private Callable<String> fallbackCallable() {
-			return this::fallback;
-		}
-
-		@Delayed(delay = "0", name = "expiring", expireAfter = "20ms")
-		public Future<String> expiring() {
-			return CompletableFuture.completedFuture("begun");
-		}
-
-		@Delayed(delay = "0", name = "limited", expireAfter = "200ms", policy = @TaskPolicy(maxConcurrent = 1))
-		public CompletableFuture<String> limited(CompletableFuture<Future<String>> next) {
-			return CompletableFuture.completedFuture(ThreadsOfTheContextTests.join(next.join()));
-		}
-
-		@Delayed(delay = "1h", name = "close", key = "'order'")
-		public void close() {
-		}
-
-		@CancelDelayed(name = "close", key = "'order'")
-		public Future<String> pay(Future<String> payment) {
-			return payment;
-		}
-
-		@Delayed("0")
-		public Future<String> delayed(Future<String> inner) {
-			return inner;
 		}
 
 	}

@@ -232,7 +232,7 @@ class CallsInOneTransactionTests {
 			Orders orders = context.getBean(Orders.class);
 			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 				orders.replace("1", Duration.ZERO);
-				orders.cancelReplace("1");
+				context.getBean(Cancels.class).cancelReplace("1");
 				orders.replace("2", Duration.ZERO);
 				orders.replace("2", Duration.ofHours(1));
 				orders.replace("3", Duration.ZERO);
@@ -260,7 +260,7 @@ class CallsInOneTransactionTests {
 					for (int i = 1; i <= 4; i++) {
 						tasks.add(template.enqueue(TaskId.of("REPLACE", i), Duration.ZERO, "", Duration.ZERO));
 					}
-					context.getBean(Orders.class).cancelReplace("1");
+					context.getBean(Cancels.class).cancelReplace("1");
 					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isTrue();
 					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isFalse();
 					tasks.add(template.enqueue(TaskId.of("REPLACE", 3), Duration.ofHours(1), "", Duration.ZERO));
@@ -487,6 +487,7 @@ class CallsInOneTransactionTests {
 
 		private @Nullable Object make(Call call, Duration delay) {
 			Orders orders = this.context.getBean(Orders.class);
+			Cancels cancels = this.context.getBean(Cancels.class);
 			DelayedTaskTemplate template = this.context.getBean(DelayedTaskTemplate.class);
 			switch (call) {
 				case METHOD -> {
@@ -499,18 +500,18 @@ class CallsInOneTransactionTests {
 				}
 				case CANCELLING_METHOD -> {
 					switch (this.ifPending) {
-						case REPLACE -> orders.cancelReplace(this.id.key());
-						case UPDATE -> orders.cancelUpdate(this.id.key());
-						case KEEP -> orders.cancelKeep(this.id.key());
-						case REJECT -> orders.cancelReject(this.id.key());
+						case REPLACE -> cancels.cancelReplace(this.id.key());
+						case UPDATE -> cancels.cancelUpdate(this.id.key());
+						case KEEP -> cancels.cancelKeep(this.id.key());
+						case REJECT -> cancels.cancelReject(this.id.key());
 					}
 				}
 				case FIRST_CANCELLING_METHOD -> {
 					switch (this.ifPending) {
-						case REPLACE -> orders.cancelReplaceFirst(this.id.key());
-						case UPDATE -> orders.cancelUpdateFirst(this.id.key());
-						case KEEP -> orders.cancelKeepFirst(this.id.key());
-						case REJECT -> orders.cancelRejectFirst(this.id.key());
+						case REPLACE -> cancels.cancelReplaceFirst(this.id.key());
+						case UPDATE -> cancels.cancelUpdateFirst(this.id.key());
+						case KEEP -> cancels.cancelKeepFirst(this.id.key());
+						case REJECT -> cancels.cancelRejectFirst(this.id.key());
 					}
 				}
 				case TEMPLATE_CANCEL -> {
@@ -551,69 +552,45 @@ class CallsInOneTransactionTests {
 
 		void reject(String key, Duration delay);
 
-		@CancelDelayed(name = "REPLACE", key = "#key")
-		void cancelReplace(String key);
-
-		@CancelDelayed(name = "UPDATE", key = "#key")
-		void cancelUpdate(String key);
-
-		@CancelDelayed(name = "KEEP", key = "#key")
-		void cancelKeep(String key);
-
-		@CancelDelayed(name = "REJECT", key = "#key")
-		void cancelReject(String key);
-
-		@CancelDelayed(name = "REPLACE", key = "#key", beforeInvocation = true)
-		void cancelReplaceFirst(String key);
-
-		@CancelDelayed(name = "UPDATE", key = "#key", beforeInvocation = true)
-		void cancelUpdateFirst(String key);
-
-		@CancelDelayed(name = "KEEP", key = "#key", beforeInvocation = true)
-		void cancelKeepFirst(String key);
-
-		@CancelDelayed(name = "REJECT", key = "#key", beforeInvocation = true)
-		void cancelRejectFirst(String key);
-
 	}
 
-	abstract static class AbstractOrders implements Orders {
+	static class Cancels {
 
-		@Override
+		@CancelDelayed(name = "REPLACE", key = "#key")
 		public void cancelReplace(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "UPDATE", key = "#key")
 		public void cancelUpdate(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "KEEP", key = "#key")
 		public void cancelKeep(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "REJECT", key = "#key")
 		public void cancelReject(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "REPLACE", key = "#key", beforeInvocation = true)
 		public void cancelReplaceFirst(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "UPDATE", key = "#key", beforeInvocation = true)
 		public void cancelUpdateFirst(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "KEEP", key = "#key", beforeInvocation = true)
 		public void cancelKeepFirst(String key) {
 		}
 
-		@Override
+		@CancelDelayed(name = "REJECT", key = "#key", beforeInvocation = true)
 		public void cancelRejectFirst(String key) {
 		}
 
 	}
 
-	static class MemoryOrders extends AbstractOrders {
+	static class MemoryOrders implements Orders {
 
 		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key")
@@ -637,7 +614,7 @@ class CallsInOneTransactionTests {
 
 	}
 
-	static class AfterCommitOrders extends AbstractOrders {
+	static class AfterCommitOrders implements Orders {
 
 		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", afterCommit = true)
@@ -664,7 +641,7 @@ class CallsInOneTransactionTests {
 
 	}
 
-	static class DurableOrders extends AbstractOrders {
+	static class DurableOrders implements Orders {
 
 		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", durable = true)
@@ -694,7 +671,7 @@ class CallsInOneTransactionTests {
 	 * Keeps the log free of calls that are rejected at the commit.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@Import(Silent.Handler.class)
+	@Import({ Silent.Handler.class, Cancels.class })
 	static class Silent {
 
 		static class Handler implements AsyncUncaughtExceptionHandler {

@@ -349,21 +349,6 @@ class DurableTests {
 	}
 
 	@Test
-	void aRolledBackCallStoresNothing() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			transaction.executeWithoutResult((status) -> {
-				service.replace(1, "rolled back");
-				status.setRollbackOnly();
-			});
-			assertThat(this.store.payloads("replace")).isEmpty();
-			transaction.executeWithoutResult((status) -> service.replace(1, "committed"));
-			assertThat(this.store.payloads("replace")).hasSize(1);
-		});
-	}
-
-	@Test
 	void manyCallsAreStoredAtOnceByTheTemplate() {
 		this.runner.run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
@@ -464,44 +449,6 @@ class DurableTests {
 			.isThrownBy(() -> DurableCall.of("replace", Duration.ZERO, (Object[]) null));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new DurableCall("replace", null, Duration.ZERO, Instant.EPOCH, List.of()));
-	}
-
-	@Test
-	void cancellingIsPartOfTheTransaction() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			service.replace(1, "");
-			transaction.executeWithoutResult((status) -> {
-				service.cancelReplace(1);
-				assertThat(this.store.payloads("replace")).isEmpty();
-				status.setRollbackOnly();
-			});
-			assertThat(this.store.payloads("replace")).hasSize(1);
-			transaction.executeWithoutResult((status) -> service.cancelReplace(1));
-			assertThat(this.store.payloads("replace")).isEmpty();
-		});
-	}
-
-	@Test
-	void aStoreOutsideTheTransactionCancelsAfterTheCommit() {
-		MemoryStore apart = new MemoryStore(false);
-		DurableContexts.runner(apart, Application.class).run((context) -> {
-			Service service = context.getBean(Service.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			service.replace(1, "");
-			transaction.executeWithoutResult((status) -> {
-				service.cancelReplace(1);
-				assertThat(apart.payloads("replace")).hasSize(1);
-				status.setRollbackOnly();
-			});
-			assertThat(apart.payloads("replace")).hasSize(1);
-			transaction.executeWithoutResult((status) -> {
-				service.cancelReplace(1);
-				assertThat(apart.payloads("replace")).hasSize(1);
-			});
-			assertThat(apart.payloads("replace")).isEmpty();
-		});
 	}
 
 	@Test
@@ -637,10 +584,6 @@ class DurableTests {
 
 		public void plain() {
 			this.work.events.add("plain");
-		}
-
-		@CancelDelayed(name = "replace", key = "#id")
-		public void cancelReplace(long id) {
 		}
 
 		@CancelDelayed(name = "elsewhere", key = "#id")

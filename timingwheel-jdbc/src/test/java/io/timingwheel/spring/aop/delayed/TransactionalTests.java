@@ -10,7 +10,6 @@ import javax.sql.DataSource;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.durable.node.DurableNode;
@@ -175,51 +174,8 @@ class TransactionalTests {
 	}
 
 	@Test
-	void withoutATransactionManager() {
-		assertFails(this.withoutManager.withBean(Bodies.class), "no PlatformTransactionManager has transactions",
-				"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource");
-		assertFails(this.withoutManager.withUserConfiguration(ManagerOfAnotherDatabase.class).withBean(Bodies.class),
-				"no PlatformTransactionManager has transactions", "declare a JdbcTransactionManager");
-	}
-
-	@Test
-	void withTwoTransactionManagers() {
-		assertFails(
-				this.withoutManager.withUserConfiguration(OtherKindOfManager.class, SecondManager.class)
-					.withBean(Bodies.class),
-				"several PlatformTransactionManagers have transactions", "mark one of them as @Primary");
-	}
-
-	@Test
-	void withAStoreThatTakesPartInNoTransaction() {
-		assertFails(DurableContexts.runner().withBean(Alone.class),
-				"the store of its tasks takes part in no transaction",
-				"set timingwheel.store.type to jdbc, or remove transactional = true");
-	}
-
-	@Test
-	void withoutDurable() {
-		assertFails(this.runner.withBean(NotDurable.class), "@Delayed is transactional, but not durable",
-				"set durable = true");
-	}
-
-	@Test
-	void withABodyThatLeavesTheTransaction() {
-		for (Class<?> bean : List.of(RequiresNew.class, NotSupportedOnTheClass.class)) {
-			assertFails(this.runner.withBean(bean), "keeps the body out of its transaction", "remove the propagation");
-		}
+	void aMethodMayLeaveTheRuleOfItsClass() {
 		this.runner.withBean(RequiredOnTheMethod.class).run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	private static void assertFails(ApplicationContextRunner runner, String problem, String remedy) {
-		runner.run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (failure != null && !(failure instanceof InvalidAnnotatedMethodException)) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).hasMessageContaining(problem).hasMessageContaining(remedy);
-		});
 	}
 
 	private static void awaitEnd(BeanFactory context) {
@@ -346,40 +302,6 @@ class TransactionalTests {
 
 		private int onAnotherThread(String sql) throws Exception {
 			return CompletableFuture.supplyAsync(() -> this.jdbc.queryForObject(sql, Integer.class)).get();
-		}
-
-	}
-
-	static class Alone {
-
-		@Delayed(delay = "0s", durable = true, transactional = true)
-		void run() {
-		}
-
-	}
-
-	static class NotDurable {
-
-		@Delayed(delay = "0s", transactional = true)
-		void run() {
-		}
-
-	}
-
-	static class RequiresNew {
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@Delayed(delay = "0s", durable = true, transactional = true)
-		void run() {
-		}
-
-	}
-
-	@Transactional(propagation = Propagation.NOT_SUPPORTED)
-	static class NotSupportedOnTheClass {
-
-		@Delayed(delay = "0s", durable = true, transactional = true)
-		void run() {
 		}
 
 	}

@@ -47,19 +47,6 @@ class StoreStartFailureApprovalTests {
 
 	private final StartFailureLines failures = new StartFailureLines();
 
-	/**
-	 * The methods are those that another test of start failures has.
-	 */
-	@Test
-	void theTextsAboutMethodsAreTheApprovedOnes() {
-		this.failures.tryAll(this.store, "io.timingwheel.spring.aop.delayed.DurableStartupTests");
-		this.failures.fail("a durable method without a store", this.memory, Durable.class);
-		this.failures.fail("a transactional method with a store that has no transactions", this.store,
-				Transactional.class);
-		this.failures.fail("two durable methods of one name", this.store, Durable.class, SameName.class);
-		Approved.verify(getClass(), "start-failures-methods", this.failures.lines());
-	}
-
 	@Test
 	void theTextsAboutPropertiesAreTheApprovedOnes() {
 		for (String property : List.of("timingwheel.tasks.durable.rate=often",
@@ -116,22 +103,6 @@ class StoreStartFailureApprovalTests {
 	static class Durable {
 
 		@Delayed(delay = "1h", name = "durable", durable = true)
-		void remind(long userId) {
-		}
-
-	}
-
-	static class SameName {
-
-		@Delayed(delay = "1h", name = "durable", durable = true)
-		void remind(String user) {
-		}
-
-	}
-
-	static class Transactional {
-
-		@Delayed(delay = "1h", name = "transactional", durable = true, transactional = true)
 		void remind(long userId) {
 		}
 

@@ -1,0 +1,260 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.autoconfigure.StartFailureLines;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.support.Approved;
+import jakarta.persistence.Entity;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Tests that nobody changes what a user reads when a durable method keeps the application
+ * from starting, without saying so.
+ */
+class DurableStartFailureApprovalTests {
+
+	private final ApplicationContextRunner memory = DelayedContexts.runner();
+
+	private final ApplicationContextRunner store = DurableContexts.runner();
+
+	private final ApplicationContextRunner jdbc = DelayedContexts.realTimeRunner()
+		.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+		.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
+
+	private final StartFailureLines failures = new StartFailureLines();
+
+	@Test
+	void theTextsAreTheApprovedOnes() {
+		this.failures.fail("without a store", this.memory, Good.class);
+		for (Class<?> bean : List.of(ReturnsFuture.class, ReturnsTaskOfString.class, ReturnsRawTask.class,
+				ReturnsTaskOfAnything.class, Aliases.class, TakesEntity.class, TakesCode.class, TakesObjects.class,
+				NotDurable.class, InATransaction.class)) {
+			this.failures.fail(bean.getSimpleName(), this.store, bean);
+		}
+		for (Class<?> bean : List.of(AliasIsName.class, AliasIsAlias.class, NameIsAlias.class,
+				MemoryNameIsAlias.class)) {
+			this.failures.fail(bean.getSimpleName(), this.store, Good.class, bean);
+		}
+		this.failures.fail("a named method in two beans",
+				this.store.withBean("first", InTwoBeans.class).withBean("second", InTwoBeans.class));
+		String tooLong = "€".repeat(86);
+		this.failures.fail("a name that is too long", this.store.withPropertyValues("the.name=" + tooLong),
+				Named.class);
+		this.failures.fail("an alias that is too long", this.store.withPropertyValues("the.alias=" + tooLong),
+				Named.class);
+		this.failures.fail("a schedule whose name is too long", this.store.withPropertyValues("the.report=" + tooLong),
+				Report.class);
+		this.failures.fail("a schedule whose name is an alias", this.store.withPropertyValues("the.report=alias"),
+				Named.class, Report.class);
+		this.failures.fail("no transaction manager", this.jdbc, InATransaction.class);
+		this.failures.fail("a transaction manager of another database", this.jdbc, InATransaction.class,
+				TransactionalTests.ManagerOfAnotherDatabase.class);
+		this.failures.fail("two transaction managers", this.jdbc, InATransaction.class,
+				TransactionalTests.OtherKindOfManager.class, TransactionalTests.SecondManager.class);
+		for (Class<?> bean : List.of(RequiresNew.class, NotSupportedOnTheClass.class)) {
+			this.failures.fail(bean.getSimpleName(),
+					this.jdbc.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class)),
+					bean);
+		}
+		Approved.verify(getClass(), "start-failures-methods", this.failures.lines());
+	}
+
+	static class Good {
+
+		@Delayed(delay = "1h", name = "good", aliases = { "better", "best" }, durable = true)
+		public void run(long id) {
+		}
+
+		@Delayed(delay = "1h", durable = true)
+		public DelayedTask<Void> unnamed() {
+			return DelayedTask.completed(null);
+		}
+
+	}
+
+	static class ReturnsFuture {
+
+		@Delayed(delay = "1h", durable = true)
+		public CompletableFuture<Void> run() {
+			return null;
+		}
+
+	}
+
+	static class ReturnsTaskOfString {
+
+		@Delayed(delay = "1h", durable = true)
+		public DelayedTask<String> run() {
+			return null;
+		}
+
+	}
+
+	static class ReturnsTaskOfAnything {
+
+		@Delayed(delay = "1h", durable = true)
+		public DelayedTask<?> run() {
+			return null;
+		}
+
+	}
+
+	@SuppressWarnings("rawtypes")
+	static class ReturnsRawTask {
+
+		@Delayed(delay = "1h", durable = true)
+		public DelayedTask run() {
+			return null;
+		}
+
+	}
+
+	static class Aliases {
+
+		@Delayed(delay = "1h", aliases = "earlier")
+		public void run() {
+		}
+
+	}
+
+	static class AliasIsName {
+
+		@Delayed(delay = "1h", name = "other", aliases = "good", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class AliasIsAlias {
+
+		@Delayed(delay = "1h", name = "other", aliases = "best", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class NameIsAlias {
+
+		@Delayed(delay = "1h", name = "best", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class MemoryNameIsAlias {
+
+		@Delayed(delay = "1h", name = "best")
+		public void run() {
+		}
+
+	}
+
+	static class InTwoBeans {
+
+		@Delayed(delay = "1h", name = "twice", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class Named {
+
+		@Delayed(delay = "1h", name = "${the.name:name}", aliases = "${the.alias:alias}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class Report {
+
+		@Recurring(every = "1h", name = "${the.report}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	@Entity
+	static class Customer {
+
+	}
+
+	static class TakesEntity {
+
+		@Delayed(delay = "1h", durable = true)
+		public void run(long id, Optional<Customer> customer) {
+		}
+
+	}
+
+	static class TakesCode {
+
+		@Delayed(delay = "1h", durable = true)
+		public void run(Runnable code) {
+		}
+
+	}
+
+	abstract static class Generic<T> {
+
+		@Delayed(delay = "1h", durable = true)
+		public void run(T value, List<T> list, T[] array) {
+		}
+
+	}
+
+	static class TakesObjects extends Generic<Object> {
+
+	}
+
+	static class NotDurable {
+
+		@Delayed(delay = "0s", transactional = true)
+		void run() {
+		}
+
+	}
+
+	static class InATransaction {
+
+		@Delayed(delay = "0s", durable = true, transactional = true)
+		void run() {
+		}
+
+	}
+
+	static class RequiresNew {
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		@Delayed(delay = "0s", durable = true, transactional = true)
+		void run() {
+		}
+
+	}
+
+	@Transactional(propagation = Propagation.NOT_SUPPORTED)
+	static class NotSupportedOnTheClass {
+
+		@Delayed(delay = "0s", durable = true, transactional = true)
+		void run() {
+		}
+
+	}
+
+}
