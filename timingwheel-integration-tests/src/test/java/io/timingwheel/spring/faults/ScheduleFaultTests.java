@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ScheduleFaultTests extends FaultTestSupport {
 
 	/** So many users have a schedule. 20,000 take two minutes on Redis. */
-	private static final int SCHEDULES = Integer.getInteger("timingwheel.schedules", 4000);
+	private static final int SCHEDULES = Integer.getInteger("timingwheel.schedules", 2000);
 
 	private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
 

@@ -270,12 +270,11 @@ abstract class EndpointPathTests {
 			.isAfter(Instant.now().plus(Duration.ofMinutes(110)));
 		post("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 204);
 		await().until(() -> JsonPath.<String>read(get("/durable-fail/" + task.id()), "$.state").equals("DEAD"));
-		assertThat(
-				JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 409), "$.error"))
+		assertThat(JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"run\"}", 409), "$.error"))
 			.contains("running or dead");
 		this.tasks.enqueue(TaskId.of("durable-fail", "moved"), Duration.ofHours(1), "moved");
-		assertThat(JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"requeue\"}", 409),
-				"$.error"))
+		assertThat(
+				JsonPath.<String>read(post("/durable-fail/" + task.id(), "{\"action\":\"requeue\"}", 409), "$.error"))
 			.contains("has a pending task");
 		delete("/durable-fail/moved", 204);
 		delete("/durable-fail/" + task.id(), 204);
@@ -337,12 +336,16 @@ abstract class EndpointPathTests {
 	}
 
 	private String post(String path, String request, int status) {
-		return exchange(
-				this.client.post().uri(uri(path)).header("Content-Type", "application/json").body(request), status);
+		return exchange(this.client.post().uri(uri(path)).header("Content-Type", "application/json").body(request),
+				status);
 	}
 
 	private static String exchange(RestTestClient.RequestHeadersSpec<?> request, int status) {
-		byte[] body = request.exchange().expectStatus().isEqualTo(status).expectBody().returnResult()
+		byte[] body = request.exchange()
+			.expectStatus()
+			.isEqualTo(status)
+			.expectBody()
+			.returnResult()
 			.getResponseBodyContent();
 		return (body != null) ? new String(body, StandardCharsets.UTF_8) : "";
 	}

@@ -108,7 +108,8 @@ class EndOfApplicationTests {
 
 	enum Caller {
 
-		MEMORY((bodies, tasks) -> bodies.memory()), TEMPLATE((bodies, tasks) -> tasks.schedule(Duration.ZERO, bodies::runs)),
+		MEMORY((bodies, tasks) -> bodies.memory()),
+		TEMPLATE((bodies, tasks) -> tasks.schedule(Duration.ZERO, bodies::runs)),
 		RECURRING((bodies, tasks) -> bodies.recurs()), DURABLE((bodies, tasks) -> bodies.durable()),
 		TIMEOUT((bodies, tasks) -> bodies.limited());
 

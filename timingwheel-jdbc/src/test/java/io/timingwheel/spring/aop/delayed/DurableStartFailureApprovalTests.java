@@ -69,9 +69,8 @@ class DurableStartFailureApprovalTests {
 		this.failures.fail("two transaction managers", this.jdbc, InATransaction.class,
 				TransactionalTests.OtherKindOfManager.class, TransactionalTests.SecondManager.class);
 		for (Class<?> bean : List.of(RequiresNew.class, NotSupportedOnTheClass.class)) {
-			this.failures.fail(bean.getSimpleName(),
-					this.jdbc.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class)),
-					bean);
+			this.failures.fail(bean.getSimpleName(), this.jdbc
+				.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class)), bean);
 		}
 		Approved.verify(getClass(), "start-failures-methods", this.failures.lines());
 	}

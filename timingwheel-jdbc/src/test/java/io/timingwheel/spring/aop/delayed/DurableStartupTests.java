@@ -25,7 +25,9 @@ class DurableStartupTests {
 
 	@Test
 	void handlersAreRegisteredBeforeTheirFirstCall() {
-		this.runner.withBean("good", DurableStartFailureApprovalTests.Good.class, DurableStartFailureApprovalTests.Good::new, (definition) -> definition.setLazyInit(true))
+		this.runner
+			.withBean("good", DurableStartFailureApprovalTests.Good.class, DurableStartFailureApprovalTests.Good::new,
+					(definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBean(DurableHandlers.class).names()).containsExactlyInAnyOrder("good", "better",
