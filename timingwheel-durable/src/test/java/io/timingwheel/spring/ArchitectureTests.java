@@ -37,6 +37,8 @@ class ArchitectureTests {
 
 	private static final String OPERATORS = "io.timingwheel.spring.actuate.internal";
 
+	private static final String METHODS = "io.timingwheel.spring.aop.delayed";
+
 	private static final String OURS = "io.timingwheel..";
 
 	@ArchTest
@@ -50,7 +52,7 @@ class ArchitectureTests {
 		.resideInAPackage(DURABLE + ".node")
 		.should()
 		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, DURABLE, DURABLE + ".store",
-				DURABLE + ".node", OPERATORS));
+				DURABLE + ".node", OPERATORS, METHODS));
 
 	@ArchTest
 	static final ArchRule onlyTheAutoConfigurationUsesSpringBoot = noClasses().that()

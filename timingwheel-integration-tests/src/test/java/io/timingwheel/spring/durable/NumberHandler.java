@@ -7,8 +7,9 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.aop.delayed.DurableMethod;
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.payload.MethodPayloads;
+import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A handler of tasks that take a number.
+ * Makes handlers of tasks that take a number.
  *
  * @param name the name of the tasks
  * @param aliases earlier names of the tasks
@@ -25,57 +26,46 @@ import org.springframework.util.ReflectionUtils;
  * @param body the body of each task
  * @param executor where the tasks run
  * @param expireAfter by how much a task may be late, {@code null} for any time
- * @param payloads reads the numbers
+ * @param codec reads the numbers
  */
 record NumberHandler(String name, List<String> aliases, Missed missed, NumberBody body,
-		Supplier<? extends Executor> executor, @Nullable Duration expireAfter,
-		MethodPayloads payloads) implements DurableHandler {
+		Supplier<? extends Executor> executor, @Nullable Duration expireAfter, PayloadCodec codec) {
 
 	private static final Method METHOD = Objects
 		.requireNonNull(ReflectionUtils.findMethod(NumberHandler.class, "run", int.class));
 
 	NumberHandler(String name, NumberBody body, Executor executor, PayloadCodec codec) {
-		this(name, List.of(), Missed.ONCE, body, () -> executor, null,
-				codec.payloads(List.of(name), METHOD, List.of(int.class)));
+		this(name, List.of(), Missed.ONCE, body, () -> executor, null, codec);
 	}
 
 	NumberHandler aliases(String... aliases) {
 		return new NumberHandler(this.name, List.of(aliases), this.missed, this.body, this.executor, this.expireAfter,
-				this.payloads);
+				this.codec);
 	}
 
 	NumberHandler missed(Missed missed) {
 		return new NumberHandler(this.name, this.aliases, missed, this.body, this.executor, this.expireAfter,
-				this.payloads);
+				this.codec);
 	}
 
 	NumberHandler expiringAfter(@Nullable Duration expireAfter) {
 		return new NumberHandler(this.name, this.aliases, this.missed, this.body, this.executor, expireAfter,
-				this.payloads);
+				this.codec);
 	}
 
-	@Override
-	public Method method() {
-		return METHOD;
-	}
-
-	@Override
-	public @Nullable Object[] arguments(String payload) throws Exception {
-		return this.payloads.decode(payload);
-	}
-
-	@Override
-	public @Nullable Object invoke(@Nullable Object[] arguments) throws Exception {
-		run((Integer) arguments[0]);
-		return null;
+	DurableHandler make() {
+		DurableMethod method = new DurableMethod(this.name, this.aliases, METHOD, List.of(int.class), this.executor,
+				this.expireAfter, false, null, (arguments) -> {
+					run((Integer) arguments[0]);
+					return null;
+				}, (error, arguments) -> {
+				});
+		return new DurableHandler(method,
+				this.codec.payloads(DurableHandlers.names(method), METHOD, List.of(int.class)), this.missed, null);
 	}
 
 	private void run(int number) throws Exception {
 		this.body.run(number, DelayedTaskContext.current().orElseThrow());
-	}
-
-	@Override
-	public void handleError(Throwable error, @Nullable Object[] arguments) {
 	}
 
 }

@@ -98,7 +98,7 @@ public final class TestNode implements AutoCloseable {
 	 * Adds a handler to this node.
 	 */
 	void register(NumberHandler handler) {
-		this.handlers.register(handler);
+		this.handlers.register(handler.make());
 		this.node.wake();
 	}
 

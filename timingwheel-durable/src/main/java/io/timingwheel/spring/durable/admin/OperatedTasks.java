@@ -90,21 +90,17 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 			return false;
 		}
 		return (task.state() == StoredTask.State.DEAD) ? this.node.deleteDead(keyOrId)
-				: this.tasks.pending().cancel(name, keyOrId);
+				: this.tasks.pending().handle(task).cancel(false);
 	}
 
 	@Override
 	public Change reschedule(String name, String keyOrId, Duration delay) {
-		if (!isName(name)) {
-			return Change.NOT_FOUND;
-		}
-		if (this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {
+		if (isName(name) && this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {
 			return Change.DONE;
 		}
-		if (byId(name, keyOrId).isEmpty()) {
-			return Change.NOT_FOUND;
-		}
-		return this.tasks.pending().reschedule(keyOrId, delay) ? Change.DONE : Change.NOT_PENDING;
+		return byId(name, keyOrId).map((task) -> this.tasks.pending().handle(task).reschedule(delay))
+			.map((done) -> done ? Change.DONE : Change.NOT_PENDING)
+			.orElse(Change.NOT_FOUND);
 	}
 
 	@Override

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.call;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -56,20 +55,19 @@ final class CallerTransaction {
 	 * @param store stores the calls that are still wanted, in one request
 	 */
 	void store(List<Submission> submissions, Kind kind, Consumer<List<Submission>> store) {
+		Runnable abandon = () -> submissions.forEach((submission) -> submission.task().abandon());
 		if (!isDeferred()) {
 			store.accept(submissions);
-			onRollback(() -> submissions.forEach((submission) -> submission.task().abandon()));
+			onRollback(abandon);
 			return;
 		}
-		List<Submission> open = new ArrayList<>(submissions);
-		Runnable commit = () -> storeAfterCommit(open, store);
-		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind, commit)));
+		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind)));
+		Transactions.afterCompletion(() -> storeAfterCommit(submissions, store), abandon);
 	}
 
 	/** Exceptions go to the handlers, since the callers can no longer get them. */
-	private void storeAfterCommit(List<Submission> open, Consumer<List<Submission>> store) {
-		List<Submission> wanted = open.stream().filter((submission) -> submission.task().beginStoring()).toList();
-		open.clear();
+	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> store) {
+		List<Submission> wanted = submissions.stream().filter((each) -> each.task().beginStoring()).toList();
 		if (wanted.isEmpty()) {
 			return;
 		}
@@ -77,7 +75,7 @@ final class CallerTransaction {
 			store.accept(wanted);
 		}
 		catch (RuntimeException ex) {
-			List<Submission> failed = wanted.stream().filter((submission) -> !submission.task().isStored()).toList();
+			List<Submission> failed = wanted.stream().filter((each) -> !each.task().isStored()).toList();
 			failed.forEach((submission) -> submission.failed(ex));
 			if (failed.isEmpty()) {
 				logger.error(
@@ -110,14 +108,10 @@ final class CallerTransaction {
 		return true;
 	}
 
-	/**
-	 * Runs an action once the last change of the thread is certain: after the commit, or
-	 * at once.
-	 * @param otherwise runs after a rollback
-	 */
-	private static void onceCertain(Runnable action, Runnable otherwise) {
+	/** Runs an action once the last change is certain: after the commit, or at once. */
+	private static void onceCertain(Runnable action, Runnable onRollback) {
 		if (Transactions.isActive()) {
-			Transactions.afterCompletion(action, otherwise);
+			Transactions.afterCompletion(action, onRollback);
 		}
 		else {
 			action.run();
@@ -128,16 +122,13 @@ final class CallerTransaction {
 		onceCertain(NOTHING, action);
 	}
 
-	void count(String name, TaskOutcome outcome, Runnable otherwise) {
-		onceCertain(() -> this.parts.recorder(name).count(outcome), otherwise);
-	}
-
 	void count(String name, TaskOutcome outcome) {
-		count(name, outcome, NOTHING);
+		onceCertain(() -> this.parts.recorder(name).count(outcome), NOTHING);
 	}
 
 	/**
-	 * @param now the time by the store's clock when the task was stored or moved
+	 * Tells the node of a task that was stored or moved.
+	 * @param now the time by the store's clock when that was done
 	 */
 	void expect(String name, long dueAt, long now) {
 		long heard = this.parts.nanoTime().getAsLong();
@@ -155,38 +146,30 @@ final class CallerTransaction {
 
 	}
 
+	/** One of the calls that are stored together after the commit. */
 	private final class StoreCall extends DeferredCall {
 
 		private final Submission submission;
 
 		private final Kind kind;
 
-		private final Runnable commit;
-
-		StoreCall(Submission submission, Kind kind, Runnable commit) {
+		StoreCall(Submission submission, Kind kind) {
 			super(key(submission.task().taskId(), kind),
 					(submission.content().ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
 			this.submission = submission;
 			this.kind = kind;
-			this.commit = commit;
 		}
 
 		@Override
 		protected void commit() {
-			this.commit.run();
-		}
-
-		@Override
-		protected void rollback() {
-			this.submission.task().abandon();
 		}
 
 		/** A schedule that is replaced does not count. */
 		@Override
 		protected void override(Effect later) {
 			if (this.submission.task().withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
-				CallerTransaction.this.parts.recorder(this.submission.name())
-					.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+				count(this.submission.name(),
+						(later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
 			}
 		}
 

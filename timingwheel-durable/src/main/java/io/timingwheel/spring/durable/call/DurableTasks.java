@@ -10,6 +10,7 @@ import java.util.Optional;
 import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
@@ -71,9 +72,9 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.parts.handlers().find(name) != null;
 	}
 
-	DelayedTask<@Nullable Void> enqueue(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
+	DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable String key, Rules rules, DueTime due,
 			@Nullable Object[] arguments) {
-		return enqueue(submission(method.name(), key, method, rules, due, arguments));
+		return enqueue(submission(handler.name(), key, handler, rules, due, arguments));
 	}
 
 	@Override
@@ -111,9 +112,9 @@ public final class DurableTasks implements DurableTaskOperations {
 		return submission.task();
 	}
 
-	void declare(StoredMethod method, String key, Schedule schedule, @Nullable Duration initialDelay) {
-		this.declaredSchedules.add(() -> submission(method.name(), key, method, Rules.REPLACE, NOW, NO_ARGUMENTS),
-				schedule, initialDelay);
+	void declare(DurableHandler handler, Schedule schedule, @Nullable Duration initialDelay) {
+		this.declaredSchedules.add(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler,
+				Rules.REPLACE, NOW, NO_ARGUMENTS), schedule, initialDelay);
 	}
 
 	/** Stores the declared schedules, also those that are stored already. */
@@ -150,21 +151,20 @@ public final class DurableTasks implements DurableTaskOperations {
 	private Submission submission(String name, @Nullable String key, Rules rules, DueTime due,
 			@Nullable Object[] arguments) {
 		DurableHandler handler = this.parts.handlers().find(name);
-		if (handler instanceof StoredMethod method) {
-			Assert.isTrue(!method.durable().recurring(),
-					() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
-							+ " tasks and schedules. To run it at another time, move its next run with reschedule")
-						.formatted(name));
-			return submission(method.name(), key, method, rules, due, arguments);
+		Assert.isTrue(handler == null || !handler.method().recurring(),
+				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
+						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
+					.formatted(name));
+		if (handler == null) {
+			TaskLimits.checkName(name);
 		}
-		TaskLimits.checkName(name);
-		return submission(name, key, handler, rules, due, arguments);
+		return submission(this.parts.handlers().canonicalName(name), key, handler, rules, due, arguments);
 	}
 
 	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
 			DueTime due, @Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
-		String payload = (handler instanceof StoredMethod method) ? method.payloads().encode(arguments)
+		String payload = (handler != null) ? handler.arguments().encode(arguments)
 				: this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		Handle task = new Handle(this.pending, name, key, due);
@@ -185,7 +185,7 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	@Override
 	public Optional<DelayedTask<?>> find(TaskId id) {
-		return this.pending.find(id).map((task) -> new Handle(this.pending, task));
+		return this.pending.find(id).map(this.pending::handle);
 	}
 
 	public Pending pending() {

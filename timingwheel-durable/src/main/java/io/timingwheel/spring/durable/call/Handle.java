@@ -14,9 +14,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The handle of a durable task, which asks the store. Thread-safe.
- */
+/** The handle of a durable task, which asks the store. Thread-safe. */
 final class Handle implements DelayedTask<@Nullable Void> {
 
 	private static final SecureRandom random = new SecureRandom();
@@ -86,9 +84,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return this.state.compareAndSet(State.WAITING, State.CANCELLED);
 	}
 
-	/**
-	 * Ends the wait for the commit; {@code false} if the task was cancelled meanwhile.
-	 */
+	/** Ends the wait for the commit, unless the task was cancelled meanwhile. */
 	boolean beginStoring() {
 		return this.state.compareAndSet(State.WAITING, State.STORING);
 	}
@@ -116,10 +112,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return this.dueAt;
 	}
 
-	/**
-	 * A task that has left the store counts as succeeded. Another handle may have
-	 * cancelled it.
-	 */
+	/** A task that has left the store counts as succeeded. */
 	@Override
 	public Status status() {
 		return switch (this.state.get()) {
@@ -135,15 +128,15 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
-		if (withdraw()) {
-			this.tasks.withdrawn(this.name, () -> this.state.set(State.WAITING));
-			return true;
+		boolean withdrawn = withdraw();
+		if (withdrawn) {
+			this.tasks.withdrawn(this.name);
 		}
-		if (isCancelled() || !this.tasks.cancel(this.name, this.id)) {
+		else if (isCancelled() || !this.tasks.cancel(this)) {
 			return false;
 		}
 		this.state.set(State.CANCELLED);
-		this.tasks.onRollback(() -> this.state.set(State.STORED));
+		this.tasks.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
 		return true;
 	}
 
@@ -165,22 +158,18 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public CompletableFuture<@Nullable Void> completion() {
-		throw noResult();
+		throw new UnsupportedOperationException(
+				"A durable task has no result, since any node may run it: ask for its status instead");
 	}
 
 	@Override
 	public @Nullable Void get() {
-		throw noResult();
+		return completion().join();
 	}
 
 	@Override
 	public @Nullable Void get(long timeout, TimeUnit unit) {
-		throw noResult();
-	}
-
-	private static UnsupportedOperationException noResult() {
-		return new UnsupportedOperationException(
-				"A durable task has no result, since any node may run it: ask for its status instead");
+		return get();
 	}
 
 	@Override

@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.call;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Objects;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.delayed.CallTime;
@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -60,8 +61,8 @@ public final class MethodCalls implements DurableMethods {
 
 	@Override
 	public StoredCalls register(DurableMethod method) {
-		StoredMethod stored = stored(method);
-		return (key, ifPending, maxWait, due, arguments) -> this.tasks.enqueue(stored,
+		DurableHandler handler = handler(method);
+		return (key, ifPending, maxWait, due, arguments) -> this.tasks.enqueue(handler,
 				(key != null) ? String.valueOf(key) : null, new Rules(ifPending, maxWait), dueTime(due), arguments);
 	}
 
@@ -74,27 +75,32 @@ public final class MethodCalls implements DurableMethods {
 
 	@Override
 	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
-		this.tasks.declare(stored(method), DelayedTaskStore.DECLARED_KEY, schedule, initialDelay);
+		this.tasks.declare(handler(method), schedule, initialDelay);
 	}
 
-	private StoredMethod stored(DurableMethod method) {
-		if (this.handlers.find(method.name()) instanceof StoredMethod known && known.method().equals(method.method())) {
+	private DurableHandler handler(DurableMethod method) {
+		DurableHandler known = this.handlers.find(method.name());
+		if (known != null && known.method().method().equals(method.method())) {
 			return known;
 		}
-		List<String> names = Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
-		names.forEach((name) -> checkName(method, name));
-		MethodPayloads payloads;
 		try {
-			payloads = this.codec.payloads(names, method.method(), method.argumentTypes());
+			List<String> names = DurableHandlers.names(method);
+			names.forEach((name) -> checkName(method, name));
+			MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
+			return this.handlers.register(
+					new DurableHandler(method, arguments, Objects.requireNonNullElse(method.missed(), Missed.ONCE),
+							method.transactional() ? this.transactions.obtain().find(method.method()) : null));
 		}
 		catch (UnsupportedArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
 		}
-		StoredMethod stored = new StoredMethod(method, payloads,
-				method.transactional() ? this.transactions.obtain().find(method.method()) : null);
-		return (StoredMethod) this.handlers.register(stored);
+		catch (UnusableTaskStoreException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), "its tasks cannot be stored: " + ex.getProblem(),
+					ex.getRemedy(), ex);
+		}
 	}
 
+	/** The start has checked the store for names in ASCII, which each one can keep. */
 	private void checkName(DurableMethod method, String name) {
 		if (!TaskLimits.isStorableName(name)) {
 			throw new InvalidAnnotatedMethodException(method.method(),
@@ -104,24 +110,16 @@ public final class MethodCalls implements DurableMethods {
 								name.getBytes(StandardCharsets.UTF_8).length),
 					"use at most %d bytes".formatted(TaskLimits.MAX_NAME_BYTES));
 		}
-		if (StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
-			// The start has checked the store. Each one can keep names in ASCII.
-			return;
-		}
-		try {
+		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
 			this.store.check(List.of(name));
-		}
-		catch (UnusableTaskStoreException ex) {
-			throw new InvalidAnnotatedMethodException(method.method(), "its tasks cannot be stored: " + ex.getProblem(),
-					ex.getRemedy(), ex);
 		}
 	}
 
 	@Override
 	public void unregister(DurableMethod method) {
 		DurableHandler handler = this.handlers.find(method.name());
-		if (handler instanceof StoredMethod stored && stored.durable() == method) {
-			this.handlers.unregister(stored);
+		if (handler != null && handler.method() == method) {
+			this.handlers.unregister(handler);
 		}
 	}
 

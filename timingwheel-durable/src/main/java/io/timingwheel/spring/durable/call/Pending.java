@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
@@ -44,6 +45,10 @@ public final class Pending {
 		return this.parts.store().find(Target.of(id));
 	}
 
+	public DelayedTask<@Nullable Void> handle(StoredTask task) {
+		return new Handle(this, task);
+	}
+
 	private List<StoredTask> findAll(TaskId id) {
 		List<StoredTask> found = findAll(id, Kind.EITHER);
 		List<StoredTask> once = found.stream().filter((task) -> task.schedule() == null).toList();
@@ -51,12 +56,13 @@ public final class Pending {
 	}
 
 	private List<StoredTask> findAll(TaskId id, Kind kind) {
-		return ids(id).stream().flatMap((each) -> this.parts.store().find(Target.of(each, kind)).stream()).toList();
+		return targets(id, kind).stream().flatMap((target) -> this.parts.store().find(target).stream()).toList();
 	}
 
 	/** Empty if no store can have such a task. */
-	private List<TaskId> ids(TaskId id) {
-		return TaskLimits.isStorable(id) ? this.parts.ids(id) : List.of();
+	private List<Target> targets(TaskId id, Kind kind) {
+		List<TaskId> ids = TaskLimits.isStorable(id) ? this.parts.ids(id) : List.of();
+		return ids.stream().map((each) -> Target.of(each, kind)).toList();
 	}
 
 	/**
@@ -64,12 +70,9 @@ public final class Pending {
 	 * @param change tells whether there was a task
 	 */
 	private boolean changeAll(TaskId id, Predicate<Target> change) {
-		List<TaskId> ids = ids(id);
-		return (ids.size() > 1 && changeAll(ids, Kind.ONCE, change)) || changeAll(ids, Kind.EITHER, change);
-	}
-
-	private static boolean changeAll(List<TaskId> ids, Kind kind, Predicate<Target> change) {
-		return ids.stream().filter((id) -> change.test(Target.of(id, kind))).count() > 0;
+		List<Target> targets = targets(id, Kind.EITHER);
+		return (targets.size() > 1 && targets(id, Kind.ONCE).stream().filter(change).count() > 0)
+				|| targets.stream().filter(change).count() > 0;
 	}
 
 	boolean cancel(TaskId id) {
@@ -83,11 +86,8 @@ public final class Pending {
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
 		Key key = this.transaction.key(id, kind);
 		Effect earlier = this.transaction.earlier(key);
-		if (earlier == Effect.CANCEL) {
-			return false;
-		}
-		List<StoredTask> pending = findAll(id, kind);
-		return (!pending.isEmpty() || earlier.leavesPending())
+		List<StoredTask> pending = (earlier != Effect.CANCEL) ? findAll(id, kind) : List.of();
+		return (earlier.leavesPending() || !pending.isEmpty())
 				&& this.transaction.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
 	}
 
@@ -102,16 +102,16 @@ public final class Pending {
 				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);
 	}
 
-	public boolean cancel(String name, String id) {
-		BooleanSupplier change = () -> countCancelled(name, this.parts.store().cancel(Target.of(id)));
+	boolean cancel(Handle task) {
+		BooleanSupplier change = () -> countCancelled(task.name(), this.parts.store().cancel(Target.of(task.id())));
 		if (!this.transaction.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		StoredTask task = findUnlessReplaced(id);
-		if (task == null || (!task.state().isPending() && task.schedule() == null)) {
+		StoredTask stored = findUnlessReplaced(task.id());
+		if (stored == null || (!stored.state().isPending() && stored.schedule() == null)) {
 			return false;
 		}
-		Key key = key(task);
+		Key key = key(stored);
 		// An earlier call that waits to store a task with this key stays: it did not make
 		// this task pending.
 		return this.transaction.defer((this.transaction.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
@@ -120,9 +120,13 @@ public final class Pending {
 
 	private boolean countCancelled(String name, boolean cancelled) {
 		if (cancelled) {
-			this.transaction.count(name, TaskOutcome.CANCELLED);
+			withdrawn(name);
 		}
 		return cancelled;
+	}
+
+	void withdrawn(String name) {
+		this.transaction.count(name, TaskOutcome.CANCELLED);
 	}
 
 	/** A task that no earlier call of the transaction is going to cancel or replace. */
@@ -138,13 +142,6 @@ public final class Pending {
 				(task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE) : null;
 	}
 
-	/**
-	 * @param restore runs after a rollback to a savepoint from before this call
-	 */
-	void withdrawn(String name, Runnable restore) {
-		this.transaction.count(name, TaskOutcome.CANCELLED, restore);
-	}
-
 	void onRollback(Runnable action) {
 		this.transaction.onRollback(action);
 	}
@@ -153,11 +150,6 @@ public final class Pending {
 		DueTime due = DueTime.after(delay);
 		return changePending(() -> isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE),
 				() -> changeAll(id, (target) -> move(target, due) != null));
-	}
-
-	public boolean reschedule(String id, Duration delay) {
-		DueTime due = DueTime.after(delay);
-		return changePending(() -> isPending(id), () -> move(Target.of(id), due) != null);
 	}
 
 	boolean reschedule(Handle task, Duration delay) {

@@ -21,7 +21,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores schedules, each in place of those with its key under the earlier names of its
+ * Stores schedules, each in place of the one with its key under an earlier name of its
  * method. Thread-safe.
  */
 final class Schedules {
@@ -46,23 +46,24 @@ final class Schedules {
 	 */
 	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		Handle task = submission.task();
-		List<StoredTask> earlier = this.parts.handlers()
-			.allNames(task.name())
+		List<Target> targets = this.parts.ids(Objects.requireNonNull(task.taskId()))
 			.stream()
 			.skip(1)
-			.flatMap((name) -> this.parts.store().find(target(name, task)).stream())
+			.map((id) -> Target.of(id, Kind.SCHEDULE))
 			.toList();
-		DueTime next = next(schedule, earlier);
+		StoredTask earlier = targets.stream()
+			.flatMap((target) -> this.parts.store().find(target).stream())
+			.findFirst()
+			.orElse(null);
+		DueTime next = (earlier != null && isSame(earlier, schedule)) ? next(earlier, schedule) : null;
 		DueTime first = (next != null) ? next : first(schedule, initialDelay);
 		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);
-		long dueAt = keepDueTime(stored, schedule, earlier);
-		task.stored(stored.id(), dueAt);
-		earlier.forEach((old) -> this.parts.store().cancel(target(old.name(), task)));
-		this.transaction.expect(task.name(), dueAt, stored.now());
-	}
-
-	private static Target target(String name, Handle task) {
-		return Target.of(new TaskId(name, Objects.requireNonNull(task.key())), Kind.SCHEDULE);
+		task.stored(stored.id(), stored.dueAt());
+		if (earlier != null && stored.outcome() == Outcome.INSERTED) {
+			keepDueTime(task, stored, earlier, isSame(earlier, schedule));
+		}
+		targets.forEach(this.parts.store()::cancel);
+		this.transaction.expect(task.name(), task.dueAt().toEpochMilli(), stored.now());
 	}
 
 	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
@@ -77,19 +78,14 @@ final class Schedules {
 	 * had.
 	 */
 	boolean restore(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
-		String name = submission.name();
-		if (this.parts.store().find(target(name, submission.task())).isPresent()) {
+		TaskId id = Objects.requireNonNull(submission.task().taskId());
+		DueTime first = this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty() ? first(schedule, initialDelay)
+				: null;
+		Enqueued stored = (first != null) ? store(submission, schedule, first, true) : null;
+		if (stored == null || stored.outcome() == Outcome.PENDING) {
 			return false;
 		}
-		DueTime first = first(schedule, initialDelay);
-		if (first == null) {
-			return false;
-		}
-		Enqueued stored = store(submission, schedule, first, true);
-		if (stored.outcome() == Outcome.PENDING) {
-			return false;
-		}
-		this.transaction.expect(name, stored.dueAt(), stored.now());
+		this.transaction.expect(id.name(), stored.dueAt(), stored.now());
 		return true;
 	}
 
@@ -97,43 +93,25 @@ final class Schedules {
 		return Instant.ofEpochMilli(this.parts.store().now());
 	}
 
-	/**
-	 * The next time of the same schedule under an earlier name, {@code null} if there is
-	 * none.
-	 */
-	private @Nullable DueTime next(Schedule schedule, List<StoredTask> earlier) {
-		for (StoredTask task : earlier) {
-			if (isSame(task, schedule)) {
-				Instant time = Instant.ofEpochMilli(stored(task).scheduledAt());
-				// The run under the earlier name goes on to its end.
-				Instant next = (task.state() == State.RUNNING) ? schedule.next(time, now()) : time;
-				return (next != null) ? DueTime.at(next) : null;
-			}
-		}
-		return null;
+	/** The next time of the same schedule under an earlier name. */
+	private @Nullable DueTime next(StoredTask earlier, Schedule schedule) {
+		Instant time = Instant.ofEpochMilli(stored(earlier).scheduledAt());
+		// The run under the earlier name goes on to its end.
+		Instant next = (earlier.state() == State.RUNNING) ? schedule.next(time, now()) : time;
+		return (next != null) ? DueTime.at(next) : null;
 	}
 
 	/**
-	 * Moves a new schedule to the due time of the pending run under an earlier name: a
-	 * run of the same schedule may have been moved, and an overdue run of another one
-	 * stays due.
+	 * A run of the same schedule under an earlier name may have been moved, and an
+	 * overdue run of another one stays due.
 	 */
-	private long keepDueTime(Enqueued stored, Schedule schedule, List<StoredTask> earlier) {
-		if (stored.outcome() != Outcome.INSERTED) {
-			return stored.dueAt();
+	private void keepDueTime(Handle task, Enqueued stored, StoredTask earlier, boolean same) {
+		boolean overdue = earlier.dueAt() <= stored.now() && stored.now() < stored.dueAt();
+		if (earlier.state().isPending() && (same || overdue) && earlier.dueAt() != stored.dueAt()) {
+			DueTime due = DueTime.at(Instant.ofEpochMilli(earlier.dueAt()));
+			Moved moved = this.parts.store().move(Target.of(stored.id()), due);
+			task.moved((moved != null) ? moved.dueAt() : stored.dueAt());
 		}
-		for (StoredTask task : earlier) {
-			boolean same = isSame(task, schedule);
-			boolean overdue = task.dueAt() <= stored.now() && stored.now() < stored.dueAt();
-			if (task.state().isPending() && (same || overdue)) {
-				long dueAt = same ? task.dueAt() : Math.min(task.dueAt(), stored(task).scheduledAt());
-				Moved moved = (dueAt != stored.dueAt())
-						? this.parts.store().move(Target.of(stored.id()), DueTime.at(Instant.ofEpochMilli(dueAt)))
-						: null;
-				return (moved != null) ? moved.dueAt() : stored.dueAt();
-			}
-		}
-		return stored.dueAt();
 	}
 
 	private static boolean isSame(StoredTask task, Schedule schedule) {

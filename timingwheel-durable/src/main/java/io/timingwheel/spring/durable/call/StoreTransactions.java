@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.call;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -35,6 +36,11 @@ final class StoreTransactions {
 	synchronized TransactionalBodies find(Method method) {
 		TransactionalBodies found = this.found;
 		if (found == null) {
+			if (!this.store.canJoinTransactions()) {
+				throw new InvalidAnnotatedMethodException(method,
+						"@Delayed is transactional, but the store of its tasks takes part in no transaction",
+						"set timingwheel.store.type to jdbc, " + REMEDY);
+			}
 			found = search(method);
 			this.found = found;
 		}
@@ -46,25 +52,12 @@ final class StoreTransactions {
 	 * JpaTransactionManager} also offers its JDBC connection.
 	 */
 	private TransactionalBodies search(Method method) {
-		if (!this.store.canJoinTransactions()) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed is transactional, but the store of its tasks takes part in no transaction",
-					"set timingwheel.store.type to jdbc, " + REMEDY);
-		}
 		ObjectProvider<PlatformTransactionManager> managers = this.beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
-		PlatformTransactionManager primary = managers.getIfUnique();
-		if (primary != null) {
-			TransactionalBodies transactions = new TransactionalBodies(primary, this.store);
-			if (transactions.reachTheStore()) {
-				return transactions;
-			}
+		List<TransactionalBodies> found = reachTheStore(Stream.ofNullable(managers.getIfUnique()));
+		if (found.isEmpty()) {
+			found = reachTheStore(managers.stream());
 		}
-		List<TransactionalBodies> found = managers.stream()
-			.filter((manager) -> manager != primary)
-			.map((manager) -> new TransactionalBodies(manager, this.store))
-			.filter(TransactionalBodies::reachTheStore)
-			.toList();
 		if (found.isEmpty()) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is transactional, but no PlatformTransactionManager has transactions on the DataSource"
@@ -78,6 +71,12 @@ final class StoreTransactions {
 					"mark one of them as @Primary");
 		}
 		return found.get(0);
+	}
+
+	private List<TransactionalBodies> reachTheStore(Stream<PlatformTransactionManager> managers) {
+		return managers.map((manager) -> new TransactionalBodies(manager, this.store))
+			.filter(TransactionalBodies::reachTheStore)
+			.toList();
 	}
 
 }

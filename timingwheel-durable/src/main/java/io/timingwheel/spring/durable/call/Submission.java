@@ -45,7 +45,7 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 			return;
 		}
 		try {
-			this.handler.handleError(ex, this.arguments);
+			this.handler.method().errorHandler().accept(ex, this.arguments);
 		}
 		catch (Throwable thrown) {
 			logNotStored(ex);

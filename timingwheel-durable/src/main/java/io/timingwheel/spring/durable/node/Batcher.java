@@ -113,12 +113,7 @@ abstract class Batcher {
 			replied(batch, request(batch));
 		}
 		catch (Throwable ex) {
-			if (this.parts.availability().isRefusal(ex)) {
-				refused(batch, ex);
-			}
-			else {
-				failed(batch, ex);
-			}
+			failed(batch, ex);
 		}
 	}
 
@@ -145,22 +140,21 @@ abstract class Batcher {
 
 	/** If one task makes its requests fail, the others succeed one by one. */
 	private void failed(List<Run> batch, Throwable error) {
-		this.parts.availability().failed(this.caller, error);
 		this.limit = 1;
-		this.queue.addAll(batch);
-		this.failures++;
-		this.loop.sleep(BACKOFF.after(this.failures).toNanos());
-	}
-
-	private void refused(List<Run> batch, Throwable error) {
-		this.limit = 1;
-		if (batch.size() > 1 || change(batch.get(0))) {
+		boolean refused = this.parts.availability().isRefusal(error);
+		if (refused && (batch.size() > 1 || change(batch.get(0)))) {
 			this.queue.addAll(batch);
 			return;
 		}
 		this.parts.availability().failed(this.caller, error);
-		this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
-		addLater(batch.get(0), REFUSED_NANOS);
+		if (refused) {
+			this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
+			addLater(batch.get(0), REFUSED_NANOS);
+			return;
+		}
+		this.queue.addAll(batch);
+		this.failures++;
+		this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 	}
 
 }

@@ -2,11 +2,9 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-import io.timingwheel.DirectTask;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -47,7 +45,7 @@ final class Beginner extends Batcher {
 			return;
 		}
 		// A task of a limited name is leased before it begins only if it has expired.
-		boolean expired = !task.begun() && !task.suspect() && handler.expireAfter() != null
+		boolean expired = !task.begun() && !task.suspect() && handler.method().expireAfter() != null
 				&& this.names.policies().limits(handler) != null;
 		Run run = new Run(task, handler, this.names.window(handler), this.runner,
 				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()), expired);
@@ -67,7 +65,7 @@ final class Beginner extends Batcher {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
-		else if (task.lost() > this.parts.settings().maxLostDeliveries() && run.unknownSchedule == null) {
+		else if (task.lost() > this.parts.settings().maxLostDeliveries() && !run.hasUnknownSchedule()) {
 			// The first loss does not count: others may have ended the node.
 			run.withdraw();
 			this.settler.giveUp(run,
@@ -77,17 +75,8 @@ final class Beginner extends Batcher {
 		else if (task.begun()) {
 			this.runner.submit(run, term);
 		}
-		else {
-			beginWhenDue(run);
-		}
-	}
-
-	/** The timer of a task that is withdrawn meanwhile has no effect. */
-	private void beginWhenDue(Run run) {
-		try {
-			this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos);
-		}
-		catch (RejectedExecutionException ex) {
+		// The timer of a task that is withdrawn meanwhile has no effect.
+		else if (!this.parts.runAt(() -> add(run), run.dueNanos)) {
 			// The wheel is full or stopped.
 			this.held.wheelIsFull();
 			this.settler.giveBack(run);
@@ -119,7 +108,7 @@ final class Beginner extends Batcher {
 		Duration lease = this.parts.settings().lease();
 		this.term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
 		try {
-			return this.parts.store().begin(batch.stream().map(Run::ref).toList(), lease);
+			return this.parts.store().begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
 		}
 		catch (Throwable ex) {
 			batch.forEach(Run::waitAgain);

@@ -1,11 +1,13 @@
 package io.timingwheel.spring.durable.node;
 
+import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.aop.delayed.DurableMethod;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,18 +25,19 @@ public final class DurableHandlers {
 	 * @throws IllegalStateException if a name belongs to another method; nothing is added
 	 */
 	public synchronized DurableHandler register(DurableHandler handler) {
+		Method method = handler.method().method();
 		DurableHandler known = this.handlers.get(handler.name());
-		if (known != null && known.method().equals(handler.method())) {
+		if (known != null && known.method().method().equals(method)) {
 			return known;
 		}
 		Map<String, DurableHandler> extended = new HashMap<>(this.handlers);
-		namesOf(handler).forEach((name) -> {
+		for (String name : names(handler.method())) {
 			DurableHandler holder = extended.putIfAbsent(name, handler);
 			if (holder != null) {
 				throw new IllegalStateException("The name \"%s\" of durable tasks belongs to both %s and %s"
-					.formatted(name, holder.method(), handler.method()));
+					.formatted(name, holder.method().method(), method));
 			}
-		});
+		}
 		this.handlers = Map.copyOf(extended);
 		return handler;
 	}
@@ -59,18 +62,18 @@ public final class DurableHandlers {
 
 	/** The name of the handler, or the name itself without a handler. */
 	public String canonicalName(String nameOrAlias) {
-		DurableHandler handler = find(nameOrAlias);
-		return (handler != null) ? handler.name() : nameOrAlias;
+		return allNames(nameOrAlias).get(0);
 	}
 
 	/** The current name, then the aliases; the name alone without a handler. */
 	public List<String> allNames(String nameOrAlias) {
 		DurableHandler handler = find(nameOrAlias);
-		return (handler != null && !handler.aliases().isEmpty()) ? namesOf(handler).toList() : List.of(nameOrAlias);
+		return (handler != null) ? names(handler.method()) : List.of(nameOrAlias);
 	}
 
-	private static Stream<String> namesOf(DurableHandler handler) {
-		return Stream.concat(Stream.of(handler.name()), handler.aliases().stream());
+	/** The current name, then the aliases. */
+	public static List<String> names(DurableMethod method) {
+		return Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoreNode;
@@ -119,7 +120,11 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	public void pause() {
 		this.held.setOpen(false);
 		this.parts.availability().idle(Caller.CLAIM);
-		this.settler.giveBack((name) -> true);
+		giveBack((name) -> true);
+	}
+
+	private void giveBack(Predicate<String> names) {
+		this.settler.giveBack(names);
 		this.parts.loops().flush();
 	}
 
@@ -136,8 +141,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		names.forEach((each) -> this.parts.store().setPaused(each, paused));
 		this.policies.set(names, paused);
 		if (paused) {
-			this.settler.giveBack(names::contains);
-			this.parts.loops().flush();
+			giveBack(names::contains);
 		}
 		wake();
 	}
@@ -252,8 +256,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		}
 		try {
 			this.poller.loop().join(GRACE);
-			this.settler.giveBack((name) -> true);
-			this.parts.loops().flush();
+			giveBack((name) -> true);
 			if (!await(this::isIdle, period)) {
 				long cut = this.held.runs().stream().filter(Run::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,

@@ -1,9 +1,12 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -14,7 +17,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Looks after the declared schedules, reports the state of the node, and deletes what has
- * been dead for too long. A part that fails is tried again later.
+ * been dead for too long. What fails is tried again later.
  */
 final class Housekeeping {
 
@@ -26,13 +29,11 @@ final class Housekeeping {
 	/** The time between two looks for lost schedules. */
 	private static final long SCHEDULES_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-	/** The time between two attempts to store the schedules at the start. */
-	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+	/** Until the schedules are stored, and between two deletions with a retention. */
+	private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-	/** How many rounds there are in a retention, so that no task stays much longer. */
-	private static final int ROUNDS_PER_RETENTION = 20;
-
-	private static final long MIN_PAUSE = TimeUnit.SECONDS.toNanos(1);
+	/** How many looks there are in a retention, so that no task stays much longer. */
+	private static final int LOOKS_PER_RETENTION = 20;
 
 	private static final long MAX_PAUSE = TimeUnit.MINUTES.toNanos(10);
 
@@ -46,49 +47,43 @@ final class Housekeeping {
 
 	private final NodeLoop loop;
 
-	private long schedulesAt;
-
-	private long reportAt;
-
-	private long deletionAt;
+	/** What there is to do, which gives the nanoseconds until the next time, and when. */
+	private final Map<LongSupplier, Long> chores = new LinkedHashMap<>();
 
 	Housekeeping(NodeParts parts, Held held, BooleanSupplier schedules) {
 		this.parts = parts;
 		this.held = held;
 		this.schedules = schedules;
 		this.loop = parts.loops().loop("timing-wheel-housekeeping", this::round);
-		this.schedulesAt = parts.nanoTime();
-		this.reportAt = this.schedulesAt;
-		this.deletionAt = this.schedulesAt + retentionPause();
+		long now = parts.nanoTime();
+		this.chores.put(this::lookAfterSchedules, now);
+		this.chores.put(this::report, now);
+		this.chores.put(this::deleteDead, now + retentionPause());
 	}
 
 	NodeLoop loop() {
 		return this.loop;
 	}
 
+	private void round() {
+		this.chores.replaceAll((chore, dueAt) -> (!this.loop.isStopped() && this.parts.nanoTime() - dueAt >= 0)
+				? chore.getAsLong() + this.parts.nanoTime() : dueAt);
+		long now = this.parts.nanoTime();
+		this.loop.sleep(this.chores.values().stream().mapToLong((dueAt) -> dueAt - now).min().orElseThrow());
+	}
+
+	private long lookAfterSchedules() {
+		return attempt("look after the declared schedules", this.schedules) ? SCHEDULES_NANOS : SECOND;
+	}
+
+	private long report() {
+		heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
+		return TimeUnit.NANOSECONDS.convert(reportInterval());
+	}
+
 	Duration reportInterval() {
 		Duration poll = this.parts.settings().pollInterval();
 		return (poll.compareTo(HEARTBEAT) > 0) ? poll : HEARTBEAT;
-	}
-
-	private void round() {
-		if (isDue(this.schedulesAt)) {
-			boolean stored = attempt("look after the declared schedules", this.schedules);
-			this.schedulesAt = this.parts.nanoTime() + (stored ? SCHEDULES_NANOS : RETRY_NANOS);
-		}
-		if (isDue(this.reportAt)) {
-			heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
-			this.reportAt = this.parts.nanoTime() + TimeUnit.NANOSECONDS.convert(reportInterval());
-		}
-		if (isDue(this.deletionAt)) {
-			this.deletionAt = this.parts.nanoTime() + (deleteSomeDead() ? random(STEP_NANOS) : retentionPause());
-		}
-		long now = this.parts.nanoTime();
-		this.loop.sleep(Math.min(Math.min(this.schedulesAt - now, this.reportAt - now), this.deletionAt - now));
-	}
-
-	private boolean isDue(long time) {
-		return !this.loop.isStopped() && this.parts.nanoTime() - time >= 0;
 	}
 
 	void heartbeat(Activity activity) {
@@ -98,21 +93,21 @@ final class Housekeeping {
 		});
 	}
 
-	/** Gives {@code false} if the next deletion can wait. */
-	private boolean deleteSomeDead() {
+	private long deleteDead() {
 		Duration retention = this.parts.settings().deadRetention();
-		return retention != null && attempt("delete dead tasks", () -> {
+		boolean more = retention != null && attempt("delete dead tasks", () -> {
 			int deleted = this.parts.store().discardOlder(retention, DelayedTaskStore.MAX_STEP);
 			this.parts.count(Figure.EXPIRED_DEAD, deleted);
 			return deleted > 0;
 		});
+		return more ? random(STEP_NANOS) : retentionPause();
 	}
 
 	/** Random, so that the nodes do not all look at once. */
 	private long retentionPause() {
 		Duration retention = this.parts.settings().deadRetention();
-		long part = (retention != null) ? TimeUnit.NANOSECONDS.convert(retention) / ROUNDS_PER_RETENTION : MAX_PAUSE;
-		return random(Math.min(Math.max(part, MIN_PAUSE), MAX_PAUSE));
+		long part = (retention != null) ? TimeUnit.NANOSECONDS.convert(retention) / LOOKS_PER_RETENTION : MAX_PAUSE;
+		return random(Math.min(Math.max(part, SECOND), MAX_PAUSE));
 	}
 
 	/** Between half and one and a half times the given time. */

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
@@ -33,8 +34,8 @@ final class LeaseKeeper {
 	/** Whether the loop goes on without a wake-up. */
 	private volatile boolean watching;
 
-	/** The tasks of the requests that are under way. */
-	private volatile List<Run> renewing = List.of();
+	/** Counts the rounds, which tells a timer whether its requests have ended. */
+	private volatile int rounds;
 
 	LeaseKeeper(NodeParts parts, Held held) {
 		this.parts = parts;
@@ -64,44 +65,41 @@ final class LeaseKeeper {
 		}
 	}
 
-	private void giveUpEnded() {
-		long now = this.parts.nanoTime();
-		for (Run run : this.held.runs()) {
-			if (run.isLeased() && run.term.isOver(now)) {
-				lose(run);
-			}
-		}
+	private List<Run> leased(Predicate<Term> term) {
+		return this.held.runs().stream().filter((run) -> run.isLeased() && term.test(run.term)).toList();
 	}
 
 	private void round() {
-		giveUpEnded();
+		int round = this.rounds;
 		long now = this.parts.nanoTime();
-		List<Run> due = this.held.runs()
-			.stream()
-			.filter((run) -> run.isLeased() && run.term.isToBeRenewed(now))
-			.toList();
+		loseEnded();
+		List<Run> due = leased((term) -> term.isToBeRenewed(now));
 		if (due.isEmpty()) {
 			this.parts.availability().idle(Caller.RENEW);
 		}
 		else {
-			this.renewing = due;
-			giveUpDuring(due);
+			loseDuring(round);
 			for (int from = 0; from < due.size(); from += MAX_BATCH) {
 				renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
 			}
-			this.renewing = List.of();
 		}
+		this.rounds = round + 1;
 		// A task that begins after this line calls watch().
 		this.watching = false;
-		this.watching = this.held.runs().stream().anyMatch(Run::isLeased);
+		this.watching = !leased((term) -> true).isEmpty();
 		this.loop.await(this.watching ? this.roundNanos : Long.MAX_VALUE);
 	}
 
-	private void giveUpDuring(List<Run> requests) {
+	private void loseEnded() {
+		long now = this.parts.nanoTime();
+		leased((term) -> term.isOver(now)).forEach(this::lose);
+	}
+
+	private void loseDuring(int round) {
 		this.parts.runLater(() -> {
-			if (this.renewing == requests) {
-				giveUpEnded();
-				giveUpDuring(requests);
+			if (this.rounds == round) {
+				loseEnded();
+				loseDuring(round);
 			}
 		}, this.roundNanos);
 	}
@@ -109,24 +107,21 @@ final class LeaseKeeper {
 	private void renew(List<Run> runs) {
 		Duration lease = this.parts.settings().lease();
 		Term term = new Term(this.parts.nanoTime(), lease.toNanos());
-		List<Reply> replies;
 		try {
-			replies = this.parts.store().renew(runs.stream().map(Run::ref).toList(), lease);
-		}
-		catch (RuntimeException ex) {
-			// The next round tries again.
-			this.parts.availability().failed(Caller.RENEW, ex);
-			return;
-		}
-		this.parts.availability().succeeded(Caller.RENEW);
-		for (int i = 0; i < runs.size(); i++) {
-			switch (replies.get(i)) {
-				case DONE -> runs.get(i).term = term;
-				case REFUSED, SUPERSEDED -> lose(runs.get(i));
-				case BUSY -> {
-					// The next round tries again.
+			List<Reply> replies = this.parts.store().renew(runs.stream().map((run) -> run.task.ref()).toList(), lease);
+			this.parts.availability().succeeded(Caller.RENEW);
+			for (int i = 0; i < runs.size(); i++) {
+				if (replies.get(i) == Reply.DONE) {
+					runs.get(i).term = term;
+				}
+				else if (replies.get(i) != Reply.BUSY) {
+					lose(runs.get(i));
 				}
 			}
+		}
+		catch (RuntimeException ex) {
+			// The next round tries again, as for a task that is busy.
+			this.parts.availability().failed(Caller.RENEW, ex);
 		}
 	}
 

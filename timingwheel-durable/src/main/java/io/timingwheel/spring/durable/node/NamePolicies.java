@@ -2,10 +2,8 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -23,8 +21,6 @@ final class NamePolicies {
 	private final DurableHandlers handlers;
 
 	private final TaskPolicies policies;
-
-	private final Map<String, Optional<StartLimits>> limits = new ConcurrentHashMap<>();
 
 	private volatile Set<String> paused = Set.of();
 
@@ -88,25 +84,18 @@ final class NamePolicies {
 
 	/** {@code null} if the starts of the name are not limited. */
 	@Nullable StartLimits limits(DurableHandler handler) {
-		return this.limits
-			.computeIfAbsent(handler.name(), (name) -> Optional.ofNullable(limits(this.policies.of(name))))
-			.orElse(null);
-	}
-
-	private static @Nullable StartLimits limits(PolicySettings policy) {
-		Integer concurrent = policy.maxConcurrent();
-		Integer perKey = policy.maxConcurrentPerKey();
+		PolicySettings policy = this.policies.of(handler.name());
 		StartRate rate = policy.rate();
-		if (concurrent == null && perKey == null && rate == null) {
-			return null;
+		int concurrent = Objects.requireNonNullElse(policy.maxConcurrent(), 0);
+		int perKey = Objects.requireNonNullElse(policy.maxConcurrentPerKey(), 0);
+		if (rate != null) {
+			return new StartLimits(concurrent, perKey, micros(rate), burst(rate));
 		}
-		return new StartLimits((concurrent != null) ? concurrent : 0, (perKey != null) ? perKey : 0,
-				(rate != null) ? micros(rate.intervalNanos()) : 0, (rate != null) ? burst(rate) : 1);
+		return (concurrent + perKey > 0) ? new StartLimits(concurrent, perKey, 0, 1) : null;
 	}
 
-	private static long micros(long nanos) {
-		long nanosPerMicro = TimeUnit.MICROSECONDS.toNanos(1);
-		return (nanos + nanosPerMicro - 1) / nanosPerMicro;
+	private static long micros(StartRate rate) {
+		return TimeUnit.NANOSECONDS.toMicros(rate.intervalNanos() + 999);
 	}
 
 	/**

@@ -90,18 +90,17 @@ final class NameWindow {
 		this.held--;
 	}
 
-	synchronized boolean tryEnter() {
-		if (this.used >= this.size) {
+	/**
+	 * @param always also without room
+	 */
+	synchronized boolean enter(boolean always) {
+		if (!always && this.used >= this.size) {
 			setBacklog(true);
 			return false;
 		}
-		enter();
-		return true;
-	}
-
-	synchronized void enter() {
 		this.used++;
 		this.full |= this.used >= this.size;
+		return true;
 	}
 
 	/** The lateness of tasks that began before the size has changed does not count. */

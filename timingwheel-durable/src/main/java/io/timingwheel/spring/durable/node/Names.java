@@ -101,7 +101,7 @@ final class Names {
 		StartLimits limits = this.policies.limits(handler);
 		boolean later = due > 0 && limits == null && !window.hasBacklog();
 		return new Share(due, later ? Math.min(share, this.settings.batchSize()) : 0, limits,
-				(limits != null) ? handler.expireAfter() : null);
+				(limits != null) ? handler.method().expireAfter() : null);
 	}
 
 	void learn(ClaimRequest request, Claimed claimed) {

@@ -39,10 +39,15 @@ record NodeParts(DelayedTaskStore store, NodeSettings settings, TimingWheel whee
 		return this.wheel.nanoTime();
 	}
 
-	/** Runs an action on the wheel; {@code false} if the wheel is full or stopped. */
+	/** As {@link #runAt}, some time from now. */
 	boolean runLater(DirectTask action, long nanos) {
+		return runAt(action, nanoTime() + nanos);
+	}
+
+	/** Runs an action on the wheel; {@code false} if the wheel is full or stopped. */
+	boolean runAt(DirectTask action, long time) {
 		try {
-			this.wheel.scheduleAt(action, nanoTime() + nanos);
+			this.wheel.scheduleAt(action, time);
 			return true;
 		}
 		catch (RejectedExecutionException ex) {

@@ -16,13 +16,17 @@ import org.jspecify.annotations.Nullable;
 record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, Missed missed) {
 
 	/**
-	 * @return {@code null} if the task is not recurring
-	 * @throws IllegalArgumentException if this release does not know such a schedule
+	 * @return {@code null} if the task is not recurring, or this release does not know
+	 * such a schedule
 	 */
-	static @Nullable RecurringRun of(LeasedTask task, DurableHandler handler) {
+	static @Nullable RecurringRun of(LeasedTask task, Missed missed) {
 		StoredSchedule stored = task.schedule();
-		return (stored == null) ? null
-				: new RecurringRun(task, stored, Schedule.parse(stored.text()), handler.missed());
+		try {
+			return (stored != null) ? new RecurringRun(task, stored, Schedule.parse(stored.text()), missed) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	/** The same for all attempts at a run, unless the schedule changes in between. */

@@ -10,11 +10,10 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
-import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * monitor while calling the store or a body.
  */
 final class Run implements RoutedTask, TaskExecution {
-
-	private static final @Nullable Object[] NO_ARGUMENTS = {};
 
 	final LeasedTask task;
 
@@ -35,13 +32,10 @@ final class Run implements RoutedTask, TaskExecution {
 
 	final long dueNanos;
 
-	/** The store found the task too late, and did not count it for its limits. */
-	final boolean expired;
-
 	private final @Nullable RecurringRun recurring;
 
-	/** Why this node cannot run the task: its schedule is of a newer release. */
-	final @Nullable IllegalArgumentException unknownSchedule;
+	/** Too late to run. If the store found so, it did not count the task for its limits. */
+	volatile boolean expired;
 
 	private State state = State.WAITING;
 
@@ -61,10 +55,7 @@ final class Run implements RoutedTask, TaskExecution {
 	long latenessNanos;
 
 	/** Empty if they could not be read. */
-	@Nullable Object[] arguments = NO_ARGUMENTS;
-
-	/** Counted once the store knows of the end, {@code null} for nothing. */
-	@Nullable TaskOutcome outcome;
+	@Nullable Object[] arguments = {};
 
 	private @Nullable Settlement settlement;
 
@@ -81,35 +72,18 @@ final class Run implements RoutedTask, TaskExecution {
 		this.runner = runner;
 		this.dueNanos = dueNanos;
 		this.expired = expired;
-		RecurringRun recurring = null;
-		IllegalArgumentException unknownSchedule = null;
-		try {
-			recurring = RecurringRun.of(task, handler);
-		}
-		catch (IllegalArgumentException ex) {
-			unknownSchedule = ex;
-		}
-		this.recurring = recurring;
-		this.unknownSchedule = unknownSchedule;
+		this.recurring = RecurringRun.of(task, handler.missed());
 	}
 
-	TaskRef ref() {
-		return this.task.ref();
-	}
-
-	boolean isRecurring() {
-		return this.task.schedule() != null;
+	/** This node cannot run the task: its schedule is of a newer release. */
+	boolean hasUnknownSchedule() {
+		return this.task.schedule() != null && this.recurring == null;
 	}
 
 	/** What expires needs no thread, and a node has one suspect only. */
 	synchronized boolean admit() {
-		if (this.state != State.WAITING) {
-			return false;
-		}
-		if (this.expired || this.task.suspect()) {
-			this.window.enter();
-		}
-		else if (!this.window.tryEnter()) {
+		boolean always = this.expired || this.task.suspect();
+		if (this.state != State.WAITING || !this.window.enter(always)) {
 			return false;
 		}
 		this.state = State.BEGINNING;
@@ -134,16 +108,16 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/** Gives {@code false} if the task was withdrawn. */
-	synchronized boolean begin(LeaseKeeper.Term term) {
+	synchronized boolean begin(LeaseKeeper.Term term, long now) {
 		if (this.state == State.WAITING) {
-			this.window.enter();
+			this.window.enter(true);
 		}
 		else if (this.state != State.BEGINNING) {
 			return false;
 		}
 		this.term = term;
 		this.state = State.BEGUN;
-		this.begunAt = this.runner.nanoTime();
+		this.begunAt = now;
 		return true;
 	}
 
@@ -153,43 +127,33 @@ final class Run implements RoutedTask, TaskExecution {
 
 	/** Takes the task away, unless its body runs already. */
 	synchronized boolean withdraw() {
-		if (this.state != State.WAITING && this.state != State.BEGINNING && this.state != State.BEGUN) {
-			return false;
-		}
-		leave();
-		return true;
+		return this.state.compareTo(State.BEGUN) <= 0 && leave();
 	}
 
 	/** Takes the task away, and interrupts its body; {@code false} if that has ended. */
 	synchronized boolean loseLease() {
-		if (this.state != State.BEGUN && this.state != State.RUNNING) {
-			return false;
-		}
-		interrupt();
-		leave();
-		return true;
+		boolean lost = this.state == State.BEGUN || this.state == State.RUNNING;
+		return lost && interrupt() && leave();
 	}
 
-	private void leave() {
+	private boolean leave() {
 		if (this.state == State.BEGINNING || this.state == State.BEGUN) {
 			this.window.leave();
 		}
 		this.state = State.GONE;
-	}
-
-	synchronized boolean cutOff() {
-		if (this.state != State.RUNNING || !delaysShutdown()) {
-			return false;
-		}
-		interrupt();
 		return true;
 	}
 
-	private void interrupt() {
+	synchronized boolean cutOff() {
+		return this.state == State.RUNNING && delaysShutdown() && interrupt();
+	}
+
+	private boolean interrupt() {
 		if (this.thread != null) {
 			this.interrupted = true;
 			this.thread.interrupt();
 		}
+		return true;
 	}
 
 	synchronized boolean isRunning() {
@@ -205,7 +169,7 @@ final class Run implements RoutedTask, TaskExecution {
 
 	@Override
 	public Executor executor() {
-		return this.handler.executor().get();
+		return this.handler.method().executor().get();
 	}
 
 	@Override
@@ -230,26 +194,27 @@ final class Run implements RoutedTask, TaskExecution {
 		return true;
 	}
 
+	/** An unknown schedule may say what becomes of a late run. */
 	boolean isTooLate(long now, Duration missedAfter) {
-		Duration expireAfter = this.handler.expireAfter();
-		if ((expireAfter == null && this.recurring == null) || this.unknownSchedule != null) {
-			return false;
-		}
 		Duration lateness = Duration.ofNanos(Math.max(0, now - this.dueNanos));
-		return (expireAfter != null && lateness.compareTo(expireAfter) > 0) || this.expired || (this.recurring != null
-				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness, missedAfter));
+		Duration expireAfter = this.handler.method().expireAfter();
+		boolean skipped = this.recurring != null && attempt() == 1 && deliveries() == 1
+				&& this.recurring.isSkipped(lateness, missedAfter);
+		return !hasUnknownSchedule()
+				&& (this.expired || skipped || (expireAfter != null && lateness.compareTo(expireAfter) > 0));
 	}
 
 	void readArguments() throws Exception {
-		if (this.unknownSchedule != null) {
-			throw this.unknownSchedule;
+		if (this.recurring == null && this.task.schedule() != null) {
+			// Throws what is wrong.
+			Schedule.parse(this.task.schedule().text());
 		}
 		String payload = this.task.payload();
 		if (payload == null) {
 			throw new IllegalStateException(
 					"The payload is larger than timingwheel.store.max-payload-size of this node");
 		}
-		this.arguments = this.handler.arguments(payload);
+		this.arguments = this.handler.arguments().decode(payload);
 	}
 
 	@Nullable Object proceed() throws Throwable {
@@ -258,7 +223,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	@Nullable Object invoke() throws Throwable {
-		return this.handler.invoke(this.arguments);
+		return this.handler.method().body().invoke(this.arguments);
 	}
 
 	/**
@@ -284,28 +249,29 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.interrupted;
 	}
 
-	Settlement done() {
-		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), null)
-				: new Settlement.Acknowledge(ref());
+	/**
+	 * The end of a task, or of one run of a schedule.
+	 * @param error why it is given up, {@code null} if it is not
+	 */
+	Settlement end(@Nullable String error) {
+		if (this.recurring != null) {
+			return this.recurring.end(lateness(), storeTime(), error);
+		}
+		return (error != null) ? new Settlement.Bury(this.task.ref(), error)
+				: new Settlement.Acknowledge(this.task.ref());
 	}
 
-	Settlement givenUp(String reason) {
-		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), reason)
-				: new Settlement.Bury(ref(), reason);
-	}
-
-	/** The time by the store's clock, as this node estimates it. */
-	Instant storeTime() {
-		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
-	}
-
-	void setEnd(@Nullable TaskOutcome outcome, Settlement settlement) {
-		this.outcome = outcome;
+	void setSettlement(Settlement settlement) {
 		this.settlement = settlement;
 	}
 
 	Settlement settlement() {
 		return Objects.requireNonNull(this.settlement);
+	}
+
+	/** The time by the store's clock, as this node estimates it. */
+	Instant storeTime() {
+		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
 	}
 
 	@Override
@@ -351,7 +317,7 @@ final class Run implements RoutedTask, TaskExecution {
 
 	@Override
 	public Method method() {
-		return this.handler.method();
+		return this.handler.method().method();
 	}
 
 	@Override

@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
@@ -15,9 +15,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs the bodies of tasks that have begun. Thread-safe.
- */
+/** Runs the bodies of tasks that have begun. Thread-safe. */
 final class Runner {
 
 	private static final Log logger = LogFactory.getLog(Runner.class);
@@ -51,11 +49,11 @@ final class Runner {
 	}
 
 	void submit(Run run, LeaseKeeper.Term term) {
-		if (!run.begin(term)) {
+		long now = nanoTime();
+		if (!run.begin(term, now)) {
 			return;
 		}
 		this.leases.watch();
-		long now = nanoTime();
 		if (givesBack(run)) {
 			return;
 		}
@@ -67,7 +65,7 @@ final class Runner {
 		}
 		try {
 			// The executor may be a lazy bean that cannot be created now.
-			Executor executor = this.handOvers.resolve(run.handler.executor(), (error) -> fail(run, error));
+			Executor executor = this.handOvers.resolve(run.handler.method().executor(), (error) -> fail(run, error));
 			if (executor != null) {
 				handOverOrWait(run, executor);
 			}
@@ -107,16 +105,15 @@ final class Runner {
 	}
 
 	private void expire(Run run) {
+		run.expired = true;
 		run.end();
-		this.settler.done(run, TaskOutcome.EXPIRED);
+		this.settler.done(run);
 	}
 
 	/** Ends an attempt with an exception that came before the body. */
 	private void fail(Run run, Throwable error) {
 		if (run.start(nanoTime())) {
-			TaskRecorder recorder = this.parts.recorder(run);
-			recorder.begun();
-			ended(run, recorder, error, false);
+			attempt(run, () -> error, false);
 		}
 	}
 
@@ -130,21 +127,18 @@ final class Runner {
 		if (givesBack(run) || !run.start(now)) {
 			return;
 		}
-		Throwable unreadable = null;
 		try {
 			run.readArguments();
-			if (run.isTooLate(nanoTime(), this.missedAfter)) {
-				expire(run);
-				return;
-			}
 		}
 		catch (Throwable ex) {
-			unreadable = ex;
+			attempt(run, () -> ex, true);
+			return;
 		}
-		TaskRecorder recorder = this.parts.recorder(run);
-		recorder.begun();
-		Throwable error = (unreadable != null) ? unreadable : invoke(run);
-		ended(run, recorder, error, unreadable != null);
+		if (run.isTooLate(nanoTime(), this.missedAfter)) {
+			expire(run);
+			return;
+		}
+		attempt(run, () -> invoke(run), false);
 	}
 
 	private @Nullable Throwable invoke(Run run) {
@@ -162,39 +156,37 @@ final class Runner {
 		}
 	}
 
-	/** If this fails, the node forgets the task, which comes back after its lease. */
-	private void ended(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean unreadable) {
+	/** If the end fails, the node forgets the task, which comes back after its lease. */
+	private void attempt(Run run, Supplier<@Nullable Throwable> body, boolean unreadable) {
+		TaskRecorder recorder = this.parts.recorder(run);
+		recorder.begun();
+		Throwable error = body.get();
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		boolean held = run.end();
 		try {
 			recorder.executed(run.latenessNanos, run.startedNanos, this.parts::nanoTime);
-			settle(run, recorder, error, held, unreadable);
+			if (run.reply != null) {
+				this.settler.replied(run, run.reply);
+			}
+			else if (!held) {
+				recorder.abandoned();
+			}
+			else if (error == null) {
+				this.settler.done(run);
+			}
+			else if (run.wasCutOff()) {
+				this.settler.cutOff(run);
+			}
+			else {
+				recorder.ended(TaskOutcome.FAILED);
+				this.settler.failed(run, error, unreadable);
+			}
 		}
 		catch (Throwable ex) {
 			this.held.remove(run);
 			UserErrors.log(logger::error,
 					"The durable task %s could not be settled: it runs again when its lease has ended".formatted(run),
 					ex);
-		}
-	}
-
-	private void settle(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean held, boolean unreadable) {
-		Reply reply = run.reply;
-		if (reply != null) {
-			this.settler.replied(run, reply);
-		}
-		else if (!held) {
-			recorder.abandoned();
-		}
-		else if (error == null) {
-			this.settler.done(run, TaskOutcome.COMPLETED);
-		}
-		else if (run.wasCutOff()) {
-			this.settler.cutOff(run);
-		}
-		else {
-			recorder.ended(TaskOutcome.FAILED);
-			this.settler.failed(run, error, unreadable);
 		}
 	}
 

@@ -8,6 +8,7 @@ import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
 import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Repeat;
@@ -21,7 +22,6 @@ import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Settles tasks in the store, and removes them from this node once the store has replied.
@@ -38,8 +38,8 @@ final class Settler extends Batcher {
 		super(parts, held, "timing-wheel-settlements", Caller.SETTLE);
 	}
 
-	void done(Run run, TaskOutcome outcome) {
-		settle(run, outcome, run.done());
+	void done(Run run) {
+		settle(run, run.end(null));
 	}
 
 	/**
@@ -58,20 +58,17 @@ final class Settler extends Batcher {
 		if (unreadable && delay.compareTo(polls) < 0) {
 			delay = polls;
 		}
-		Settlement end = run.givenUp(text);
-		if (run.unknownSchedule != null || (attempt < maxAttempts && delay.toMillis() < millisTo(run, end))) {
+		boolean again = attempt < maxAttempts && delay.toMillis() < millisTo(run, run.end(text));
+		if (again || run.hasUnknownSchedule()) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			UserErrors.log(logger::debug, "The error of the failed attempt", error);
-			settle(run, null, new Retry(run.ref(), Math.min(attempt + 1, maxAttempts), delay, text));
+			settle(run, new Retry(run.task.ref(), Math.min(attempt + 1, maxAttempts), delay, text));
 			return;
 		}
-		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s has failed after %d attempts: %s"
-				: "The durable task %s is dead after %d attempts: %s")
-			.formatted(run, attempt, text));
-		settle(run, null, end);
+		giveUp(run, text);
 		try {
-			run.handler.handleError(error, run.arguments);
+			run.handler.method().errorHandler().accept(error, run.arguments);
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "The exception handler of the task " + run + " threw an exception itself", ex);
@@ -79,33 +76,29 @@ final class Settler extends Batcher {
 	}
 
 	void giveUp(Run run, String reason) {
-		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s is given up: %s"
-				: "The durable task %s is dead: %s")
-			.formatted(run, reason));
-		settle(run, null, run.givenUp(reason));
+		this.deaths.error(((run.task.schedule() != null) ? "A run of the recurring task %s is given up in attempt %d: %s"
+				: "The durable task %s is dead after attempt %d: %s")
+			.formatted(run, run.attempt(), reason));
+		settle(run, run.end(reason));
 	}
 
 	/** Does nothing if the body has started. */
 	void giveBack(Run run) {
 		if (run.withdraw()) {
-			settle(run, null, new Release(run.ref(), false));
+			settle(run, new Release(run.task.ref(), false));
 		}
 	}
 
 	void giveBack(Predicate<String> names) {
-		for (Run run : this.held.runs()) {
-			if (names.test(run.task.name())) {
-				giveBack(run);
-			}
-		}
+		this.held.runs().stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
 	}
 
 	void cutOff(Run run) {
-		settle(run, null, new Release(run.ref(), true));
+		settle(run, new Release(run.task.ref(), true));
 	}
 
-	private void settle(Run run, @Nullable TaskOutcome outcome, Settlement settlement) {
-		run.setEnd(outcome, settlement);
+	private void settle(Run run, Settlement settlement) {
+		run.setSettlement(settlement);
 		add(run);
 	}
 
@@ -120,7 +113,7 @@ final class Settler extends Batcher {
 			return;
 		}
 		try {
-			count(run, reply, this.parts.recorder(run));
+			count(run, run.settlement(), reply);
 		}
 		finally {
 			this.held.remove(run);
@@ -130,35 +123,37 @@ final class Settler extends Batcher {
 		}
 	}
 
-	private void count(Run run, Reply reply, TaskRecorder recorder) {
+	private void count(Run run, Settlement settlement, Reply reply) {
+		TaskRecorder recorder = this.parts.recorder(run);
 		boolean refused = reply == Reply.REFUSED;
-		boolean unstarted = false;
-		if (run.outcome == TaskOutcome.COMPLETED) {
+		boolean started = !(settlement instanceof Release release) || release.started();
+		if (refused && started) {
+			this.parts.count(Figure.LOST_LEASES, 1);
+		}
+		if (reply == Reply.SUPERSEDED) {
+			recorder.count(TaskOutcome.SUPERSEDED);
+		}
+		if (settlement instanceof Release) {
+			this.parts.count(Figure.RELEASED, 1);
+			if (started) {
+				recorder.abandoned();
+			}
+		}
+		else if (settlement instanceof Retry && reply == Reply.DONE) {
+			this.parts.count(Figure.RETRIED, 1);
+		}
+		else if (run.expired) {
+			if (!refused) {
+				recorder.count(TaskOutcome.EXPIRED);
+			}
+		}
+		else if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
 			if (refused) {
 				recorder.abandoned();
 			}
 			else {
 				recorder.ended(TaskOutcome.COMPLETED);
 			}
-		}
-		else if (run.outcome == TaskOutcome.EXPIRED && !refused) {
-			recorder.count(TaskOutcome.EXPIRED);
-		}
-		else if (run.settlement() instanceof Release release) {
-			unstarted = !release.started();
-			this.parts.count(Figure.RELEASED, 1);
-			if (release.started()) {
-				recorder.abandoned();
-			}
-		}
-		else if (run.settlement() instanceof Retry && reply == Reply.DONE) {
-			this.parts.count(Figure.RETRIED, 1);
-		}
-		if (reply == Reply.SUPERSEDED) {
-			recorder.count(TaskOutcome.SUPERSEDED);
-		}
-		if (refused && !unstarted) {
-			this.parts.count(Figure.LOST_LEASES, 1);
 		}
 	}
 
@@ -177,18 +172,16 @@ final class Settler extends Batcher {
 	@Override
 	boolean change(Run run) {
 		Settlement end = run.settlement();
-		Settlement ascii = end;
 		if (end instanceof Retry it) {
-			ascii = new Retry(it.task(), it.attempt(), it.delay(), TaskLimits.asciiError(it.error()));
+			run.setSettlement(new Retry(it.task(), it.attempt(), it.delay(), TaskLimits.asciiError(it.error())));
 		}
 		else if (end instanceof Bury it) {
-			ascii = new Bury(it.task(), TaskLimits.asciiError(it.reason()));
+			run.setSettlement(new Bury(it.task(), TaskLimits.asciiError(it.reason())));
 		}
 		else if (end instanceof Repeat it && it.error() != null) {
-			ascii = new Repeat(it.task(), it.schedule(), it.next(), TaskLimits.asciiError(it.error()));
+			run.setSettlement(new Repeat(it.task(), it.schedule(), it.next(), TaskLimits.asciiError(it.error())));
 		}
-		run.setEnd(run.outcome, ascii);
-		return !ascii.equals(end);
+		return !run.settlement().equals(end);
 	}
 
 }

@@ -58,15 +58,13 @@ final class StoreAvailability {
 
 	synchronized void failed(Caller caller, Throwable error) {
 		this.failing.put(caller, error);
-		begin();
-		String problem = isRefusal(error) ? REFUSED : UNREACHABLE;
-		if (this.logged.add(problem)) {
-			logger.warn("The store of durable tasks %s (%s): trying again until it is %s".formatted(problem,
-					caller.action, problem.equals(REFUSED) ? "accepted" : "back"), error);
-		}
-		else if (logger.isDebugEnabled()) {
+		boolean refused = isRefusal(error);
+		if (!begin(Set.of(refused ? REFUSED : UNREACHABLE))) {
 			logger.debug("Still failing: " + caller.action, error);
+			return;
 		}
+		logger.warn("The store of durable tasks %s (%s): trying again until it is %s"
+			.formatted(refused ? REFUSED : UNREACHABLE, caller.action, refused ? "accepted" : "back"), error);
 	}
 
 	void succeeded(Caller caller) {
@@ -91,27 +89,26 @@ final class StoreAvailability {
 		this.failing.remove(caller);
 		PartialOutage partial = this.partialOutage.get();
 		this.partial = partial;
-		if (partial != null) {
-			begin();
-			if (this.logged.addAll(partial.parts())) {
-				logger.warn("A part of the store of durable tasks does not answer (%s): its tasks wait until it is back"
-					.formatted(String.join(", ", partial.parts())), partial.cause());
-			}
-		}
-		else if (this.failing.isEmpty()) {
+		if (partial == null) {
 			end();
+		}
+		else if (begin(partial.parts())) {
+			logger.warn("A part of the store of durable tasks does not answer (%s): its tasks wait until it is back"
+				.formatted(String.join(", ", partial.parts())), partial.cause());
 		}
 	}
 
-	private void begin() {
+	/** Whether one of these problems was not logged yet. */
+	private boolean begin(Set<String> problems) {
 		if (this.downSince == null) {
 			this.downSince = Instant.now();
 		}
+		return this.logged.addAll(problems);
 	}
 
 	private void end() {
 		Instant since = this.downSince;
-		if (since != null) {
+		if (since != null && this.failing.isEmpty()) {
 			boolean onlyRefused = this.logged.equals(Set.of(REFUSED));
 			this.downSince = null;
 			this.logged.clear();

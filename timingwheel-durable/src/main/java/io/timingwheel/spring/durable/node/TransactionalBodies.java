@@ -4,7 +4,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
@@ -97,7 +96,7 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
 		}
-		run.setEnd(TaskOutcome.COMPLETED, run.done());
+		run.setSettlement(run.end(null));
 		if (!this.store.settleInTransaction(run.settlement())) {
 			run.reply = Reply.REFUSED;
 			throw new UnexpectedRollbackException("The lease of the durable task " + run

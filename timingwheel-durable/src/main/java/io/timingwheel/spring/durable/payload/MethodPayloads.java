@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.PayloadMigration;
+import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -37,7 +38,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1
  */
-public final class MethodPayloads {
+public final class MethodPayloads implements DurableHandler.Arguments {
 
 	/** The defaults of parameters that are not {@code null}. */
 	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
@@ -95,6 +96,7 @@ public final class MethodPayloads {
 	 * @throws IllegalArgumentException if the arguments cannot be stored, read back, or
 	 * do not fit
 	 */
+	@Override
 	public String encode(@Nullable Object[] arguments) {
 		if (arguments.length != this.types.size()) {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name(),
@@ -140,6 +142,7 @@ public final class MethodPayloads {
 	 * Migrates arguments that do not fit, if there is a migration.
 	 * @throws UndecodablePayloadException says why, and quotes nothing of the payload
 	 */
+	@Override
 	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
 		String json = arguments(payload);
 		try {

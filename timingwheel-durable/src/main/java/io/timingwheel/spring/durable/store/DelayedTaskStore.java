@@ -20,47 +20,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * <b>Ids, fences and keys.</b> Each insert and each replacement makes a new id, which is
- * never used again. The fence of a task rises where the table says so: it becomes greater
- * than before, and at least the time in microseconds. The store accepts the message of a
- * node about a task only with the id and the fence of the current lease. A node that was
- * stopped for longer than its lease therefore cannot change a task that another node has
- * claimed. A key belongs to at most one pending task of a name. A task gives up its key
- * when it begins.
+ * never used again. Where the table says so, the fence becomes greater than before, and
+ * at least the time in microseconds. A message of a node about a task needs the id and
+ * the fence of the current lease, so that a node that was stopped for too long changes
+ * nothing. A key belongs to at most one pending task of a name.
  *
  * <p>
- * <b>Callers.</b> Applications store, cancel and move tasks. These calls take part in the
- * transaction of the calling thread if {@link #joinsTransaction()} says so, and may wait
- * for its locks. Nodes claim tasks and report the results, from {@link #claim} to
- * {@link #heartbeat}. These calls are outside of any transaction and do not wait for the
- * locks of others: the reply is {@link Reply#BUSY}. One call is an exception:
+ * <b>Callers.</b> Calls of applications take part in the transaction of the calling
+ * thread if {@link #joinsTransaction()} says so, and may wait for its locks. Those of
+ * nodes, from {@link #claim} to {@link #heartbeat}, are outside of any transaction and do
+ * not wait for the locks of others: the reply is {@link Reply#BUSY}. Only
  * {@link #settleInTransaction} is part of the body's transaction. A node may repeat its
  * calls, since a reply can get lost. A repeated call changes nothing more and gets the
  * reply {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
- * <b>What callers check.</b> Names and keys fit {@link TaskLimits}, and lists are not
- * empty. The callers in this library check this, so a store need not. {@link #enqueue} is
- * an exception, since applications may call it directly: see there.
- *
- * <p>
- * <b>Threads and errors.</b> All methods are thread-safe. They may throw any
- * {@link RuntimeException} if the store cannot be reached. It is then unknown whether the
- * call took effect.
+ * Names and keys fit {@link TaskLimits}, and lists are not empty: callers check this. All
+ * methods are thread-safe. They may throw any {@link RuntimeException} if the store
+ * cannot be reached. It is then unknown whether the call took effect.
  *
  * @since 0.1
  */
 public interface DelayedTaskStore {
 
-	/** The last time that can be stored. Doubles hold all milliseconds up to it. */
+	/** Doubles hold all milliseconds up to it. */
 	long MAX_TIME = 9_000_000_000_000_000L;
 
-	/** How many characters of an error or a reason are kept. */
 	int MAX_ERROR_LENGTH = 2000;
 
-	/** How many characters the trace of a caller may have. */
 	int MAX_TRACEPARENT_LENGTH = 55;
 
-	/** How many characters the text of a schedule may have. */
 	int MAX_SCHEDULE_LENGTH = 255;
 
 	/**
@@ -83,28 +72,24 @@ public interface DelayedTaskStore {
 	/**
 	 * Stores tasks as if one after another: the later of two tasks with the same key
 	 * finds the earlier one pending. A store with transactions stores all or none; in a
-	 * transaction without savepoints the caller has to roll back if this method throws. A
-	 * store without transactions may have stored some of the tasks when it throws.
+	 * transaction without savepoints the caller has to roll back if this method throws.
 	 * @param tasks often a single one, which stores do without the cost of a bulk
 	 * @return the result for each task, in this order
 	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
-	 * {@link TaskLimits})
-	 * @throws PartlyStoredException if the store knows that some of the tasks are stored,
-	 * and which
+	 * {@link TaskLimits}): applications may call this method directly
+	 * @throws PartlyStoredException if a store without transactions has stored some of
+	 * the tasks, and knows which
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks);
 
 	/**
-	 * Stores a schedule as a recurring task. A name has at most one schedule with a key,
-	 * beside a task that runs once. If the stored schedule has the same text, its next
-	 * time stays, and it gets the new payload. If the text differs, the new schedule
-	 * replaces it. A run that has begun goes on to its end first. A run that is overdue
-	 * stays due, unless the first run of the new schedule is due too. Takes part in the
-	 * transaction of the calling thread as {@link #enqueue} does.
+	 * Stores a schedule as a recurring task, in place of the one with its key. If the
+	 * stored schedule has the same text, its next time stays, and it gets the new
+	 * payload. A run that has begun goes on to its end first. A run that is overdue stays
+	 * due, unless the first run of the new schedule is due too.
 	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
 	 * if the text was the same, or if the schedule was not lost
-	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
-	 * {@link TaskLimits})
+	 * @throws IllegalArgumentException as {@link #enqueue}
 	 * @throws UnsupportedOperationException if this store keeps no schedules
 	 */
 	default Enqueued recur(NewSchedule schedule) {
@@ -154,24 +139,20 @@ public interface DelayedTaskStore {
 	 * Claims tasks that are due, or due within the look-ahead, and tasks whose lease has
 	 * ended, the earliest first. Makes one cheap request if there is nothing to claim.
 	 * Tasks of other names, of paused names, and beyond the limit of their name do not
-	 * slow the claim down, however many there are.
+	 * slow the claim down, however many there are. If the reply is lost, the tasks are
+	 * claimed again when their leases end.
 	 *
 	 * <p>
 	 * A task that is due begins with the claim, unless one of its deliveries was lost. A
-	 * task that is due later is leased, unless its name is limited: a limited name leases
-	 * none of its tasks before they are due.
+	 * task that is due later is leased, unless its name is limited.
 	 *
 	 * <p>
-	 * <b>Lost deliveries.</b> If the lease of a running task ends, its delivery is lost:
-	 * the task may have ended its node, or the reply to the claim was lost. The claim
-	 * that finds such a task makes it scheduled, with one more lost delivery, and says so
+	 * If the lease of a running task ends, its delivery is lost: the task may have ended
+	 * its node, or the reply to the claim was lost. The claim that finds such a task
+	 * makes it scheduled, with one more lost delivery, and says so
 	 * ({@link Claimed#newSuspects()}). Only a request for a suspect claims it again. It
 	 * is then leased and begins by {@link #begin}, so that a lost reply to this claim
 	 * counts for nothing.
-	 *
-	 * <p>
-	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when
-	 * their leases end.
 	 */
 	Claimed claim(ClaimRequest request);
 
@@ -192,8 +173,7 @@ public interface DelayedTaskStore {
 	List<Reply> renew(List<TaskRef> tasks, Duration lease);
 
 	/**
-	 * Ends what a node does with tasks that it has leased, begun or not as the kind of
-	 * the settlement says.
+	 * Ends what a node does with tasks that it has leased.
 	 * @return a reply for each task, in this order. {@link Reply#DONE} also for an
 	 * acknowledged or repeated task that no longer exists. {@link Reply#SUPERSEDED} for a
 	 * retried or released task that was deleted, since a newer task has its key or its
@@ -220,7 +200,7 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Keeps what a node reports about itself every few seconds, and when it ends, for
-	 * {@link #nodes()}. A store that does not override this method keeps no reports.
+	 * {@link #nodes()}.
 	 */
 	default void heartbeat(NodeState state) {
 	}
@@ -262,28 +242,24 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Counts the tasks of names. The cost is limited, however many tasks there are: a
-	 * count beyond a cap may be a lower bound or an estimate
-	 * ({@link StoredCounts#estimated()}).
+	 * Counts the tasks of names, at a limited cost: a count beyond a cap may be a lower
+	 * bound or an estimate ({@link StoredCounts#estimated()}).
 	 * @param names none means all names that have a task
 	 * @return the counts of those names that have a task
 	 */
 	Map<String, StoredCounts> counts(Collection<String> names);
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead. The cost
-	 * is limited: beyond a number of tasks, a store estimates the counts or leaves out
-	 * later spans. A store that does not override this method counts nothing.
+	 * Counts how many pending tasks fall due in equal spans of the time ahead, at a
+	 * limited cost: a store may estimate the counts or leave out later spans.
 	 */
 	default Forecast forecast(Forecast.Query query) {
 		return new Forecast(now(), Map.of());
 	}
 
 	/**
-	 * Pauses a name, with or without tasks, for all nodes, or resumes it. The tasks of a
-	 * paused name stay as they are, and no claim takes them. Each claim gives the paused
-	 * names ({@link Claimed#pausedNames()}), so that nodes give back the tasks that have
-	 * not begun.
+	 * Pauses a name, with or without tasks, for all nodes, or resumes it. No claim takes
+	 * the tasks of a paused name, and each claim gives the paused names.
 	 * @throws UnsupportedOperationException if this store cannot pause names
 	 */
 	default void setPaused(String name, boolean paused) {
@@ -293,8 +269,7 @@ public interface DelayedTaskStore {
 
 	/**
 	 * What the nodes have reported within the {@link #NODE_RETENTION}.
-	 * @return at most {@link #MAX_NODES}, the one that reported last first; none if this
-	 * store keeps no reports
+	 * @return at most {@link #MAX_NODES}, the one that reported last first
 	 */
 	default List<NodeState.Reported> nodes() {
 		return List.of();
@@ -316,9 +291,8 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Whether this store has answered a request and refused it, such as for a lack of
-	 * rights. The same request will be refused again. A store that was away or too busy
-	 * has refused nothing.
+	 * Whether this store has answered a request and refused it for good, such as for a
+	 * lack of rights. A store that was away or too busy has refused nothing.
 	 * @param error what a method of this store has thrown
 	 */
 	default boolean isRefusal(Throwable error) {
@@ -345,7 +319,7 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * The reply of the store to a node, for one task.
+	 * The reply to a node, for one task.
 	 *
 	 * @since 0.1
 	 */

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -81,10 +80,11 @@ public final class EnqueueCombiner {
 	private Enqueued send() {
 		boolean interrupted = Thread.interrupted();
 		List<Call> calls = take();
-		List<Supplier<Enqueued>> results = store(calls.stream().map(Call::task).toList());
+		IntFunction<Enqueued> results = store(calls.stream().map(Call::task).toList());
 		Call next = appointSender();
 		for (int i = 1; i < calls.size(); i++) {
-			calls.get(i).next().complete(results.get(i));
+			int position = i;
+			calls.get(i).next().complete(() -> results.apply(position));
 		}
 		if (next != null) {
 			// This comes last, so that the callers of this request may come back before.
@@ -93,7 +93,7 @@ public final class EnqueueCombiner {
 		if (interrupted) {
 			Thread.currentThread().interrupt();
 		}
-		return results.get(0).get();
+		return results.apply(0);
 	}
 
 	/** As many as a request can have. The first is that of the sender. */
@@ -111,23 +111,19 @@ public final class EnqueueCombiner {
 	}
 
 	/** Stores tasks in one request. The caller of a task takes its result. */
-	private List<Supplier<Enqueued>> store(List<NewTask> tasks) {
+	private IntFunction<Enqueued> store(List<NewTask> tasks) {
 		try {
 			List<Enqueued> enqueued = this.together.send(tasks);
-			return results(tasks, (i) -> (enqueued != null) ? enqueued.get(i) : this.alone.apply(tasks.get(i)));
+			return (i) -> (enqueued != null) ? enqueued.get(i) : this.alone.apply(tasks.get(i));
 		}
 		catch (PartlyStoredException ex) {
-			return results(tasks, (i) -> Optional.ofNullable(ex.enqueued().get(i)).orElseThrow(ex::failure));
+			return (i) -> Optional.ofNullable(ex.enqueued().get(i)).orElseThrow(ex::failure);
 		}
 		catch (RuntimeException | Error ex) {
-			return results(tasks, (i) -> {
+			return (i) -> {
 				throw ex;
-			});
+			};
 		}
-	}
-
-	private static List<Supplier<Enqueued>> results(List<NewTask> tasks, IntFunction<Enqueued> result) {
-		return IntStream.range(0, tasks.size()).<Supplier<Enqueued>>mapToObj((i) -> () -> result.apply(i)).toList();
 	}
 
 	/**

@@ -23,10 +23,9 @@ public sealed interface Settlement {
 	}
 
 	/**
-	 * A run of a recurring task has ended or is left out. The task, leased or running,
-	 * becomes scheduled for its next run, as if it had never been tried. It is deleted if
-	 * its schedule has ended during the run, or has no further run. If it has got another
-	 * schedule during the run, it becomes scheduled for the first time of that one.
+	 * A run of a recurring task has ended or is left out. The task becomes scheduled for
+	 * its next run, or for the first time of the schedule that it got during the run. It
+	 * is deleted if its schedule has ended.
 	 *
 	 * @param schedule the text of the schedule from which the time follows
 	 * @param next when the next run is due, {@code null} if there is none
@@ -39,9 +38,8 @@ public sealed interface Settlement {
 	}
 
 	/**
-	 * A running task has failed, and becomes scheduled for another attempt, with its key
-	 * and without lost deliveries. It is deleted if its key now belongs to a newer task,
-	 * or as the last run of a schedule that was cancelled.
+	 * A running task has failed, and becomes scheduled for another attempt. It is deleted
+	 * if its key belongs to a newer task, or as the last run of a cancelled schedule.
 	 *
 	 * @param attempt the number of the next attempt
 	 * @param delay how long from now the task is due
@@ -53,10 +51,9 @@ public sealed interface Settlement {
 	}
 
 	/**
-	 * The node gives a task back, leased or running. Any node can claim it at once. The
-	 * due time, the attempt and the lost deliveries stay. A running task takes its key
-	 * again; it is deleted if the key now belongs to a newer task, or as the last run of
-	 * a schedule that was cancelled.
+	 * The node gives a task back, leased or running. The due time, the attempt and the
+	 * lost deliveries stay. A running task takes its key again, or is deleted as by
+	 * {@link Retry}.
 	 *
 	 * @param started whether the body has started. If not, a delivery that has begun does
 	 * not count, so that a schedule that leaves missed times out keeps such a run
@@ -67,10 +64,9 @@ public sealed interface Settlement {
 	}
 
 	/**
-	 * The node gives a task up for good, leased or running. The store keeps it dead,
-	 * without its key, until it is requeued or discarded. A store may keep a limited
-	 * number, and then drops the oldest. The last run of a schedule that was cancelled is
-	 * deleted.
+	 * The node gives a task up for good. The store keeps it dead, without its key, until
+	 * it is requeued or discarded. A store may keep a limited number, and then drops the
+	 * oldest. The last run of a cancelled schedule is deleted.
 	 *
 	 * @param reason at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
 	 * @since 0.1

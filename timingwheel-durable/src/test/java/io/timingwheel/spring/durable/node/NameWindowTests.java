@@ -35,7 +35,7 @@ class NameWindowTests {
 	}
 
 	private long begin() {
-		this.window.enter();
+		this.window.enter(true);
 		return this.clock.get();
 	}
 
@@ -96,7 +96,7 @@ class NameWindowTests {
 	@Test
 	void itTellsOnceThatHalfOfItIsFree() {
 		List<Long> begun = fill();
-		assertThat(this.window.tryEnter()).isFalse();
+		assertThat(this.window.enter(false)).isFalse();
 		assertThat(this.window.hasBacklog()).isTrue();
 		assertThat(this.window.hasRoomOrTells()).isFalse();
 		begun.subList(0, 3).forEach(this.window::started);

@@ -1,10 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -43,44 +40,11 @@ class RecurringRunTests {
 	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
 		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
 				new StoredSchedule("every(PT1S)", TIME));
-		DueTime due = RecurringRun.of(task, new Handler(missed))
+		DueTime due = RecurringRun.of(task, missed)
 			.end(Duration.ofMillis(latenessMillis), Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
 			.next();
 		assertThat(due.absolute()).isTrue();
 		return due.millis();
-	}
-
-	private record Handler(Missed missed) implements DurableHandler {
-
-		@Override
-		public String name() {
-			return "name";
-		}
-
-		@Override
-		public Method method() {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public Object[] arguments(String payload) {
-			return new Object[0];
-		}
-
-		@Override
-		public Supplier<? extends Executor> executor() {
-			return () -> Runnable::run;
-		}
-
-		@Override
-		public Object invoke(Object[] arguments) {
-			return null;
-		}
-
-		@Override
-		public void handleError(Throwable error, Object[] arguments) {
-		}
-
 	}
 
 }

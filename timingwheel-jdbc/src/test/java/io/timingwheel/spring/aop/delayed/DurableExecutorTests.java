@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -12,8 +11,10 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
@@ -99,7 +100,7 @@ class DurableExecutorTests {
 	}
 
 	private static void enqueue(ApplicationContext context, Handler handler) {
-		context.getBean(DurableHandlers.class).register(handler);
+		context.getBean(DurableHandlers.class).register(handler.make(context.getBean(PayloadCodec.class)));
 		context.getBean(DelayedTaskOperations.class)
 			.enqueueAll(List.of(DurableCall.of(handler.name(), Duration.ofMillis(1))));
 	}
@@ -134,31 +135,18 @@ class DurableExecutorTests {
 	 * @param onError runs when the task is dead
 	 * @param runs how often the body has run
 	 */
-	private record Handler(String name, Supplier<? extends Executor> executor, Runnable onError,
-			AtomicInteger runs) implements DurableHandler {
+	private record Handler(String name, Supplier<? extends Executor> executor, Runnable onError, AtomicInteger runs) {
 
 		Handler(String name, Supplier<? extends Executor> executor, Runnable onError) {
 			this(name, executor, onError, new AtomicInteger());
 		}
 
-		@Override
-		public Method method() {
-			return ReflectionUtils.findMethod(Object.class, this.name);
-		}
-
-		@Override
-		public Object[] arguments(String payload) {
-			return new Object[0];
-		}
-
-		@Override
-		public Object invoke(Object[] arguments) {
-			return this.runs.incrementAndGet();
-		}
-
-		@Override
-		public void handleError(Throwable error, Object[] arguments) {
-			this.onError.run();
+		DurableHandler make(PayloadCodec codec) {
+			DurableMethod method = new DurableMethod(this.name, List.of(),
+					ReflectionUtils.findMethod(Object.class, this.name), List.of(), this.executor, null, false, null,
+					(arguments) -> this.runs.incrementAndGet(), (error, arguments) -> this.onError.run());
+			return new DurableHandler(method, codec.payloads(List.of(this.name), method.method(), List.of()),
+					Missed.ONCE, null);
 		}
 
 	}

@@ -235,7 +235,7 @@ class DurableNodeTests extends NodeTestSupport {
 
 	@Test
 	void aMissedRunIsSkipped() {
-		handle(new NumberHandler(NAME, this::count, Runnable::run, null, Missed.SKIP));
+		handle(NumberHandler.of(NAME, this::count, Runnable::run, null, Missed.SKIP));
 		recur("every(PT1H)", Duration.ZERO);
 		advance(LEASE.multipliedBy(2).plusSeconds(1));
 		node();
@@ -247,7 +247,7 @@ class DurableNodeTests extends NodeTestSupport {
 
 	@Test
 	void aTaskThatIsTooLateDoesNotRun() {
-		handle(new NumberHandler(NAME, this::count, Runnable::run, Duration.ofSeconds(10), Missed.ONCE));
+		handle(NumberHandler.of(NAME, this::count, Runnable::run, Duration.ofSeconds(10), Missed.ONCE));
 		enqueue(1, Duration.ZERO);
 		advance(Duration.ofSeconds(11));
 		enqueue(2, Duration.ZERO);
@@ -333,7 +333,7 @@ class DurableNodeTests extends NodeTestSupport {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aLateRunThatWasGivenBackIsSkippedUnlessItsBodyHasStarted(boolean started) {
-		handle(new NumberHandler(NAME, this::count, Runnable::run, null, Missed.SKIP));
+		handle(NumberHandler.of(NAME, this::count, Runnable::run, null, Missed.SKIP));
 		recur("every(PT1H)", Duration.ZERO);
 		this.store.settle(List.of(new Settlement.Release(claimAndForget(), started)));
 		advance(LEASE.multipliedBy(2).plusSeconds(1));

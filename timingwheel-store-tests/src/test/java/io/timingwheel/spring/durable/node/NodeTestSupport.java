@@ -99,12 +99,12 @@ abstract class NodeTestSupport {
 		return 1_700_000_000_000L + this.time.nanoTime() / 1_000_000;
 	}
 
-	void handle(NumberHandler handler) {
+	void handle(DurableHandler handler) {
 		this.handlers.register(handler);
 	}
 
 	void handle(String name, NumberHandler.Body body) {
-		handle(new NumberHandler(name, body));
+		handle(NumberHandler.of(name, body));
 	}
 
 	DurableNode node() {

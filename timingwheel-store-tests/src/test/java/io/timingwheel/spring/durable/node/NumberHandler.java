@@ -1,46 +1,45 @@
 package io.timingwheel.spring.durable.node;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
+import io.timingwheel.spring.aop.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the tasks of a name, whose payload is a number.
+ * Makes handlers of tasks whose payload is a number.
  */
-record NumberHandler(String name, Body body, Executor anExecutor, @Nullable Duration expireAfter,
-		Missed missed) implements DurableHandler {
+final class NumberHandler {
 
-	NumberHandler(String name, Body body) {
-		this(name, body, Runnable::run, null, Missed.ONCE);
+	private NumberHandler() {
 	}
 
-	@Override
-	public Method method() {
-		return NumberHandler.class.getDeclaredMethods()[0];
+	static DurableHandler of(String name, Body body) {
+		return of(name, body, Runnable::run, null, Missed.ONCE);
 	}
 
-	@Override
-	public Supplier<? extends Executor> executor() {
-		return () -> this.anExecutor;
-	}
+	static DurableHandler of(String name, Body body, Executor executor, @Nullable Duration expireAfter, Missed missed) {
+		DurableMethod method = new DurableMethod(name, List.of(), NumberHandler.class.getDeclaredMethods()[0],
+				List.of(int.class), () -> executor, expireAfter, false, null, (arguments) -> {
+					body.run((Integer) arguments[0]);
+					return null;
+				}, (error, arguments) -> {
+				});
+		return new DurableHandler(method, new DurableHandler.Arguments() {
 
-	@Override
-	public Object[] arguments(String payload) {
-		return new Object[] { Integer.valueOf(payload) };
-	}
+			@Override
+			public String encode(@Nullable Object[] arguments) {
+				return String.valueOf(arguments[0]);
+			}
 
-	@Override
-	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		this.body.run((Integer) arguments[0]);
-		return null;
-	}
+			@Override
+			public @Nullable Object[] decode(String payload) {
+				return new Object[] { Integer.valueOf(payload) };
+			}
 
-	@Override
-	public void handleError(Throwable error, @Nullable Object[] arguments) {
+		}, missed, null);
 	}
 
 	interface Body {

@@ -58,7 +58,7 @@ class RunningTaskTests extends NodeTestSupport {
 	}
 
 	private void handleOnThreads(String name, NumberHandler.Body body) {
-		handle(new NumberHandler(name, body, this.executor, null, Missed.ONCE));
+		handle(NumberHandler.of(name, body, this.executor, null, Missed.ONCE));
 	}
 
 	private void waitForEnd(int number) throws InterruptedException {
@@ -169,7 +169,7 @@ class RunningTaskTests extends NodeTestSupport {
 
 		});
 		Queue<Runnable> withoutThread = new ConcurrentLinkedQueue<>();
-		handle(new NumberHandler(NAME, (number) -> {
+		handle(NumberHandler.of(NAME, (number) -> {
 		}, withoutThread::add, null, Missed.ONCE));
 		handle("other", (number) -> this.started.incrementAndGet());
 		IntStream.range(0, NameWindow.MIN_SIZE).forEach((number) -> enqueue(number, Duration.ZERO));
@@ -288,7 +288,7 @@ class RunningTaskTests extends NodeTestSupport {
 	@Test
 	void anExecutorThatRefusesGetsItsTasksLater() {
 		ThreadPoolExecutor one = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new SynchronousQueue<>());
-		handle(new NumberHandler(NAME, (number) -> this.started.incrementAndGet(), one, null, Missed.ONCE));
+		handle(NumberHandler.of(NAME, (number) -> this.started.incrementAndGet(), one, null, Missed.ONCE));
 		IntStream.range(0, 20).forEach((number) -> enqueue(number, Duration.ZERO));
 		nodeOnThreads();
 		await().until(() -> this.started.get() == 20);
