@@ -24,14 +24,12 @@ public interface DurableTaskAdmin {
 	 */
 	void pause();
 
-	/**
-	 * Ends a {@link #pause()}.
-	 */
+	/** Ends a {@link #pause()}. */
 	void resume();
 
 	/**
-	 * Tells whether this node claims tasks.
-	 * @return {@code false} during a pause, and once the application shuts down
+	 * Whether this node claims tasks: not during a pause, nor once the application shuts
+	 * down.
 	 */
 	boolean isClaiming();
 
@@ -39,41 +37,27 @@ public interface DurableTaskAdmin {
 	 * Pauses a name for all nodes, or resumes it. This includes the earlier names of the
 	 * method. This node gives the tasks of the name back that have not begun. Other nodes
 	 * do so at their next poll. Bodies that run go on.
-	 * @param name the name
-	 * @param paused whether the name is paused from now on
 	 * @throws IllegalArgumentException if there can be no such name
 	 * @throws UnsupportedOperationException if the store cannot pause names
 	 */
 	void setPaused(String name, boolean paused);
 
 	/**
-	 * Tells whether this node starts no task of a name, since the policy of the name or
-	 * the switch in the store says so.
-	 * @param name the name
-	 * @return the state at the latest poll of this node, or after its latest change
+	 * Whether this node starts no task of a name, since the policy of the name or the
+	 * switch in the store says so, as of the latest poll or change of this node.
 	 */
 	boolean isPaused(String name);
 
 	/**
-	 * Reads the dead tasks of a name and of the earlier names of its method.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the one that died last first
+	 * Reads at most so many dead tasks of a name and of the earlier names of its method,
+	 * the one that died last first.
 	 */
 	List<StoredTask> findDead(String name, int limit);
 
-	/**
-	 * Makes a dead task pending again, due now.
-	 * @param id its id
-	 * @return what has become of the task
-	 */
+	/** Makes a dead task pending again, due now. */
 	Requeue requeueDead(String id);
 
-	/**
-	 * Deletes a dead task.
-	 * @param id its id
-	 * @return whether it was dead
-	 */
+	/** Deletes a task, and tells whether it was dead. */
 	boolean deleteDead(String id);
 
 }

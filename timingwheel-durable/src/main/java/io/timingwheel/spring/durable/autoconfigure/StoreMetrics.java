@@ -24,11 +24,6 @@ public class StoreMetrics implements MeterBinder {
 
 	private final DelayedTaskRegistry tasks;
 
-	/**
-	 * Creates the binder.
-	 * @param storedTasks the stored tasks
-	 * @param tasks gives the names
-	 */
 	public StoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks) {
 		this.storedTasks = storedTasks;
 		this.tasks = tasks;

@@ -18,10 +18,6 @@ public class TaskStoreCheck implements InitializingBean {
 
 	private final DelayedTaskStore store;
 
-	/**
-	 * Creates a check.
-	 * @param store the store
-	 */
 	public TaskStoreCheck(DelayedTaskStore store) {
 		this.store = store;
 	}
@@ -36,11 +32,7 @@ public class TaskStoreCheck implements InitializingBean {
 		}
 	}
 
-	/**
-	 * A failure with a remedy. A store that gives none has probably not answered.
-	 * @param failure what the store has thrown
-	 * @return the failure for the user
-	 */
+	/** A failure with a remedy. A store that gives none has probably not answered. */
 	public static UnusableTaskStoreException unusable(RuntimeException failure) {
 		return (failure instanceof UnusableTaskStoreException unusable) ? unusable : new UnusableTaskStoreException(
 				"the check of the store has failed (%s)".formatted(NestedExceptionUtils.getMostSpecificCause(failure)),

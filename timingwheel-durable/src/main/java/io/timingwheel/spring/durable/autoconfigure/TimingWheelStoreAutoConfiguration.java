@@ -84,9 +84,7 @@ public final class TimingWheelStoreAutoConfiguration {
 				properties.maxPayloadSize().toBytes(), properties.dead().retention());
 	}
 
-	/**
-	 * The name of the host and eight random digits, at most 64 characters.
-	 */
+	/** The name of the host and eight random digits, at most 64 characters. */
 	private static String generatedId() {
 		String host;
 		try {

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
@@ -48,10 +47,6 @@ public record TimingWheelStoreProperties(@Nullable String nodeId, @DefaultValue(
 
 	private static final Duration MIN_LEASE = Duration.ofSeconds(1);
 
-	/**
-	 * Checks the values.
-	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
-	 */
 	@Override
 	public void afterPropertiesSet() {
 		check(this.lease.compareTo(MIN_LEASE) >= 0, "lease", this.lease,

@@ -6,9 +6,7 @@ import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
 
-/**
- * Explains an {@link UnusableTaskStoreException}.
- */
+/** Explains an {@link UnusableTaskStoreException}. */
 class UnusableTaskStoreFailureAnalyzer extends AbstractStoreFailureAnalyzer<UnusableTaskStoreException> {
 
 	UnusableTaskStoreFailureAnalyzer(Environment environment) {

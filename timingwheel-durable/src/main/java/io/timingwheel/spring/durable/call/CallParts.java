@@ -1,16 +1,30 @@
 package io.timingwheel.spring.durable.call;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.Transactions;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What all calls have in common. Thread-safe.
+ * What all calls have in common, and the transaction of the calling thread. Either the
+ * store takes part in it, or calls to the store wait for the commit, in the order that
+ * {@link Transactions} describes. Thread-safe.
  *
  * @param nanoTime the clock of this node
  * @param node is told of the tasks that are stored and moved
@@ -19,21 +33,156 @@ import io.timingwheel.spring.task.internal.TaskRecorder;
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
 		LongSupplier nanoTime, Expecting node) {
 
-	/** Of the method to which the name belongs. */
-	TaskRecorder recorder(String name) {
-		return this.recorders.apply(this.handlers.canonicalName(name));
-	}
+	private static final Log logger = LogFactory.getLog(CallParts.class);
+
+	private static final Runnable NOTHING = () -> {
+	};
 
 	/** A key under all names of its method, the current name first. */
 	List<TaskId> ids(TaskId id) {
 		return this.handlers.allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
 	}
 
+	boolean isDeferred() {
+		return Transactions.isActive() && !this.store.joinsTransaction();
+	}
+
+	/** What the latest waiting call about a task will do at the commit. */
+	Effect earlier(@Nullable Key key) {
+		DeferredCall latest = (key != null) ? Transactions.latest(key) : null;
+		return (latest != null) ? latest.effect() : Effect.NONE;
+	}
+
+	@Nullable Key key(@Nullable TaskId id, Kind kind) {
+		return (id != null) ? new Key(this, new TaskId(this.handlers.canonicalName(id.name()), id.key()), kind) : null;
+	}
+
 	/**
-	 * The node of this application.
-	 *
-	 * @since 0.1
+	 * Stores calls now, or after the commit those that no later call of the transaction
+	 * overrides.
+	 * @param store stores the calls that are still wanted, in one request
 	 */
+	void store(List<Submission> submissions, Kind kind, Consumer<List<Submission>> store) {
+		Runnable abandon = () -> submissions.forEach((submission) -> submission.task().abandon());
+		if (!isDeferred()) {
+			store.accept(submissions);
+			onRollback(abandon);
+			return;
+		}
+		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind)));
+		Transactions.afterCompletion(() -> storeAfterCommit(submissions, store), abandon);
+	}
+
+	/** Exceptions go to the handlers, since the callers can no longer get them. */
+	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> store) {
+		List<Submission> wanted = submissions.stream().filter((each) -> each.task().beginStoring()).toList();
+		if (wanted.isEmpty()) {
+			return;
+		}
+		try {
+			store.accept(wanted);
+		}
+		catch (RuntimeException ex) {
+			List<Submission> failed = wanted.stream().filter((each) -> !each.task().isStored()).toList();
+			failed.forEach((submission) -> submission.failed(ex));
+			if (failed.isEmpty()) {
+				logger.error(
+						"What was stored after the commit may not have replaced what is pending under earlier names",
+						ex);
+			}
+		}
+	}
+
+	/**
+	 * Changes a task after the commit.
+	 * @param change tells whether the task was pending
+	 */
+	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
+		Transactions.defer(new DeferredCall(key, effect) {
+
+			@Override
+			protected void commit() {
+				try {
+					boolean done = change.getAsBoolean();
+					logger.debug(done ? "Changed a durable task after the commit"
+							: "Found no pending durable task to change after the commit");
+				}
+				catch (RuntimeException ex) {
+					logger.error("A durable task could not be cancelled or moved after the commit", ex);
+				}
+			}
+
+		});
+		return true;
+	}
+
+	/** Runs an action once the last change is certain: after the commit, or at once. */
+	private static void onceCertain(Runnable action, Runnable onRollback) {
+		if (Transactions.isActive()) {
+			Transactions.afterCompletion(action, onRollback);
+		}
+		else {
+			action.run();
+		}
+	}
+
+	void onRollback(Runnable action) {
+		onceCertain(NOTHING, action);
+	}
+
+	void count(String name, TaskOutcome outcome) {
+		onceCertain(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome), NOTHING);
+	}
+
+	/**
+	 * Tells the node of a task that was stored or moved.
+	 * @param now the time by the store's clock when that was done
+	 */
+	void expect(String name, long dueAt, long now) {
+		long heard = this.nanoTime.getAsLong();
+		onceCertain(() -> {
+			long since = TimeUnit.NANOSECONDS.toMillis(this.nanoTime.getAsLong() - heard);
+			this.node.expect(name, dueAt, now + since);
+		}, NOTHING);
+	}
+
+	/**
+	 * What a call is about. Calls about a task that runs once and about a schedule with
+	 * its key do not affect each other.
+	 */
+	record Key(CallParts parts, TaskId id, Kind kind) {
+
+	}
+
+	/** One of the calls that are stored together after the commit. */
+	private final class StoreCall extends DeferredCall {
+
+		private final Submission submission;
+
+		private final Kind kind;
+
+		StoreCall(Submission submission, Kind kind) {
+			super(key(submission.task().taskId(), kind),
+					(submission.content().ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
+			this.submission = submission;
+			this.kind = kind;
+		}
+
+		@Override
+		protected void commit() {
+		}
+
+		/** A schedule that is replaced does not count. */
+		@Override
+		protected void override(Effect later) {
+			if (this.submission.task().withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
+				count(this.submission.name(), (later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+			}
+		}
+
+	}
+
+	/** The node of this application. */
 	public interface Expecting {
 
 		/**

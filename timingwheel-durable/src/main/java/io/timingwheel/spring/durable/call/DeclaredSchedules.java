@@ -55,26 +55,25 @@ final class DeclaredSchedules {
 	}
 
 	/**
-	 * Stores the schedules that are not stored yet, or else those that the store has
-	 * lost. If one fails, the others go on; but not the first time, since the start of
-	 * the application waits.
+	 * Stores the schedules that are not stored yet, and those that the store has lost. If
+	 * one fails, the others go on; but not the first time, since the start of the
+	 * application waits.
 	 * @return {@code false} if some schedules are not stored yet
 	 */
 	synchronized boolean lookAfter() {
 		this.started = true;
-		boolean complete = this.stored.containsAll(this.declared);
 		List<String> lost = new ArrayList<>();
 		for (Declared one : this.declared) {
 			try {
-				if (!complete && !this.stored.contains(one)) {
+				if (!this.stored.contains(one)) {
 					store(one);
 				}
-				else if (complete && restore(one)) {
+				else if (this.schedules.restore(one.call.get(), one.schedule, one.initialDelay)) {
 					lost.add(one.call.get().name());
 				}
 			}
 			catch (RuntimeException ex) {
-				if (!complete && !this.warned) {
+				if (!this.warned && !this.stored.contains(one)) {
 					this.warned = true;
 					logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are",
 							ex);
@@ -87,11 +86,7 @@ final class DeclaredSchedules {
 			logger.warn("The store had lost the schedules of " + lost + ", and they are stored again. It may have"
 					+ " lost other tasks too");
 		}
-		return this.stored.containsAll(this.declared);
-	}
-
-	private boolean restore(Declared one) {
-		return this.schedules.restore(one.call.get(), one.schedule, one.initialDelay);
+		return this.stored.size() == this.declared.size();
 	}
 
 	private record Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {

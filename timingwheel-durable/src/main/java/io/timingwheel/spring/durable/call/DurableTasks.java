@@ -60,10 +60,9 @@ public final class DurableTasks implements DurableTaskOperations {
 		this.parts = parts;
 		this.codec = codec;
 		this.interceptor = interceptor;
-		CallerTransaction transaction = new CallerTransaction(parts);
-		this.storing = new Storing(parts, transaction);
-		this.pending = new Pending(parts, transaction);
-		this.schedules = new Schedules(parts, transaction);
+		this.storing = new Storing(parts);
+		this.pending = new Pending(parts);
+		this.schedules = new Schedules(parts);
 		this.declaredSchedules = new DeclaredSchedules(this.schedules);
 	}
 
@@ -164,8 +163,7 @@ public final class DurableTasks implements DurableTaskOperations {
 	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
 			DueTime due, @Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
-		String payload = (handler != null) ? handler.arguments().encode(arguments)
-				: this.codec.encode(name, arguments);
+		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		Handle task = new Handle(this.pending, name, key, due);
 		return new Submission(task,

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.call.CallerTransaction.Key;
+import io.timingwheel.spring.durable.call.CallParts.Key;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -29,11 +29,8 @@ public final class Pending {
 
 	private final CallParts parts;
 
-	private final CallerTransaction transaction;
-
-	Pending(CallParts parts, CallerTransaction transaction) {
+	Pending(CallParts parts) {
 		this.parts = parts;
-		this.transaction = transaction;
 	}
 
 	public Optional<StoredTask> find(TaskId id) {
@@ -76,7 +73,7 @@ public final class Pending {
 	}
 
 	boolean cancel(TaskId id) {
-		if (this.transaction.isDeferred()) {
+		if (this.parts.isDeferred()) {
 			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
 		return countCancelled(id.name(), changeAll(id, this.parts.store()::cancel));
@@ -84,11 +81,11 @@ public final class Pending {
 
 	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
-		Key key = this.transaction.key(id, kind);
-		Effect earlier = this.transaction.earlier(key);
+		Key key = this.parts.key(id, kind);
+		Effect earlier = this.parts.earlier(key);
 		List<StoredTask> pending = (earlier != Effect.CANCEL) ? findAll(id, kind) : List.of();
 		return (earlier.leavesPending() || !pending.isEmpty())
-				&& this.transaction.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
+				&& this.parts.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
 	}
 
 	/** A cancellation for later, of what is pending now. */
@@ -104,7 +101,7 @@ public final class Pending {
 
 	boolean cancel(Handle task) {
 		BooleanSupplier change = () -> countCancelled(task.name(), this.parts.store().cancel(Target.of(task.id())));
-		if (!this.transaction.isDeferred()) {
+		if (!this.parts.isDeferred()) {
 			return change.getAsBoolean();
 		}
 		StoredTask stored = findUnlessReplaced(task.id());
@@ -114,8 +111,7 @@ public final class Pending {
 		Key key = key(stored);
 		// An earlier call that waits to store a task with this key stays: it did not make
 		// this task pending.
-		return this.transaction.defer((this.transaction.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
-				change);
+		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL, change);
 	}
 
 	private boolean countCancelled(String name, boolean cancelled) {
@@ -126,24 +122,25 @@ public final class Pending {
 	}
 
 	void withdrawn(String name) {
-		this.transaction.count(name, TaskOutcome.CANCELLED);
+		this.parts.count(name, TaskOutcome.CANCELLED);
 	}
 
 	/** A task that no earlier call of the transaction is going to cancel or replace. */
 	private @Nullable StoredTask findUnlessReplaced(String id) {
 		StoredTask task = find(id).orElse(null);
-		Effect earlier = (task != null) ? this.transaction.earlier(key(task)) : Effect.NONE;
+		Effect earlier = (task != null) ? this.parts.earlier(key(task)) : Effect.NONE;
 		return (earlier != Effect.CANCEL && earlier != Effect.REPLACE) ? task : null;
 	}
 
 	private @Nullable Key key(StoredTask task) {
 		String key = task.key();
-		return (key != null) ? this.transaction.key(new TaskId(task.name(), key),
-				(task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE) : null;
+		return (key != null)
+				? this.parts.key(new TaskId(task.name(), key), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE)
+				: null;
 	}
 
 	void onRollback(Runnable action) {
-		this.transaction.onRollback(action);
+		this.parts.onRollback(action);
 	}
 
 	boolean reschedule(TaskId id, Duration delay) {
@@ -170,13 +167,13 @@ public final class Pending {
 	 * @param pending whether there is something to change after the commit
 	 */
 	private boolean changePending(BooleanSupplier pending, BooleanSupplier change) {
-		return this.transaction.isDeferred()
-				? pending.getAsBoolean() && this.transaction.defer(null, Effect.NONE, change) : change.getAsBoolean();
+		return this.parts.isDeferred() ? pending.getAsBoolean() && this.parts.defer(null, Effect.NONE, change)
+				: change.getAsBoolean();
 	}
 
 	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
-		Effect earlier = this.transaction.earlier(this.transaction.key(id, kind));
+		Effect earlier = this.parts.earlier(this.parts.key(id, kind));
 		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state().isPending())
 				: earlier.leavesPending();
 	}
@@ -189,7 +186,7 @@ public final class Pending {
 	private @Nullable Moved move(Target target, DueTime due) {
 		Moved moved = this.parts.store().move(target, due);
 		if (moved != null) {
-			this.transaction.expect(moved.name(), moved.dueAt(), moved.now());
+			this.parts.expect(moved.name(), moved.dueAt(), moved.now());
 		}
 		return moved;
 	}

@@ -28,15 +28,12 @@ final class Schedules {
 
 	private final CallParts parts;
 
-	private final CallerTransaction transaction;
-
-	Schedules(CallParts parts, CallerTransaction transaction) {
+	Schedules(CallParts parts) {
 		this.parts = parts;
-		this.transaction = transaction;
 	}
 
 	void recur(Submission submission, Schedule schedule) {
-		this.transaction.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
+		this.parts.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
 	}
 
 	/**
@@ -63,7 +60,7 @@ final class Schedules {
 			keepDueTime(task, stored, earlier, isSame(earlier, schedule));
 		}
 		targets.forEach(this.parts.store()::cancel);
-		this.transaction.expect(task.name(), task.dueAt().toEpochMilli(), stored.now());
+		this.parts.expect(task.name(), task.dueAt().toEpochMilli(), stored.now());
 	}
 
 	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
@@ -85,7 +82,7 @@ final class Schedules {
 		if (stored == null || stored.outcome() == Outcome.PENDING) {
 			return false;
 		}
-		this.transaction.expect(id.name(), stored.dueAt(), stored.now());
+		this.parts.expect(id.name(), stored.dueAt(), stored.now());
 		return true;
 	}
 

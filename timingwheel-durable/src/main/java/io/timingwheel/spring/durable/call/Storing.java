@@ -27,11 +27,8 @@ final class Storing {
 
 	private final CallParts parts;
 
-	private final CallerTransaction transaction;
-
-	Storing(CallParts parts, CallerTransaction transaction) {
+	Storing(CallParts parts) {
 		this.parts = parts;
-		this.transaction = transaction;
 	}
 
 	/**
@@ -39,8 +36,8 @@ final class Storing {
 	 * keys
 	 */
 	void enqueue(List<Submission> submissions) {
-		if (!this.transaction.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
-			this.transaction.store(submissions, Kind.ONCE, this::store);
+		if (!this.parts.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
+			this.parts.store(submissions, Kind.ONCE, this::store);
 		}
 	}
 
@@ -50,7 +47,7 @@ final class Storing {
 	 */
 	private boolean givesWayBeforeCommit(Submission submission) {
 		TaskId id = submission.task().taskId();
-		Effect earlier = this.transaction.earlier(this.transaction.key(id, Kind.ONCE));
+		Effect earlier = this.parts.earlier(this.parts.key(id, Kind.ONCE));
 		if (earlier == Effect.NONE) {
 			return givesWay(submission, true);
 		}
@@ -129,9 +126,9 @@ final class Storing {
 			return;
 		}
 		submission.task().stored(enqueued.id(), enqueued.dueAt());
-		this.transaction.expect(submission.name(), enqueued.dueAt(), enqueued.now());
+		this.parts.expect(submission.name(), enqueued.dueAt(), enqueued.now());
 		if (enqueued.outcome() == Outcome.REPLACED) {
-			this.transaction.count(submission.name(), TaskOutcome.REPLACED);
+			this.parts.count(submission.name(), TaskOutcome.REPLACED);
 		}
 	}
 
@@ -143,7 +140,7 @@ final class Storing {
 			if (submission.content().replaces() && submission.task().isStored()) {
 				targets(submission, false).stream()
 					.filter(this.parts.store()::cancel)
-					.forEach((target) -> this.transaction.count(submission.name(), TaskOutcome.REPLACED));
+					.forEach((target) -> this.parts.count(submission.name(), TaskOutcome.REPLACED));
 			}
 		}
 	}

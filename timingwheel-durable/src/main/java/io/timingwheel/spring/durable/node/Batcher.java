@@ -34,11 +34,9 @@ abstract class Batcher {
 
 	final NodeParts parts;
 
-	final Held held;
-
 	private final Queue<Run> queue = new ConcurrentLinkedQueue<>();
 
-	private final NodeLoop loop;
+	final NodeLoop loop;
 
 	private final Caller caller;
 
@@ -49,13 +47,12 @@ abstract class Batcher {
 	/** Until when a task that was refused alone keeps the store from being fine. */
 	private long refusedUntil;
 
-	Batcher(NodeParts parts, Held held, String name, Caller caller) {
+	Batcher(NodeParts parts, String name, Caller caller) {
 		this.parts = parts;
-		this.held = held;
 		this.caller = caller;
-		this.limit = parts.settings().maxRequest();
+		this.limit = parts.settings.maxRequest();
 		this.refusedUntil = parts.nanoTime();
-		this.loop = parts.loops().loop(name, this::round);
+		this.loop = parts.loop(name, this::round);
 	}
 
 	/**
@@ -75,10 +72,6 @@ abstract class Batcher {
 	 */
 	boolean change(Run run) {
 		return false;
-	}
-
-	NodeLoop loop() {
-		return this.loop;
 	}
 
 	void add(Run run) {
@@ -119,17 +112,17 @@ abstract class Batcher {
 
 	private void replied(List<Run> batch, List<Reply> replies) {
 		if (this.parts.nanoTime() - this.refusedUntil >= 0) {
-			this.parts.availability().succeeded(this.caller);
+			this.parts.availability.succeeded(this.caller);
 		}
 		this.failures = 0;
-		this.limit = Math.min(2 * this.limit, this.parts.settings().maxRequest());
+		this.limit = Math.min(2 * this.limit, this.parts.settings.maxRequest());
 		for (int i = 0; i < batch.size(); i++) {
 			Run run = batch.get(i);
 			try {
 				replied(run, replies.get(i));
 			}
 			catch (Throwable ex) {
-				this.held.drop(run);
+				this.parts.held.drop(run);
 				UserErrors.log(logger::error, "The durable task " + run + " comes back when its lease has ended", ex);
 			}
 			if (replies.get(i) == Reply.BUSY) {
@@ -141,12 +134,12 @@ abstract class Batcher {
 	/** If one task makes its requests fail, the others succeed one by one. */
 	private void failed(List<Run> batch, Throwable error) {
 		this.limit = 1;
-		boolean refused = this.parts.availability().isRefusal(error);
+		boolean refused = this.parts.availability.isRefusal(error);
 		if (refused && (batch.size() > 1 || change(batch.get(0)))) {
 			this.queue.addAll(batch);
 			return;
 		}
-		this.parts.availability().failed(this.caller, error);
+		this.parts.availability.failed(this.caller, error);
 		if (refused) {
 			this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
 			addLater(batch.get(0), REFUSED_NANOS);

@@ -28,8 +28,8 @@ final class Beginner extends Batcher {
 
 	private LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
-	Beginner(NodeParts parts, Held held, Names names, Runner runner, Settler settler) {
-		super(parts, held, "timing-wheel-begins", Caller.BEGIN);
+	Beginner(NodeParts parts, Names names, Runner runner, Settler settler) {
+		super(parts, "timing-wheel-begins", Caller.BEGIN);
 		this.names = names;
 		this.runner = runner;
 		this.settler = settler;
@@ -39,17 +39,17 @@ final class Beginner extends Batcher {
 	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
 	 */
 	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
-		DurableHandler handler = this.names.policies().handlers().find(task.name());
+		DurableHandler handler = this.parts.handlers.find(task.name());
 		if (handler == null) {
 			// The application has removed the handler. The lease brings the task back.
 			return;
 		}
 		// A task of a limited name is leased before it begins only if it has expired.
 		boolean expired = !task.begun() && !task.suspect() && handler.method().expireAfter() != null
-				&& this.names.policies().limits(handler) != null;
+				&& this.parts.policies.limits(handler) != null;
 		Run run = new Run(task, handler, this.names.window(handler), this.runner,
 				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()), expired);
-		this.held.add(run);
+		this.parts.held.add(run);
 		try {
 			accept(run, term);
 		}
@@ -61,11 +61,11 @@ final class Beginner extends Batcher {
 
 	private void accept(Run run, LeaseKeeper.Term term) {
 		LeasedTask task = run.task;
-		if (!this.held.isOpen() || this.names.policies().isPaused(task.name())) {
+		if (!this.parts.held.isOpen() || this.parts.policies.isPaused(task.name())) {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
-		else if (task.lost() > this.parts.settings().maxLostDeliveries() && !run.hasUnknownSchedule()) {
+		else if (task.lost() > this.parts.settings.maxLostDeliveries() && !run.hasUnknownSchedule()) {
 			// The first loss does not count: others may have ended the node.
 			run.withdraw();
 			this.settler.giveUp(run,
@@ -78,7 +78,7 @@ final class Beginner extends Batcher {
 		// The timer of a task that is withdrawn meanwhile has no effect.
 		else if (!this.parts.runAt(() -> add(run), run.dueNanos)) {
 			// The wheel is full or stopped.
-			this.held.wheelIsFull();
+			this.parts.held.wheelIsFull();
 			this.settler.giveBack(run);
 		}
 	}
@@ -105,10 +105,10 @@ final class Beginner extends Batcher {
 
 	@Override
 	List<Reply> request(List<Run> batch) {
-		Duration lease = this.parts.settings().lease();
+		Duration lease = this.parts.settings.lease();
 		this.term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
 		try {
-			return this.parts.store().begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
+			return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
 		}
 		catch (Throwable ex) {
 			batch.forEach(Run::waitAgain);
@@ -126,7 +126,7 @@ final class Beginner extends Batcher {
 		}
 		else {
 			this.parts.count(Figure.REFUSED_BEGINS, 1);
-			this.held.drop(run);
+			this.parts.held.drop(run);
 		}
 	}
 

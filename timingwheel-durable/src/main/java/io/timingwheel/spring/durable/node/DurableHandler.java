@@ -19,11 +19,7 @@ public record DurableHandler(DurableMethod method, Arguments arguments, Missed m
 		return this.method.name();
 	}
 
-	/**
-	 * Writes and reads the arguments of the method. Thread-safe.
-	 *
-	 * @since 0.1
-	 */
+	/** Writes and reads the arguments of the method. Thread-safe. */
 	public interface Arguments {
 
 		/**

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -12,8 +11,8 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -46,15 +45,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private final NodeParts parts;
 
-	private final Held held;
-
-	private final NamePolicies policies;
-
 	private final Settler settler;
-
-	private final LeaseKeeper leases;
-
-	private final Beginner beginner;
 
 	private final Poller poller;
 
@@ -68,17 +59,12 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	public DurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory loops) {
-		this.parts = NodeParts.of(store, settings, wheel, loops, services);
-		this.policies = new NamePolicies(handlers, services.policies());
-		this.held = new Held(this.parts.settings().maxInFlight(), this.parts::nanoTime, this::wake);
-		this.settler = new Settler(this.parts, this.held);
-		this.leases = new LeaseKeeper(this.parts, this.held);
-		Runner runner = new Runner(this.parts, this.held, this.leases, this.settler);
-		Names names = new Names(this.parts.settings(), handlers, this.policies,
-				() -> new NameWindow(this.parts::nanoTime, this::wake));
-		this.beginner = new Beginner(this.parts, this.held, names, runner, this.settler);
-		this.poller = new Poller(this.parts, names, this.held, this.beginner);
-		this.housekeeping = new Housekeeping(this.parts, this.held, services.schedules());
+		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
+		this.settler = new Settler(this.parts);
+		Names names = new Names(this.parts);
+		Runner runner = new Runner(this.parts, new LeaseKeeper(this.parts), this.settler);
+		this.poller = new Poller(this.parts, names, new Beginner(this.parts, names, runner, this.settler));
+		this.housekeeping = new Housekeeping(this.parts);
 		this.pages = new TaskPages(store, handlers);
 	}
 
@@ -86,18 +72,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	public synchronized void start() {
 		if (!this.started && !this.stopped) {
 			this.started = true;
-			loops().forEach(NodeLoop::start);
+			this.parts.loops.forEach(NodeLoop::start);
 		}
-	}
-
-	private List<NodeLoop> loops() {
-		return List.of(this.beginner.loop(), this.settler.loop(), this.leases.loop(), this.poller.loop(),
-				this.housekeeping.loop());
 	}
 
 	/** Makes the node look at the store now. */
 	public void wake() {
-		this.poller.loop().wake();
+		this.parts.wake();
 	}
 
 	/**
@@ -105,41 +86,41 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 * @param now the time by the store's clock, in milliseconds since the epoch
 	 */
 	public void expect(String name, long dueAt, long now) {
-		DurableHandler handler = this.policies.handlers().find(name);
-		if (handler != null && isClaiming() && !this.policies.isPaused(name)) {
-			this.poller.expect(dueAt - now, this.policies.limits(handler) != null);
+		DurableHandler handler = this.parts.handlers.find(name);
+		if (handler != null && isClaiming() && !this.parts.policies.isPaused(name)) {
+			this.poller.expect(dueAt - now, this.parts.policies.limits(handler) != null);
 		}
 	}
 
 	@Override
 	public boolean isClaiming() {
-		return this.held.isOpen();
+		return this.parts.held.isOpen();
 	}
 
 	@Override
 	public void pause() {
-		this.held.setOpen(false);
-		this.parts.availability().idle(Caller.CLAIM);
+		this.parts.held.setOpen(false);
+		this.parts.availability.idle(Caller.CLAIM);
 		giveBack((name) -> true);
 	}
 
 	private void giveBack(Predicate<String> names) {
 		this.settler.giveBack(names);
-		this.parts.loops().flush();
+		this.parts.factory.flush();
 	}
 
 	@Override
 	public void resume() {
-		this.held.setOpen(!this.stopped);
+		this.parts.held.setOpen(!this.stopped);
 		wake();
 	}
 
 	@Override
 	public void setPaused(String name, boolean paused) {
 		TaskLimits.checkName(name);
-		List<String> names = this.policies.handlers().allNames(name);
-		names.forEach((each) -> this.parts.store().setPaused(each, paused));
-		this.policies.set(names, paused);
+		List<String> names = this.parts.handlers.allNames(name);
+		names.forEach((each) -> this.parts.store.setPaused(each, paused));
+		this.parts.policies.set(names, paused);
 		if (paused) {
 			giveBack(names::contains);
 		}
@@ -148,33 +129,33 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public boolean isPaused(String name) {
-		return this.policies.isPaused(this.policies.handlers().canonicalName(name));
+		return this.parts.policies.isPaused(this.parts.handlers.canonicalName(name));
 	}
 
 	@Override
 	public boolean isPausedByPolicy(String name) {
-		return this.policies.isPausedByPolicy(name);
+		return this.parts.policies.isPausedByPolicy(name);
 	}
 
 	/**
 	 * Whether tasks of a name that are due may have to wait, as far as this node knows.
 	 */
 	public boolean mayHoldBack(String name) {
-		return this.policies.mayHoldBack(name);
+		return this.parts.policies.mayHoldBack(name);
 	}
 
 	@Override
 	public int inFlight() {
-		return this.held.size();
+		return this.parts.held.size();
 	}
 
 	public long figure(Figure figure) {
-		return Objects.requireNonNull(this.parts.figures().get(figure)).sum();
+		return this.parts.figure(figure);
 	}
 
 	@Override
 	public @Nullable Outage outage() {
-		return this.parts.availability().outage();
+		return this.parts.availability.outage();
 	}
 
 	@Override
@@ -184,14 +165,14 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public String storeName() {
-		return AopUtils.getTargetClass(this.parts.store()).getSimpleName();
+		return AopUtils.getTargetClass(this.parts.store).getSimpleName();
 	}
 
 	@Override
 	public Figures figures() {
 		return new Figures(figure(Figure.CLAIMS), figure(Figure.CLAIMED), figure(Figure.RETRIED),
 				figure(Figure.RELEASED), figure(Figure.REFUSED_BEGINS), figure(Figure.LOST_LEASES),
-				figure(Figure.EXPIRED_DEAD), this.parts.store().droppedDead());
+				figure(Figure.EXPIRED_DEAD), this.parts.store.droppedDead());
 	}
 
 	@Override
@@ -199,9 +180,8 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		if (outage() != null) {
 			return List.of();
 		}
-		String thisNode = this.parts.settings().nodeId();
-		return this.parts.store()
-			.nodes()
+		String thisNode = this.parts.settings.nodeId();
+		return this.parts.store.nodes()
 			.stream()
 			.map((node) -> new Reported(node.state().nodeId(), node.state().nodeId().equals(thisNode),
 					node.state().activity() == Activity.CLAIMING, node.state().inFlight(), node.age()))
@@ -223,7 +203,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	public List<Requeue> requeueDead(List<String> ids) {
-		List<Requeue> results = this.parts.store().requeue(ids);
+		List<Requeue> results = this.parts.store.requeue(ids);
 		if (results.contains(Requeue.REQUEUED)) {
 			wake();
 		}
@@ -232,14 +212,14 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public boolean deleteDead(String id) {
-		return this.parts.store().discard(List.of(id)) > 0;
+		return this.parts.store.discard(List.of(id)) > 0;
 	}
 
 	/** Ends the claims of this node for good. */
 	public void stopClaiming() {
 		this.stopped = true;
-		this.held.setOpen(false);
-		this.poller.loop().stop();
+		this.parts.held.setOpen(false);
+		this.poller.loop.stop();
 	}
 
 	/**
@@ -250,15 +230,15 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 */
 	public synchronized void shutdown(Duration period) throws InterruptedException {
 		stopClaiming();
-		this.housekeeping.loop().stop();
+		this.housekeeping.loop.stop();
 		if (!this.started) {
 			return;
 		}
 		try {
-			this.poller.loop().join(GRACE);
+			this.poller.loop.join(GRACE);
 			giveBack((name) -> true);
 			if (!await(this::isIdle, period)) {
-				long cut = this.held.runs().stream().filter(Run::cutOff).count();
+				long cut = this.parts.held.runs().stream().filter(Run::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
 						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
 				await(this::isIdle, GRACE);
@@ -266,13 +246,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			if (!await(this::isSettled, GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
-					.formatted(this.held.size()));
+					.formatted(this.parts.held.size()));
 			}
 		}
 		finally {
-			loops().forEach(NodeLoop::stop);
+			this.parts.loops.forEach(NodeLoop::stop);
 		}
-		for (NodeLoop loop : loops()) {
+		for (NodeLoop loop : this.parts.loops) {
 			loop.join(GRACE);
 		}
 		if (outage() == null) {
@@ -282,12 +262,12 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	private boolean isIdle() {
-		return this.held.runs().stream().noneMatch(Run::delaysShutdown);
+		return this.parts.held.runs().stream().noneMatch(Run::delaysShutdown);
 	}
 
 	/** A body that has just ended may not have reached the settler yet. */
 	private boolean isSettled() {
-		return this.held.runs().stream().allMatch(Run::isRunning);
+		return this.parts.held.runs().stream().allMatch(Run::isRunning);
 	}
 
 	private static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {
@@ -307,18 +287,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 * @param handOvers keeps executors from blocking
 	 * @param schedules looks after the declared schedules from time to time; {@code
 	 * false} if some are not stored yet, so that it is called again soon
-	 * @since 0.1
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
 			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
 
 	}
 
-	/**
-	 * A figure of a node.
-	 *
-	 * @since 0.1
-	 */
+	/** A figure of a node. */
 	public enum Figure {
 
 		CLAIMS,

@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongSupplier;
 
 /**
  * The tasks that this node holds, from their claim until the store knows of their end.
@@ -16,13 +15,9 @@ final class Held {
 	/** How long a full wheel or a suspect keeps the node from claiming tasks. */
 	private static final long BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	private final NodeParts parts;
+
 	private final Set<Run> runs = ConcurrentHashMap.newKeySet();
-
-	private final int limit;
-
-	private final LongSupplier clock;
-
-	private final Runnable wakePoller;
 
 	private final AtomicInteger suspects = new AtomicInteger();
 
@@ -35,16 +30,14 @@ final class Held {
 
 	private volatile boolean open = true;
 
-	Held(int limit, LongSupplier clock, Runnable wakePoller) {
-		this.limit = limit;
-		this.clock = clock;
-		this.wakePoller = wakePoller;
-		this.suspectUntil = clock.getAsLong();
+	Held(NodeParts parts) {
+		this.parts = parts;
+		this.suspectUntil = parts.nanoTime();
 		this.wheelFullUntil = this.suspectUntil;
 	}
 
 	int free() {
-		return this.limit - this.runs.size();
+		return this.parts.settings.maxInFlight() - this.runs.size();
 	}
 
 	int size() {
@@ -53,10 +46,6 @@ final class Held {
 
 	Collection<Run> runs() {
 		return this.runs;
-	}
-
-	void wakePoller() {
-		this.wakePoller.run();
 	}
 
 	boolean isOpen() {
@@ -71,7 +60,7 @@ final class Held {
 		this.runs.add(run);
 		run.window.added();
 		if (run.task.suspect()) {
-			this.suspectUntil = this.clock.getAsLong() + BLOCKED_NANOS;
+			this.suspectUntil = this.parts.nanoTime() + BLOCKED_NANOS;
 			this.suspects.incrementAndGet();
 		}
 	}
@@ -83,7 +72,7 @@ final class Held {
 		run.window.removed();
 		boolean lastSuspect = run.task.suspect() && this.suspects.decrementAndGet() == 0;
 		if (free() >= this.wakeAtFree || lastSuspect) {
-			this.wakePoller.run();
+			this.parts.wake();
 		}
 	}
 
@@ -98,7 +87,7 @@ final class Held {
 	}
 
 	void wheelIsFull() {
-		this.wheelFullUntil = this.clock.getAsLong() + BLOCKED_NANOS;
+		this.wheelFullUntil = this.parts.nanoTime() + BLOCKED_NANOS;
 	}
 
 	/**
@@ -106,7 +95,7 @@ final class Held {
 	 * alone that it began with.
 	 */
 	long blockedNanos() {
-		long now = this.clock.getAsLong();
+		long now = this.parts.nanoTime();
 		long suspect = hasSuspect() ? this.suspectUntil - now : 0;
 		return Math.max(0, Math.max(suspect, this.wheelFullUntil - now));
 	}
@@ -115,7 +104,7 @@ final class Held {
 	void wakeAtFree(int free) {
 		this.wakeAtFree = free;
 		if (free() >= free) {
-			this.wakePoller.run();
+			this.parts.wake();
 		}
 	}
 

@@ -41,28 +41,18 @@ final class Housekeeping {
 
 	private final NodeParts parts;
 
-	private final Held held;
-
-	private final BooleanSupplier schedules;
-
-	private final NodeLoop loop;
+	final NodeLoop loop;
 
 	/** What there is to do, which gives the nanoseconds until the next time, and when. */
 	private final Map<LongSupplier, Long> chores = new LinkedHashMap<>();
 
-	Housekeeping(NodeParts parts, Held held, BooleanSupplier schedules) {
+	Housekeeping(NodeParts parts) {
 		this.parts = parts;
-		this.held = held;
-		this.schedules = schedules;
-		this.loop = parts.loops().loop("timing-wheel-housekeeping", this::round);
+		this.loop = parts.loop("timing-wheel-housekeeping", this::round);
 		long now = parts.nanoTime();
 		this.chores.put(this::lookAfterSchedules, now);
 		this.chores.put(this::report, now);
 		this.chores.put(this::deleteDead, now + retentionPause());
-	}
-
-	NodeLoop loop() {
-		return this.loop;
 	}
 
 	private void round() {
@@ -73,30 +63,30 @@ final class Housekeeping {
 	}
 
 	private long lookAfterSchedules() {
-		return attempt("look after the declared schedules", this.schedules) ? SCHEDULES_NANOS : SECOND;
+		return attempt("look after the declared schedules", this.parts.services.schedules()) ? SCHEDULES_NANOS : SECOND;
 	}
 
 	private long report() {
-		heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
+		heartbeat(this.parts.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
 		return TimeUnit.NANOSECONDS.convert(reportInterval());
 	}
 
 	Duration reportInterval() {
-		Duration poll = this.parts.settings().pollInterval();
+		Duration poll = this.parts.settings.pollInterval();
 		return (poll.compareTo(HEARTBEAT) > 0) ? poll : HEARTBEAT;
 	}
 
 	void heartbeat(Activity activity) {
 		attempt("report the state of this node", () -> {
-			this.parts.store().heartbeat(new NodeState(this.parts.settings().nodeId(), activity, this.held.size()));
+			this.parts.store.heartbeat(new NodeState(this.parts.settings.nodeId(), activity, this.parts.held.size()));
 			return true;
 		});
 	}
 
 	private long deleteDead() {
-		Duration retention = this.parts.settings().deadRetention();
+		Duration retention = this.parts.settings.deadRetention();
 		boolean more = retention != null && attempt("delete dead tasks", () -> {
-			int deleted = this.parts.store().discardOlder(retention, DelayedTaskStore.MAX_STEP);
+			int deleted = this.parts.store.discardOlder(retention, DelayedTaskStore.MAX_STEP);
 			this.parts.count(Figure.EXPIRED_DEAD, deleted);
 			return deleted > 0;
 		});
@@ -105,7 +95,7 @@ final class Housekeeping {
 
 	/** Random, so that the nodes do not all look at once. */
 	private long retentionPause() {
-		Duration retention = this.parts.settings().deadRetention();
+		Duration retention = this.parts.settings.deadRetention();
 		long part = (retention != null) ? TimeUnit.NANOSECONDS.convert(retention) / LOOKS_PER_RETENTION : MAX_PAUSE;
 		return random(Math.min(Math.max(part, SECOND), MAX_PAUSE));
 	}

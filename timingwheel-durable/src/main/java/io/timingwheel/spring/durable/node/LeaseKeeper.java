@@ -25,9 +25,7 @@ final class LeaseKeeper {
 
 	private final NodeParts parts;
 
-	private final Held held;
-
-	private final NodeLoop loop;
+	final NodeLoop loop;
 
 	private final long roundNanos;
 
@@ -37,15 +35,10 @@ final class LeaseKeeper {
 	/** Counts the rounds, which tells a timer whether its requests have ended. */
 	private volatile int rounds;
 
-	LeaseKeeper(NodeParts parts, Held held) {
+	LeaseKeeper(NodeParts parts) {
 		this.parts = parts;
-		this.held = held;
-		this.loop = parts.loops().loop("timing-wheel-leases", this::round);
-		this.roundNanos = parts.settings().lease().toNanos() / ROUNDS_PER_LEASE;
-	}
-
-	NodeLoop loop() {
-		return this.loop;
+		this.loop = parts.loop("timing-wheel-leases", this::round);
+		this.roundNanos = parts.settings.lease().toNanos() / ROUNDS_PER_LEASE;
 	}
 
 	/** Called when a task has begun. Watches until none is left that has. */
@@ -61,12 +54,12 @@ final class LeaseKeeper {
 		if (run.loseLease()) {
 			this.parts.count(Figure.LOST_LEASES, 1);
 			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
-			this.held.remove(run);
+			this.parts.held.remove(run);
 		}
 	}
 
 	private List<Run> leased(Predicate<Term> term) {
-		return this.held.runs().stream().filter((run) -> run.isLeased() && term.test(run.term)).toList();
+		return this.parts.held.runs().stream().filter((run) -> run.isLeased() && term.test(run.term)).toList();
 	}
 
 	private void round() {
@@ -75,7 +68,7 @@ final class LeaseKeeper {
 		loseEnded();
 		List<Run> due = leased((term) -> term.isToBeRenewed(now));
 		if (due.isEmpty()) {
-			this.parts.availability().idle(Caller.RENEW);
+			this.parts.availability.idle(Caller.RENEW);
 		}
 		else {
 			loseDuring(round);
@@ -105,11 +98,11 @@ final class LeaseKeeper {
 	}
 
 	private void renew(List<Run> runs) {
-		Duration lease = this.parts.settings().lease();
+		Duration lease = this.parts.settings.lease();
 		Term term = new Term(this.parts.nanoTime(), lease.toNanos());
 		try {
-			List<Reply> replies = this.parts.store().renew(runs.stream().map((run) -> run.task.ref()).toList(), lease);
-			this.parts.availability().succeeded(Caller.RENEW);
+			List<Reply> replies = this.parts.store.renew(runs.stream().map((run) -> run.task.ref()).toList(), lease);
+			this.parts.availability.succeeded(Caller.RENEW);
 			for (int i = 0; i < runs.size(); i++) {
 				if (replies.get(i) == Reply.DONE) {
 					runs.get(i).term = term;
@@ -121,7 +114,7 @@ final class LeaseKeeper {
 		}
 		catch (RuntimeException ex) {
 			// The next round tries again, as for a task that is busy.
-			this.parts.availability().failed(Caller.RENEW, ex);
+			this.parts.availability.failed(Caller.RENEW, ex);
 		}
 	}
 

@@ -32,10 +32,6 @@ final class NamePolicies {
 		this.policies = policies;
 	}
 
-	DurableHandlers handlers() {
-		return this.handlers;
-	}
-
 	int changes() {
 		return this.changes;
 	}

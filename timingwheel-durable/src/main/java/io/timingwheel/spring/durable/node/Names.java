@@ -7,10 +7,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -21,13 +20,7 @@ final class Names {
 	/** A name may hold at most this many times the free room. */
 	private static final int OTHERS = 3;
 
-	private final NodeSettings settings;
-
-	private final DurableHandlers handlers;
-
-	private final NamePolicies policies;
-
-	private final Supplier<NameWindow> newWindow;
+	private final NodeParts parts;
 
 	/** An alias has the window of its handler. */
 	private final Map<String, NameWindow> windows = new ConcurrentHashMap<>();
@@ -41,32 +34,26 @@ final class Names {
 	/** Whether the last claim may have left tasks that await room or an end. */
 	private boolean more;
 
-	Names(NodeSettings settings, DurableHandlers handlers, NamePolicies policies, Supplier<NameWindow> newWindow) {
-		this.settings = settings;
-		this.handlers = handlers;
-		this.policies = policies;
-		this.newWindow = newWindow;
-	}
-
-	NamePolicies policies() {
-		return this.policies;
+	Names(NodeParts parts) {
+		this.parts = parts;
 	}
 
 	NameWindow window(DurableHandler handler) {
-		return this.windows.computeIfAbsent(handler.name(), (name) -> this.newWindow.get());
+		return this.windows.computeIfAbsent(handler.name(),
+				(name) -> new NameWindow(this.parts::nanoTime, this.parts::wake));
 	}
 
 	private NameWindow window(String name) {
-		return window(Objects.requireNonNull(this.handlers.find(name)));
+		return window(Objects.requireNonNull(this.parts.handlers.find(name)));
 	}
 
 	/** The name of a suspect needs no room. */
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
-		int room = Math.min(free, this.settings.maxRequest());
+		int room = Math.min(free, this.parts.settings.maxRequest());
 		Map<String, Share> shares = new HashMap<>();
 		this.wanting = new HashSet<>();
-		this.handlers.all().forEach((name, handler) -> {
-			if (!this.policies.isPaused(name)) {
+		this.parts.handlers.all().forEach((name, handler) -> {
+			if (!this.parts.policies.isPaused(name)) {
 				NameWindow window = window(handler);
 				int share = share(window, free, room);
 				int due = Math.max(0, Math.min(share, window.room()));
@@ -78,8 +65,8 @@ final class Names {
 				}
 			}
 		});
-		return new ClaimRequest(this.settings.nodeId(), shares, room, suspect, lookAhead, this.settings.lease(),
-				this.settings.maxPayloadBytes());
+		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
+				this.parts.settings.lease(), this.parts.settings.maxPayloadBytes());
 	}
 
 	/**
@@ -98,9 +85,9 @@ final class Names {
 	}
 
 	private Share share(DurableHandler handler, NameWindow window, int share, int due) {
-		StartLimits limits = this.policies.limits(handler);
+		StartLimits limits = this.parts.policies.limits(handler);
 		boolean later = due > 0 && limits == null && !window.hasBacklog();
-		return new Share(due, later ? Math.min(share, this.settings.batchSize()) : 0, limits,
+		return new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
 				(limits != null) ? handler.method().expireAfter() : null);
 	}
 
@@ -126,7 +113,7 @@ final class Names {
 
 	/** If not, the poller is woken once enough tasks of such a name have started. */
 	boolean hasRoomForMore(int free) {
-		int enough = Math.max(1, Math.min(this.settings.batchSize(), this.settings.maxInFlight() / 4));
+		int enough = Math.max(1, Math.min(this.parts.settings.batchSize(), this.parts.settings.maxInFlight() / 4));
 		boolean room = false;
 		for (NameWindow window : this.wanting) {
 			room |= window.hasRoomOrTells() && share(window, free, free) >= enough;
@@ -153,7 +140,7 @@ final class Names {
 		if (waitForSingleEnds()) {
 			return 1;
 		}
-		int max = this.settings.maxInFlight();
+		int max = this.parts.settings.maxInFlight();
 		return Math.max(1, Math.min(max / 4, (max - free) / 2));
 	}
 

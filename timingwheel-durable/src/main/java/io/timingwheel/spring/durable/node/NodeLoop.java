@@ -14,18 +14,14 @@ public interface NodeLoop {
 	void start();
 
 	/**
-	 * Ends the round with a wait until a wake-up, also one since the last wait. As the
-	 * other waits, only rounds call this, as their last action.
+	 * Ends the round with a wait until a wake-up, also one since the last wait.
 	 * @param nanos how long at most, {@link Long#MAX_VALUE} for no limit
 	 */
 	default void await(long nanos) {
 		await(0, nanos);
 	}
 
-	/**
-	 * As {@link #await(long)}, but no wake-up cuts the rest. It saves requests to the
-	 * store; there is none with virtual time.
-	 */
+	/** As {@link #await(long)}, but no wake-up cuts the rest, which saves requests. */
 	void await(long restNanos, long nanos);
 
 	/**
@@ -34,35 +30,25 @@ public interface NodeLoop {
 	 */
 	void sleep(long nanos);
 
-	/** Ends the wait of the loop, or the next one. */
 	void wake();
 
 	boolean isStopped();
 
-	/** Makes the loop end after its current round. */
 	void stop();
 
 	/** Waits for the end of the current round after {@link #stop()}. */
 	void join(Duration period) throws InterruptedException;
 
-	/**
-	 * Creates the loops of a node.
-	 *
-	 * @since 0.1
-	 */
+	/** Creates the loops of a node. */
 	interface Factory {
 
-		/** Creates a loop that has not started. */
 		NodeLoop loop(String name, Runnable round);
 
 		default NodeSettings settings(NodeSettings settings) {
 			return settings;
 		}
 
-		/**
-		 * With virtual time the node looks at the store when a test moves the time, when
-		 * a task is due, and after its own changes.
-		 */
+		/** With virtual time the node looks at the store when a test moves the time. */
 		default boolean polls() {
 			return true;
 		}

@@ -1,8 +1,9 @@
 package io.timingwheel.spring.durable.node;
 
-import java.util.EnumMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -14,21 +15,67 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 
 /** What all steps of a node have in common. Thread-safe. */
-record NodeParts(DelayedTaskStore store, NodeSettings settings, TimingWheel wheel, NodeLoop.Factory loops,
-		Services services, StoreAvailability availability, Map<Figure, LongAdder> figures) {
+final class NodeParts {
 
-	static NodeParts of(DelayedTaskStore store, NodeSettings settings, TimingWheel wheel, NodeLoop.Factory loops,
-			Services services) {
-		Map<Figure, LongAdder> figures = new EnumMap<>(Figure.class);
-		for (Figure figure : Figure.values()) {
-			figures.put(figure, new LongAdder());
-		}
-		return new NodeParts(store, loops.settings(settings), wheel, loops, services,
-				new StoreAvailability(store::partialOutage, store::isRefusal), figures);
+	final DelayedTaskStore store;
+
+	final NodeSettings settings;
+
+	final DurableHandlers handlers;
+
+	final NamePolicies policies;
+
+	final TimingWheel wheel;
+
+	final Services services;
+
+	final StoreAvailability availability;
+
+	final Held held;
+
+	final NodeLoop.Factory factory;
+
+	final List<NodeLoop> loops = new ArrayList<>();
+
+	private final Map<Figure, LongAdder> figures = new ConcurrentHashMap<>();
+
+	private Runnable wake = () -> {
+	};
+
+	NodeParts(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
+			Services services, NodeLoop.Factory factory) {
+		this.store = store;
+		this.settings = factory.settings(settings);
+		this.handlers = handlers;
+		this.policies = new NamePolicies(handlers, services.policies());
+		this.wheel = wheel;
+		this.services = services;
+		this.factory = factory;
+		this.availability = new StoreAvailability(store::partialOutage, store::isRefusal);
+		this.held = new Held(this);
+	}
+
+	NodeLoop loop(String name, Runnable round) {
+		NodeLoop loop = this.factory.loop(name, round);
+		this.loops.add(loop);
+		return loop;
+	}
+
+	void onWake(Runnable wake) {
+		this.wake = wake;
+	}
+
+	/** Makes the poller look at the store now. */
+	void wake() {
+		this.wake.run();
 	}
 
 	void count(Figure figure, long number) {
-		Objects.requireNonNull(this.figures.get(figure)).add(number);
+		this.figures.computeIfAbsent(figure, (key) -> new LongAdder()).add(number);
+	}
+
+	long figure(Figure figure) {
+		return this.figures.getOrDefault(figure, new LongAdder()).sum();
 	}
 
 	TaskRecorder recorder(Run run) {

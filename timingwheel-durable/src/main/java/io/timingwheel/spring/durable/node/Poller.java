@@ -41,13 +41,11 @@ final class Poller {
 
 	private final Names names;
 
-	private final Held held;
-
 	private final Beginner beginner;
 
 	private final StoreClock clock;
 
-	private final NodeLoop loop;
+	final NodeLoop loop;
 
 	private final long pollNanos;
 
@@ -64,21 +62,17 @@ final class Poller {
 
 	private boolean lastWasSuspect;
 
-	Poller(NodeParts parts, Names names, Held held, Beginner beginner) {
+	Poller(NodeParts parts, Names names, Beginner beginner) {
 		this.parts = parts;
 		this.names = names;
-		this.held = held;
 		this.beginner = beginner;
 		this.clock = new StoreClock(parts::nanoTime);
-		this.loop = parts.loops().loop("timing-wheel-poller", this::round);
-		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval());
+		this.loop = parts.loop("timing-wheel-poller", this::round);
+		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings.pollInterval());
 		this.suspectAt = parts.nanoTime();
 		this.wakeAt = this.suspectAt;
 		this.claimedAt = this.suspectAt - this.pollNanos;
-	}
-
-	NodeLoop loop() {
-		return this.loop;
+		parts.onWake(this.loop::wake);
 	}
 
 	/** A limited name has no claims before the due time. */
@@ -87,7 +81,7 @@ final class Poller {
 		if (nanos >= poll(this.pollNanos)) {
 			return;
 		}
-		long lead = limited ? 0 : Math.min(LEAD_NANOS, this.parts.settings().lookAhead().toNanos());
+		long lead = limited ? 0 : Math.min(LEAD_NANOS, this.parts.settings.lookAhead().toNanos());
 		if (nanos <= lead) {
 			this.loop.wake();
 			return;
@@ -103,13 +97,13 @@ final class Poller {
 	}
 
 	private void round() {
-		if (!this.held.isOpen()) {
+		if (!this.parts.held.isOpen()) {
 			// A claim that was under way when the node was paused may have failed.
-			this.parts.availability().idle(Caller.CLAIM);
+			this.parts.availability.idle(Caller.CLAIM);
 			this.loop.await(poll(this.pollNanos));
 			return;
 		}
-		long blocked = this.held.blockedNanos();
+		long blocked = this.parts.held.blockedNanos();
 		if (blocked > 0) {
 			this.loop.await(blocked);
 			return;
@@ -117,7 +111,7 @@ final class Poller {
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
-		int free = this.held.free();
+		int free = this.parts.held.free();
 		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
@@ -131,7 +125,7 @@ final class Poller {
 		}
 		catch (RuntimeException ex) {
 			this.failures++;
-			this.parts.availability().failed(Caller.CLAIM, ex);
+			this.parts.availability.failed(Caller.CLAIM, ex);
 			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 			return;
 		}
@@ -146,36 +140,37 @@ final class Poller {
 	 * nothing had ended since the plan.
 	 */
 	private boolean hasRoom(int free) {
-		this.held.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
-		return this.names.hasRoomForMore(this.held.free());
+		this.parts.held
+			.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
+		return this.names.hasRoomForMore(this.parts.held.free());
 	}
 
 	private long restNanos(Claimed claimed) {
-		if (claimed.tasks().size() >= this.parts.settings().batchSize()) {
+		if (claimed.tasks().size() >= this.parts.settings.batchSize()) {
 			return 0;
 		}
 		return (claimed.more() && !this.names.waitForSingleEnds()) ? REST_NANOS : SHORT_REST_NANOS;
 	}
 
 	private boolean isSuspectDue(long now) {
-		return !this.held.hasSuspect() && now - this.suspectAt >= 0;
+		return !this.parts.held.hasSuspect() && now - this.suspectAt >= 0;
 	}
 
 	private Duration lookAhead() {
-		Duration setting = this.parts.settings().lookAhead();
+		Duration setting = this.parts.settings.lookAhead();
 		return (this.busy && setting.compareTo(BUSY_LOOK_AHEAD) > 0) ? BUSY_LOOK_AHEAD : setting;
 	}
 
 	private Claimed claim(ClaimRequest request) {
-		int changes = this.names.policies().changes();
+		int changes = this.parts.policies.changes();
 		long sent = this.parts.nanoTime();
-		Claimed claimed = this.parts.store().claim(request);
+		Claimed claimed = this.parts.store.claim(request);
 		long ahead = this.clock.heard(claimed.now(), sent);
-		this.parts.availability().succeeded(Caller.CLAIM);
+		this.parts.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.parts.count(Figure.CLAIMS, 1);
 		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
-		Set<String> paused = this.names.policies().learn(claimed.pausedNames(), changes);
+		Set<String> paused = this.parts.policies.learn(claimed.pausedNames(), changes);
 		if (!paused.isEmpty()) {
 			this.beginner.giveBack(paused::contains);
 		}
@@ -218,7 +213,7 @@ final class Poller {
 
 	/** How long to wait for what others do to the store. */
 	private long poll(long nanos) {
-		return this.parts.loops().polls() ? nanos : Long.MAX_VALUE;
+		return this.parts.factory.polls() ? nanos : Long.MAX_VALUE;
 	}
 
 }

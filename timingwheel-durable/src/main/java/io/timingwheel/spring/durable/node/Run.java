@@ -34,7 +34,9 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private final @Nullable RecurringRun recurring;
 
-	/** Too late to run. If the store found so, it did not count the task for its limits. */
+	/**
+	 * Too late to run. If the store found so, it did not count the task for its limits.
+	 */
 	volatile boolean expired;
 
 	private State state = State.WAITING;

@@ -27,21 +27,18 @@ final class Runner {
 
 	private final HandOverExecutors handOvers;
 
-	private final Held held;
-
 	private final LeaseKeeper leases;
 
 	private final Settler settler;
 
 	private final Duration missedAfter;
 
-	Runner(NodeParts parts, Held held, LeaseKeeper leases, Settler settler) {
+	Runner(NodeParts parts, LeaseKeeper leases, Settler settler) {
 		this.parts = parts;
-		this.handOvers = parts.services().handOvers();
-		this.held = held;
+		this.handOvers = parts.services.handOvers();
 		this.leases = leases;
 		this.settler = settler;
-		this.missedAfter = parts.settings().lease().multipliedBy(MISSED_LEASES);
+		this.missedAfter = parts.settings.lease().multipliedBy(MISSED_LEASES);
 	}
 
 	long nanoTime() {
@@ -72,7 +69,7 @@ final class Runner {
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full, or there is no thread or no memory for the executor.
-			this.held.wheelIsFull();
+			this.parts.held.wheelIsFull();
 			this.settler.giveBack(run);
 		}
 	}
@@ -83,7 +80,7 @@ final class Runner {
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel tries again until the executor takes the task.
-			this.parts.wheel().scheduleAt(run, nanoTime());
+			this.parts.wheel.scheduleAt(run, nanoTime());
 		}
 	}
 
@@ -142,10 +139,10 @@ final class Runner {
 	}
 
 	private @Nullable Throwable invoke(Run run) {
-		RunningBodies bodies = this.parts.services().bodies();
+		RunningBodies bodies = this.parts.services.bodies();
 		bodies.enter();
 		try {
-			TaskExecution.run(run, run::proceed, this.parts.services().interceptor(), null);
+			TaskExecution.run(run, run::proceed, this.parts.services.interceptor(), null);
 			return null;
 		}
 		catch (Throwable ex) {
@@ -183,7 +180,7 @@ final class Runner {
 			}
 		}
 		catch (Throwable ex) {
-			this.held.remove(run);
+			this.parts.held.remove(run);
 			UserErrors.log(logger::error,
 					"The durable task %s could not be settled: it runs again when its lease has ended".formatted(run),
 					ex);

@@ -34,8 +34,8 @@ final class Settler extends Batcher {
 
 	private final TaskLog deaths = new TaskLog(logger);
 
-	Settler(NodeParts parts, Held held) {
-		super(parts, held, "timing-wheel-settlements", Caller.SETTLE);
+	Settler(NodeParts parts) {
+		super(parts, "timing-wheel-settlements", Caller.SETTLE);
 	}
 
 	void done(Run run) {
@@ -50,11 +50,11 @@ final class Settler extends Batcher {
 	 */
 	void failed(Run run, Throwable error, boolean unreadable) {
 		String text = TaskLimits.error(UserErrors.describe(error));
-		TaskPolicies policies = this.parts.services().policies();
-		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings().maxAttempts());
+		TaskPolicies policies = this.parts.services.policies();
+		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings.maxAttempts());
 		int attempt = run.attempt();
-		Duration delay = policies.backoff(run.name(), this.parts.settings().backoff()).after(attempt);
-		Duration polls = this.parts.settings().pollInterval().multipliedBy(2);
+		Duration delay = policies.backoff(run.name(), this.parts.settings.backoff()).after(attempt);
+		Duration polls = this.parts.settings.pollInterval().multipliedBy(2);
 		if (unreadable && delay.compareTo(polls) < 0) {
 			delay = polls;
 		}
@@ -76,9 +76,10 @@ final class Settler extends Batcher {
 	}
 
 	void giveUp(Run run, String reason) {
-		this.deaths.error(((run.task.schedule() != null) ? "A run of the recurring task %s is given up in attempt %d: %s"
-				: "The durable task %s is dead after attempt %d: %s")
-			.formatted(run, run.attempt(), reason));
+		this.deaths
+			.error(((run.task.schedule() != null) ? "A run of the recurring task %s is given up in attempt %d: %s"
+					: "The durable task %s is dead after attempt %d: %s")
+				.formatted(run, run.attempt(), reason));
 		settle(run, run.end(reason));
 	}
 
@@ -90,7 +91,7 @@ final class Settler extends Batcher {
 	}
 
 	void giveBack(Predicate<String> names) {
-		this.held.runs().stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
+		this.parts.held.runs().stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
 	}
 
 	void cutOff(Run run) {
@@ -104,7 +105,7 @@ final class Settler extends Batcher {
 
 	@Override
 	List<Reply> request(List<Run> batch) {
-		return this.parts.store().settle(batch.stream().map(Run::settlement).toList());
+		return this.parts.store.settle(batch.stream().map(Run::settlement).toList());
 	}
 
 	@Override
@@ -116,10 +117,10 @@ final class Settler extends Batcher {
 			count(run, run.settlement(), reply);
 		}
 		finally {
-			this.held.remove(run);
+			this.parts.held.remove(run);
 		}
-		if (millisTo(run, run.settlement()) < this.parts.settings().pollInterval().toMillis()) {
-			this.held.wakePoller();
+		if (millisTo(run, run.settlement()) < this.parts.settings.pollInterval().toMillis()) {
+			this.parts.wake();
 		}
 	}
 

@@ -4,18 +4,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Estimates by how much the node's clock is ahead of the store's.
- *
- * <p>
- * The store read its time between request and reply. So the node's time at the reply,
- * minus the store's, is an upper bound: with it, no task runs early, and late by at most
- * the time of the request. The fastest reply gives the best bound, which stays valid
- * while both clocks run at the same rate.
- *
- * <p>
- * The node's time before the request, minus the store's, is a lower bound. An estimate
- * below it means that the store's clock was set back, and begins anew. If a store has
- * several clocks, the error is at most their difference.
+ * Estimates by how much the node's clock is ahead of the store's. The store read its time
+ * between request and reply. So the node's time at the reply, minus the store's, is an
+ * upper bound: with it, no task runs early. The fastest reply gives the best bound. The
+ * node's time before the request gives a lower bound. An estimate below it means that the
+ * store's clock was set back, and begins anew.
  */
 final class StoreClock {
 

@@ -3,19 +3,15 @@
  * through these steps, each of which knows only the next one.
  *
  * <ol>
- * <li>{@link io.timingwheel.spring.durable.node.Poller} claims tasks, of each name what
- * {@link io.timingwheel.spring.durable.node.Names} plans.</li>
- * <li>{@link io.timingwheel.spring.durable.node.Beginner} accepts them, and begins them
- * when they are due.</li>
- * <li>{@link io.timingwheel.spring.durable.node.Runner} runs the body of a task on its
- * executor.</li>
- * <li>{@link io.timingwheel.spring.durable.node.Settler} settles the tasks whose bodies
- * have ended.</li>
+ * <li>{@code Poller} claims tasks, of each name what {@code Names} plans.</li>
+ * <li>{@code Beginner} accepts them, and begins them when they are due.</li>
+ * <li>{@code Runner} runs the body of a task on its executor.</li>
+ * <li>{@code Settler} settles the tasks whose bodies have ended.</li>
  * </ol>
  *
  * <p>
- * {@link io.timingwheel.spring.durable.node.LeaseKeeper} renews the leases of the tasks
- * that have begun and are not settled. Only the wake-up of the poller goes back.
+ * {@code LeaseKeeper} renews the leases of the tasks that have begun and are not settled.
+ * Only the wake-up of the poller goes back.
  */
 @NullMarked
 package io.timingwheel.spring.durable.node;

@@ -19,9 +19,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
@@ -168,7 +166,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
-		int arity = arity(json);
+		int arity = elements(json, 0).size();
 		String migrated;
 		try {
 			migrated = Objects.requireNonNull(migration.migrate(arity, json),
@@ -187,32 +185,26 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 	}
 
-	private int arity(String json) throws UndecodablePayloadException {
-		try {
-			return this.codec.mapper()
-				.json()
-				.readerFor(JsonNode[].class)
-				.with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-				.<JsonNode[]>readValue(json).length;
-		}
-		catch (JacksonException ex) {
-			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
-		}
+	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
+		List<@Nullable Object> arguments = elements(json, this.types.size());
+		addMissing(arguments);
+		return arguments.toArray();
 	}
 
-	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
-		List<@Nullable Object> arguments = new ArrayList<>();
+	/**
+	 * @param read how many elements to read; the others are {@code null}
+	 */
+	private List<@Nullable Object> elements(String json, int read) throws UndecodablePayloadException {
+		List<@Nullable Object> elements = new ArrayList<>();
 		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
 			if (parser.nextToken() != JsonToken.START_ARRAY) {
 				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
 			}
 			while (parser.nextToken() != JsonToken.END_ARRAY) {
-				if (arguments.size() < this.types.size()) {
-					arguments.add(readArgument(parser, arguments.size()));
-				}
-				else {
+				boolean skipped = elements.size() >= read;
+				elements.add(skipped ? null : readArgument(parser, elements.size()));
+				if (skipped) {
 					parser.skipChildren();
-					arguments.add(null);
 				}
 			}
 			if (parser.nextToken() != null) {
@@ -223,8 +215,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
 					ex);
 		}
-		addMissing(arguments);
-		return arguments.toArray();
+		return elements;
 	}
 
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {

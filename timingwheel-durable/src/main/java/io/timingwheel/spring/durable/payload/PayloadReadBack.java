@@ -47,13 +47,14 @@ final class PayloadReadBack {
 
 	private final Map<Object, Object> entered = new IdentityHashMap<>();
 
+	/** The way to the difference, and its class. */
+	private final StringBuilder place = new StringBuilder();
+
 	PayloadReadBack(Function<Class<?>, Set<String>> ignoredProperties) {
 		this.ignoredProperties = ignoredProperties;
 	}
 
-	/**
-	 * Whether the method {@code equals} of a value says all about it.
-	 */
+	/** Whether the method {@code equals} of a value says all about it. */
 	static boolean isPlainValue(Object value) {
 		return ClassUtils.isSimpleValueType(value.getClass()) && !(value instanceof Date) && !(value instanceof URL);
 	}
@@ -63,86 +64,85 @@ final class PayloadReadBack {
 	 * difference.
 	 */
 	@Nullable String difference(@Nullable Object before, @Nullable Object after) {
-		if (before == after) {
-			return null;
+		return isSame(before, after) ? null : this.place.toString();
+	}
+
+	private boolean isSame(@Nullable Object before, @Nullable Object after) {
+		boolean same = before == after || (before != null && after != null && areSame(before, after));
+		if (!same && this.place.isEmpty()) {
+			Object value = (before != null) ? before : Objects.requireNonNull(after);
+			this.place.append(" (" + value.getClass().getTypeName() + ")");
 		}
-		if (before == null || after == null) {
-			return here(Objects.requireNonNullElse(before, after));
+		return same;
+	}
+
+	private boolean isSame(String place, @Nullable Object before, @Nullable Object after) {
+		boolean same = isSame(before, after);
+		if (!same) {
+			this.place.insert(0, place);
 		}
+		return same;
+	}
+
+	private boolean areSame(Object before, Object after) {
 		if (before instanceof Optional<?> one && after instanceof Optional<?> other) {
-			return difference(one.orElse(null), other.orElse(null));
+			return isSame(one.orElse(null), other.orElse(null));
 		}
 		if (before instanceof Object[] one && before.getClass() == after.getClass()) {
-			return inElements(before, Arrays.asList(one), Arrays.asList((Object[]) after));
+			return haveSameElements(Arrays.asList(one), Arrays.asList((Object[]) after));
 		}
 		if (before instanceof Map<?, ?> one && after instanceof Map<?, ?> other) {
-			String difference = inMap(one, other);
-			return (difference != null) ? difference : inExtras(before, after);
+			return areSameMaps(one, other) && haveSameExtras(before, after);
 		}
 		if (before instanceof Iterable<?> one && after instanceof Collection<?> other) {
-			String difference = inCollection(one, other);
-			return (difference != null) ? difference : inExtras(before, after);
+			return areSameCollections(one, other) && haveSameExtras(before, after);
 		}
 		if (isPlatform(before.getClass()) || before instanceof CharSequence || before instanceof JsonNode) {
-			return isSameValue(before, after) ? null : here(before);
+			return isSameValue(before, after);
 		}
-		return inObject(before, after);
+		return areSameObjects(before, after);
 	}
 
-	private static String here(Object value) {
-		return " (" + value.getClass().getTypeName() + ")";
+	private boolean haveSameElements(List<?> before, List<?> after) {
+		boolean same = before.size() == after.size();
+		for (int i = 0; same && i < before.size(); i++) {
+			same = isSame("[]", before.get(i), after.get(i));
+		}
+		return same;
 	}
 
-	private @Nullable String inElements(Object container, List<?> before, List<?> after) {
-		if (before.size() != after.size()) {
-			return here(container);
-		}
-		for (int i = 0; i < before.size(); i++) {
-			String difference = difference(before.get(i), after.get(i));
-			if (difference != null) {
-				return "[]" + difference;
-			}
-		}
-		return null;
-	}
-
-	private @Nullable String inCollection(Iterable<?> before, Collection<?> after) {
+	private boolean areSameCollections(Iterable<?> before, Collection<?> after) {
 		List<Object> elements = new ArrayList<>();
 		before.forEach(elements::add);
-		String difference = inElements(before, elements, new ArrayList<>(after));
 		// The elements of a set may come back in another order.
 		boolean unordered = before instanceof Set && !(before instanceof LinkedHashSet)
 				&& !(before instanceof SortedSet);
-		return (unordered && elements.size() == after.size() && after.containsAll(elements)) ? null : difference;
+		return (unordered && elements.size() == after.size() && after.containsAll(elements))
+				|| haveSameElements(elements, new ArrayList<>(after));
 	}
 
-	private @Nullable String inMap(Map<?, ?> before, Map<?, ?> after) {
+	private boolean areSameMaps(Map<?, ?> before, Map<?, ?> after) {
 		boolean ordered = before instanceof LinkedHashMap || before instanceof SortedMap;
 		List<?> keys = new ArrayList<>(before.keySet());
-		boolean sameKeys = ordered ? inElements(before, keys, new ArrayList<>(after.keySet())) == null
+		boolean sameKeys = ordered ? haveSameElements(keys, new ArrayList<>(after.keySet()))
 				: before.keySet().equals(after.keySet());
 		return sameKeys
-				? inElements(before, keys.stream().map(before::get).toList(), keys.stream().map(after::get).toList())
-				: here(before);
+				&& haveSameElements(keys.stream().map(before::get).toList(), keys.stream().map(after::get).toList());
 	}
 
 	/**
 	 * JSON has no comparator, and no fields that a class adds to a collection of the
 	 * platform.
 	 */
-	private @Nullable String inExtras(Object before, Object after) {
-		if (!Objects.equals(comparator(before), comparator(after))) {
-			return here(before);
-		}
+	private boolean haveSameExtras(Object before, Object after) {
 		Class<?> base = before.getClass();
 		while (!isPlatform(base)) {
 			base = base.getSuperclass();
 		}
 		List<Field> extras = storedFields(before.getClass());
-		if (extras.isEmpty() || base == Object.class || Modifier.isAbstract(base.getModifiers())) {
-			return null;
-		}
-		return (before.getClass() == after.getClass()) ? inFields(extras, before, after) : here(before);
+		boolean none = extras.isEmpty() || base == Object.class || Modifier.isAbstract(base.getModifiers());
+		return Objects.equals(comparator(before), comparator(after))
+				&& (none || (before.getClass() == after.getClass() && haveSameFields(extras, before, after)));
 	}
 
 	/** {@code null} for the natural order. */
@@ -188,19 +188,19 @@ final class PayloadReadBack {
 		return date.getClass().getName().equals("java.sql.Timestamp") && date.toInstant().getNano() % 1_000_000 != 0;
 	}
 
-	private @Nullable String inObject(Object before, Object after) {
-		if (before.getClass() != after.getClass() || before instanceof Enum) {
-			return here(before);
+	private boolean areSameObjects(Object before, Object after) {
+		Class<?> type = before.getClass();
+		if (type != after.getClass() || before instanceof Enum) {
+			return false;
 		}
 		if (this.entered.put(before, after) == after) {
-			return null;
+			return true;
 		}
-		if (before.getClass().isRecord()) {
-			return inFields(FIELDS.get(before.getClass()), before, after);
+		if (type.isRecord()) {
+			return haveSameFields(FIELDS.get(type), before, after);
 		}
 		// A field may be a cache, which the class does not count as its value.
-		return (hasEquals(before) && before.equals(after)) ? null
-				: inFields(storedFields(before.getClass()), before, after);
+		return (hasEquals(before) && before.equals(after)) || haveSameFields(storedFields(type), before, after);
 	}
 
 	private List<Field> storedFields(Class<?> type) {
@@ -211,20 +211,18 @@ final class PayloadReadBack {
 			.toList();
 	}
 
-	private @Nullable String inFields(List<Field> fields, Object before, Object after) {
+	private boolean haveSameFields(List<Field> fields, Object before, Object after) {
+		boolean same = true;
 		for (Field field : fields) {
 			try {
 				field.setAccessible(true);
-				String difference = difference(field.get(before), field.get(after));
-				if (difference != null) {
-					return "." + field.getName() + difference;
-				}
+				same = same && isSame("." + field.getName(), field.get(before), field.get(after));
 			}
 			catch (IllegalAccessException | InaccessibleObjectException ex) {
 				// The JSON has to show the difference.
 			}
 		}
-		return null;
+		return same;
 	}
 
 	private static List<Field> fields(Class<?> type) {

@@ -192,9 +192,7 @@ final class TypeGuard {
 
 	}
 
-	/**
-	 * No exception of Jackson, since Jackson wraps some of these without their cause.
-	 */
+	/** No exception of Jackson, since Jackson wraps some of these without their cause. */
 	static final class UnsupportedTypeException extends RuntimeException {
 
 		private final String remedy;

@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param names what the node wants of each name that it has a handler for; tasks of other
  * names stay as they are. With none, the claim reads only the time and the paused names
  * @param limit the largest number of tasks of all names together
- * @param suspect whether the claim takes the earliest due task of these names that has
- * lost a delivery, whatever its share, and no other task. If there is none, the claim
- * takes other tasks
+ * @param suspect whether the claim takes, if there is one, the earliest due task of these
+ * names that has lost a delivery, whatever its share, and no other task
  * @param lookAhead the claim includes tasks that are due within this time
  * @param lease how long a lease lasts from the due time, or from now if that has passed
  * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
@@ -33,7 +32,6 @@ public record ClaimRequest(String owner, Map<String, Share> names, int limit, bo
 	 * @param expireAfter a task of a limited name that is late by more than this time is
 	 * leased, does not begin, and counts for no limit. The node ends it without a run.
 	 * {@code null} if tasks never expire
-	 * @since 0.1
 	 */
 	public record Share(int due, int soon, @Nullable StartLimits limits, @Nullable Duration expireAfter) {
 

@@ -35,9 +35,10 @@ import org.jspecify.annotations.Nullable;
  * reply {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
- * Names and keys fit {@link TaskLimits}, and lists are not empty: callers check this. All
- * methods are thread-safe. They may throw any {@link RuntimeException} if the store
- * cannot be reached. It is then unknown whether the call took effect.
+ * Names and keys fit {@link TaskLimits}, and lists are not empty: callers check this.
+ * Lists of replies and results have the order of the arguments. All methods are
+ * thread-safe. They may throw any {@link RuntimeException} if the store cannot be
+ * reached. It is then unknown whether the call took effect.
  *
  * @since 0.1
  */
@@ -74,7 +75,6 @@ public interface DelayedTaskStore {
 	 * finds the earlier one pending. A store with transactions stores all or none; in a
 	 * transaction without savepoints the caller has to roll back if this method throws.
 	 * @param tasks often a single one, which stores do without the cost of a bulk
-	 * @return the result for each task, in this order
 	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
 	 * {@link TaskLimits}): applications may call this method directly
 	 * @throws PartlyStoredException if a store without transactions has stored some of
@@ -105,8 +105,7 @@ public interface DelayedTaskStore {
 	boolean cancel(Target target);
 
 	/**
-	 * Moves a pending task, or the next run of a schedule alone. An earlier lease of the
-	 * task ends.
+	 * Moves a pending task, or the next run of a schedule alone.
 	 * @param due see {@link DueTime#resolve(long, long)}
 	 * @return the task as it is now, {@code null} if it was not pending
 	 */
@@ -125,10 +124,7 @@ public interface DelayedTaskStore {
 	 */
 	boolean joinsTransaction();
 
-	/**
-	 * Whether this store takes part in transactions of its callers at all, and so can do
-	 * {@link #settleInTransaction}.
-	 */
+	/** Whether this store takes part in transactions of its callers at all. */
 	default boolean canJoinTransactions() {
 		return false;
 	}
@@ -148,47 +144,42 @@ public interface DelayedTaskStore {
 	 *
 	 * <p>
 	 * If the lease of a running task ends, its delivery is lost: the task may have ended
-	 * its node, or the reply to the claim was lost. The claim that finds such a task
-	 * makes it scheduled, with one more lost delivery, and says so
-	 * ({@link Claimed#newSuspects()}). Only a request for a suspect claims it again. It
-	 * is then leased and begins by {@link #begin}, so that a lost reply to this claim
-	 * counts for nothing.
+	 * its node. The claim that finds such a task makes it scheduled, with one more lost
+	 * delivery, and says so ({@link Claimed#newSuspects()}). Only a request for a suspect
+	 * claims it again. It is then leased and begins by {@link #begin}, so that a lost
+	 * reply to this claim counts for nothing.
 	 */
 	Claimed claim(ClaimRequest request);
 
 	/**
 	 * Begins tasks that the caller has leased. From now on nobody can cancel, move or
-	 * replace them. Gives up the key, counts the delivery, and makes the lease last from
-	 * now.
-	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task was
-	 * cancelled, replaced, moved, released, or claimed by another node
+	 * replace them. The lease lasts from now.
+	 * @return {@link Reply#REFUSED} if the task was cancelled, replaced, moved, released,
+	 * or claimed by another node
 	 */
 	List<Reply> begin(List<TaskRef> tasks, Duration lease);
 
 	/**
 	 * Makes the leases of running tasks last from now.
-	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task is
-	 * not running under this lease
+	 * @return {@link Reply#REFUSED} if the task is not running under this lease
 	 */
 	List<Reply> renew(List<TaskRef> tasks, Duration lease);
 
 	/**
 	 * Ends what a node does with tasks that it has leased.
-	 * @return a reply for each task, in this order. {@link Reply#DONE} also for an
-	 * acknowledged or repeated task that no longer exists. {@link Reply#SUPERSEDED} for a
-	 * retried or released task that was deleted, since a newer task has its key or its
-	 * schedule was cancelled; {@link Reply#REFUSED} if the call is repeated after that
+	 * @return {@link Reply#DONE} also for an acknowledged or repeated task that no longer
+	 * exists. {@link Reply#SUPERSEDED} for a retried or released task that was deleted,
+	 * since a newer task has its key or its schedule was cancelled; {@link Reply#REFUSED}
+	 * if the call is repeated after that
 	 */
 	List<Reply> settle(List<Settlement> settlements);
 
 	/**
 	 * Ends a task in the transaction of the calling thread, in which the body has made
-	 * its changes. The caller rolls back if the store refuses. May wait for the locks of
-	 * others.
-	 * @param settlement an acknowledgement or a repetition of a task that is begun by the
-	 * caller
+	 * its changes. May wait for the locks of others.
+	 * @param settlement an acknowledgement or a repetition of a running task
 	 * @return {@code true} if the task is settled once the transaction commits; {@code
-	 * false} if the caller does not have the task (any more)
+	 * false} if the caller does not have the task (any more), and has to roll back
 	 * @throws IllegalStateException if the thread has no transaction that this store
 	 * takes part in
 	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is {@code
@@ -198,10 +189,7 @@ public interface DelayedTaskStore {
 		throw new UnsupportedOperationException("This store takes part in no transaction");
 	}
 
-	/**
-	 * Keeps what a node reports about itself every few seconds, and when it ends, for
-	 * {@link #nodes()}.
-	 */
+	/** Keeps what a node reports every few seconds, and when it ends. */
 	default void heartbeat(NodeState state) {
 	}
 
@@ -216,7 +204,6 @@ public interface DelayedTaskStore {
 	 * such a key counts as pending.
 	 * @param ids at most {@link #MAX_STEP}; of two tasks with the same key, the one whose
 	 * id comes first is requeued
-	 * @return the result for each id, in this order
 	 */
 	List<Requeue> requeue(List<String> ids);
 
@@ -234,9 +221,7 @@ public interface DelayedTaskStore {
 	 */
 	int discardOlder(Duration age, int limit);
 
-	/**
-	 * How many dead tasks this object has deleted because the store keeps only so many.
-	 */
+	/** How many dead tasks this object has deleted because it keeps only so many. */
 	default long droppedDead() {
 		return 0;
 	}
@@ -267,17 +252,13 @@ public interface DelayedTaskStore {
 				getClass().getName() + " cannot pause names: it does not override setPaused");
 	}
 
-	/**
-	 * What the nodes have reported within the {@link #NODE_RETENTION}.
-	 * @return at most {@link #MAX_NODES}, the one that reported last first
-	 */
+	/** What the nodes have reported, the one that reported last first. */
 	default List<NodeState.Reported> nodes() {
 		return List.of();
 	}
 
 	// The store itself
 
-	/** The time by the store's clock, in milliseconds since the epoch. */
 	long now();
 
 	/**
@@ -303,7 +284,7 @@ public interface DelayedTaskStore {
 	 * The part of the store that the latest calls of this node did not reach, while they
 	 * reached another part. Meanwhile a claim gives the tasks of the other parts, and the
 	 * reply for a task of the missing part is {@link Reply#BUSY}.
-	 * @return the missing part, {@code null} if there is none
+	 * @return {@code null} if there is none
 	 */
 	default @Nullable PartialOutage partialOutage() {
 		return null;
@@ -318,37 +299,26 @@ public interface DelayedTaskStore {
 				getClass().getName() + " does not support virtual time: it does not override testing");
 	}
 
-	/**
-	 * The reply to a node, for one task.
-	 *
-	 * @since 0.1
-	 */
+	/** The reply to a node, for one task. */
 	enum Reply {
 
 		/** It is done, by this call or by an earlier one. */
 		DONE,
 
-		/** A newer task has the key of the task. The task is deleted. */
+		/** The task is deleted: a newer one has its key, or its schedule has ended. */
 		SUPERSEDED,
 
 		/** The caller does not have the task (any more), and must not go on with it. */
 		REFUSED,
 
-		/**
-		 * The task is locked, or its part of the store does not answer: ask again soon.
-		 */
+		/** The task is locked, or its part of the store is missing: ask again soon. */
 		BUSY
 
 	}
 
-	/**
-	 * The result of requeueing a task.
-	 *
-	 * @since 0.1
-	 */
+	/** The result of requeueing a task. */
 	enum Requeue {
 
-		/** The task is scheduled. */
 		REQUEUED,
 
 		/** There is no dead task with this id, or another call is changing it. */
@@ -366,7 +336,6 @@ public interface DelayedTaskStore {
 	 *
 	 * @param parts the names of the missing parts, as an operator knows them
 	 * @param cause the error of a missing part
-	 * @since 0.1
 	 */
 	record PartialOutage(Set<String> parts, Throwable cause) {
 

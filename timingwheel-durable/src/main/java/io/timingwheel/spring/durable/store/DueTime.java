@@ -48,9 +48,7 @@ public record DueTime(long millis, boolean absolute) {
 		return (time <= now && dueAt <= now) ? dueAt : time;
 	}
 
-	/**
-	 * Rounds up to milliseconds, so that no task runs early.
-	 */
+	/** Rounds up to milliseconds, so that no task runs early. */
 	private static long roundedUp(Duration duration) {
 		long millis = TimeUnit.MILLISECONDS.convert(duration);
 		boolean fraction = duration.getNano() % 1_000_000 != 0;

@@ -14,15 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers that store tasks at the same time share a request to a store, and so a
- * commit. One request is under way at a time. When it has ended, the caller that has
- * waited longest sends the tasks of all that wait. A caller without company sends its
- * task at once. For calls outside of transactions. Thread-safe.
+ * commit. When a request has ended, the caller that has waited longest sends the tasks of
+ * all that wait. For calls outside of transactions. Thread-safe.
  *
  * <p>
- * A task that the store refuses, or that has to wait for a lock, harms no other: each
- * caller then stores its task alone. If the store cannot be reached, all callers of the
- * request get the same exception. An interrupt of a caller does not reach the request
- * that it sends for others, unless it comes during the request.
+ * A task that the store refuses harms no other: each caller then stores its task alone.
+ * If the store cannot be reached, all callers of the request get the same exception. An
+ * earlier interrupt of a caller does not reach the request that it sends for others.
  *
  * @since 0.1
  */
@@ -52,7 +50,6 @@ public final class EnqueueCombiner {
 	}
 
 	/**
-	 * Stores a task.
 	 * @throws RuntimeException if the task is not, or not certainly, stored
 	 */
 	public Enqueued enqueue(NewTask task) {
@@ -126,11 +123,7 @@ public final class EnqueueCombiner {
 		}
 	}
 
-	/**
-	 * A request that stores the tasks of several callers.
-	 *
-	 * @since 0.1
-	 */
+	/** A request that stores the tasks of several callers. */
 	public interface Request {
 
 		/**

@@ -12,11 +12,7 @@ package io.timingwheel.spring.durable.store;
  */
 public record Enqueued(Outcome outcome, String id, long dueAt, long now) {
 
-	/**
-	 * Whether a task was stored.
-	 *
-	 * @since 0.1
-	 */
+	/** Whether a task was stored. */
 	public enum Outcome {
 
 		INSERTED,

@@ -21,7 +21,6 @@ public record Forecast(long from, Map<String, DueCounts> names) {
 	 * @param counts of the spans from the first one on; fewer than spans if it would take
 	 * too long to count the rest
 	 * @param estimated whether they were estimated from a sample
-	 * @since 0.1
 	 */
 	public record DueCounts(List<Long> counts, boolean estimated) {
 
@@ -34,7 +33,6 @@ public record Forecast(long from, Map<String, DueCounts> names) {
 	 * tasks each has
 	 * @param span the length of a span, at least a millisecond
 	 * @param spans at least 1
-	 * @since 0.1
 	 */
 	public record Query(Map<String, Long> pending, Duration span, int spans) {
 

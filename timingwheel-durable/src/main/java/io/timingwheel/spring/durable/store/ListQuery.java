@@ -14,11 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ListQuery(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 
-	/**
-	 * Which tasks, and in which order.
-	 *
-	 * @since 0.1
-	 */
+	/** Which tasks, and in which order. */
 	public enum Order {
 
 		/** The one that is due first comes first. */
@@ -35,7 +31,6 @@ public record ListQuery(String name, Order order, StoredTask.@Nullable Position 
 	 * there are more.
 	 *
 	 * @param more whether there may be more tasks after these
-	 * @since 0.1
 	 */
 	public record Page(List<StoredTask> tasks, boolean more) {
 

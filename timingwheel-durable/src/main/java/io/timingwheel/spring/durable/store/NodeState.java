@@ -11,11 +11,7 @@ import java.time.Duration;
  */
 public record NodeState(String nodeId, Activity activity, int inFlight) {
 
-	/**
-	 * What a node does.
-	 *
-	 * @since 0.1
-	 */
+	/** What a node does. */
 	public enum Activity {
 
 		CLAIMING,
@@ -32,7 +28,6 @@ public record NodeState(String nodeId, Activity activity, int inFlight) {
 	 *
 	 * @param age how long ago the node has reported this, by the store's clock; not
 	 * negative
-	 * @since 0.1
 	 */
 	public record Reported(NodeState state, Duration age) {
 

@@ -13,11 +13,7 @@ public sealed interface Settlement {
 
 	TaskRef task();
 
-	/**
-	 * A running task is done, and is deleted.
-	 *
-	 * @since 0.1
-	 */
+	/** A running task is done, and is deleted. */
 	record Acknowledge(TaskRef task) implements Settlement {
 
 	}
@@ -31,7 +27,6 @@ public sealed interface Settlement {
 	 * @param next when the next run is due, {@code null} if there is none
 	 * @param error why this run was given up, {@code null} if it was not; at most
 	 * {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
-	 * @since 0.1
 	 */
 	record Repeat(TaskRef task, String schedule, @Nullable DueTime next, @Nullable String error) implements Settlement {
 
@@ -44,7 +39,6 @@ public sealed interface Settlement {
 	 * @param attempt the number of the next attempt
 	 * @param delay how long from now the task is due
 	 * @param error at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
-	 * @since 0.1
 	 */
 	record Retry(TaskRef task, int attempt, Duration delay, String error) implements Settlement {
 
@@ -57,7 +51,6 @@ public sealed interface Settlement {
 	 *
 	 * @param started whether the body has started. If not, a delivery that has begun does
 	 * not count, so that a schedule that leaves missed times out keeps such a run
-	 * @since 0.1
 	 */
 	record Release(TaskRef task, boolean started) implements Settlement {
 
@@ -69,7 +62,6 @@ public sealed interface Settlement {
 	 * oldest. The last run of a cancelled schedule is deleted.
 	 *
 	 * @param reason at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
-	 * @since 0.1
 	 */
 	record Bury(TaskRef task, String reason) implements Settlement {
 

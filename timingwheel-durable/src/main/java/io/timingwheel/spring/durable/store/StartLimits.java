@@ -23,8 +23,8 @@ public record StartLimits(int concurrent, int perKey, long intervalMicros, int b
 	}
 
 	/**
-	 * Limits the stored value of the next start, which may be too late if it was stored
-	 * with other limits, or if the clock was set back. The caller stores the result.
+	 * Limits the stored value of the next start, which may be of other limits, or of a
+	 * clock that was set back. The caller stores the result.
 	 */
 	public long atMost(long nextStart, long now) {
 		return Math.min(nextStart, now + this.burst * this.intervalMicros);

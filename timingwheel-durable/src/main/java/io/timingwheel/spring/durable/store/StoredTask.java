@@ -25,18 +25,12 @@ public record StoredTask(String id, String name, @Nullable String key, long dueA
 	/**
 	 * A place in the order of due times, or of deaths; ids order the tasks of the same
 	 * millisecond. It stays valid when its task is gone.
-	 *
-	 * @since 0.1
 	 */
 	public record Position(long time, String id) {
 
 	}
 
-	/**
-	 * The state of a stored task.
-	 *
-	 * @since 0.1
-	 */
+	/** The state of a stored task. */
 	public enum State {
 
 		SCHEDULED,

@@ -19,11 +19,7 @@ public sealed interface Target {
 		return new ByKey(taskId, kind);
 	}
 
-	/**
-	 * The task with an id.
-	 *
-	 * @since 0.1
-	 */
+	/** The task with an id. */
 	record ById(String id) implements Target {
 
 		/**
@@ -35,11 +31,7 @@ public sealed interface Target {
 
 	}
 
-	/**
-	 * The task with a key.
-	 *
-	 * @since 0.1
-	 */
+	/** The task with a key. */
 	record ByKey(TaskId taskId, Kind kind) implements Target {
 
 		/**
@@ -55,8 +47,6 @@ public sealed interface Target {
 	/**
 	 * Which task a key means. A task that runs once and a schedule may have the same name
 	 * and key.
-	 *
-	 * @since 0.1
 	 */
 	enum Kind {
 

@@ -11,8 +11,7 @@
  * can be cancelled, moved and replaced, and they hold their keys.
  *
  * <p>
- * This table has all changes, in the words that the stores, their statements and scripts,
- * and the documentation use. "✓": the id and the fence of the message must be those of
+ * This table has all changes. "✓": the id and the fence of the message must be those of
  * the task. "↑": the fence rises. {@code lost} is the number of lost deliveries.
  *
  * <pre>
@@ -59,23 +58,22 @@
  * <p>
  * A <em>recurring</em> task has a schedule. It keeps the key of the schedule in all its
  * states, and this key has nothing to do with the keys of tasks that run once. Its time
- * by the schedule stays during retries and moves; the next time follows from it. A
- * recurring task never dies: a node ends each run with a repetition, even a run that it
- * gives up. A run whose schedule was cancelled is the last one: the task is gone however
- * the run is settled.
+ * by the schedule stays during retries and moves; the next time follows from it. It never
+ * dies: a node ends each run with a repetition. A run whose schedule was cancelled is the
+ * last one, however the run is settled.
  *
  * <p>
  * The starts of a name may be limited over all nodes
- * ({@link io.timingwheel.spring.durable.store.StartLimits}). Each node sends the limits
- * that it knows with its claims. A running task counts until it is settled, or until its
- * lease has ended. A leased task with lost deliveries counts from its claim on. While
- * such a task waits, the other tasks of its name leave one place for it, and those with
- * its key wait if the starts of a key are limited.
+ * ({@link io.timingwheel.spring.durable.store.StartLimits}), by what the nodes send with
+ * their claims. A running task counts until it is settled, or until its lease has ended.
+ * A leased task with lost deliveries counts from its claim on. While such a task waits,
+ * the other tasks of its name leave one place for it, and those with its key wait if the
+ * starts of a key are limited.
  *
  * <p>
- * The time by which a claim finds a task is its due time while it is scheduled, and the
- * end of its lease while it is leased or running. The end of the lease of a claim is the
- * later of the due time and now, plus the lease.
+ * A claim finds a scheduled task by its due time, and a leased or running one by the end
+ * of its lease. The lease of a claim lasts from the due time, or from now if that has
+ * passed.
  */
 @NullMarked
 package io.timingwheel.spring.durable.store;

@@ -54,11 +54,9 @@ class DeclaredSchedulesTests {
 	}), System::nanoTime, (name, dueAt, now) -> {
 	});
 
-	private final CallerTransaction transaction = new CallerTransaction(this.parts);
+	private final Pending pending = new Pending(this.parts);
 
-	private final Pending pending = new Pending(this.parts, this.transaction);
-
-	private final DeclaredSchedules schedules = new DeclaredSchedules(new Schedules(this.parts, this.transaction));
+	private final DeclaredSchedules schedules = new DeclaredSchedules(new Schedules(this.parts));
 
 	@Test
 	void eachScheduleIsStoredOnceAndAPartThatDoesNotAnswerHoldsUpNoOther() {

@@ -233,7 +233,7 @@ class SimulatedClusterTests {
 			store.testing().setClock(SimulatedClusterTests.this.storeClock);
 			DurableHandlers handlers = new DurableHandlers();
 			NAMES.forEach((name, missed) -> handlers
-				.register(new NumberHandler(name, SimulatedClusterTests.this::run, Runnable::run, null, missed)));
+				.register(NumberHandler.of(name, SimulatedClusterTests.this::run, Runnable::run, null, missed)));
 			NodeSettings settings = new NodeSettings(id, LEASE, Duration.ofSeconds(2), Duration.ofSeconds(1), 100, 1000,
 					3, 5, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), 1000, null);
 			this.node = new DurableNode(store, settings, handlers, this.wheel,
