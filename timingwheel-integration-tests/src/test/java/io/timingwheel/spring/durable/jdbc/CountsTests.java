@@ -49,7 +49,7 @@ class CountsTests {
 
 	private DelayedTaskStore open(TestDatabase database) {
 		this.pool = JdbcStores.withTables(database.newDatabase());
-		this.dialect = Database.Settings.read(this.pool, null).dialect();
+		this.dialect = ConnectionSettings.read(this.pool, null).dialect();
 		return JdbcStores.open(this.pool);
 	}
 

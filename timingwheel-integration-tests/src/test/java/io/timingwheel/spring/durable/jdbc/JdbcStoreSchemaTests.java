@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
@@ -81,23 +80,6 @@ class JdbcStoreSchemaTests {
 		create(JdbcStores.TABLE);
 		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
 		this.store.check(List.of());
-	}
-
-	@Test
-	void tablesBeforeTheFirstReleaseAreRefusedWithARemedy() {
-		String name = switch (this.database) {
-			case POSTGRESQL -> "postgresql";
-			case MARIADB -> "mariadb";
-			default -> "h2";
-		};
-		run(new ClassPathResource("schema-before-0.1-" + name + ".sql", getClass()));
-		assertRefused(this.store).hasMessageContaining("before release 0.1")
-			.hasMessageContaining("drop the tables timingwheel_task, ")
-			.hasMessageContaining(schema(JdbcStores.TABLE).script());
-		assertThatExceptionOfType(UnusableTaskStoreException.class)
-			.isThrownBy(() -> schema(JdbcStores.TABLE).isMissing());
-		create("another");
-		open("another").check(List.of());
 	}
 
 	@Test
@@ -181,7 +163,7 @@ class JdbcStoreSchemaTests {
 	 */
 	@Test
 	void theTableWithTheLongestNameHasAllIndexes() {
-		String longest = "t".repeat(Schema.TableName.MAX_LENGTH);
+		String longest = "t".repeat(TableName.MAX_LENGTH);
 		create(JdbcStores.TABLE);
 		create(longest);
 		assertThat(indexes(longest)).hasSize(5).hasSameSizeAs(indexes(JdbcStores.TABLE));

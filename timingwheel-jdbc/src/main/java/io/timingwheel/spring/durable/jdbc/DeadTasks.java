@@ -16,16 +16,16 @@ final class DeadTasks {
 
 	private final Database database;
 
-	private final Settlements settlements;
+	private final LeasedTasks leased;
 
-	DeadTasks(Database database, Settlements settlements) {
+	DeadTasks(Database database, LeasedTasks leased) {
 		this.database = database;
-		this.settlements = settlements;
+		this.leased = leased;
 	}
 
 	List<Requeue> requeue(List<String> ids) {
 		List<String> different = ids.stream().distinct().toList();
-		List<Requeue> results = this.settlements.each(different, MAX_WAIT, Requeue.KEY_PENDING, this::requeue);
+		List<Requeue> results = this.leased.each(different, MAX_WAIT, Requeue.KEY_PENDING, this::requeue);
 		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
 	}
 
@@ -36,7 +36,7 @@ final class DeadTasks {
 		}
 		long now = session.now();
 		row.schedule(now);
-		if (Settlements.isTaken(session, row)) {
+		if (LeasedTasks.isTaken(session, row)) {
 			return Requeue.KEY_PENDING;
 		}
 		row.reset();

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Locale;
@@ -14,9 +13,9 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
@@ -88,16 +87,9 @@ public abstract class Dialect {
 		}
 	}
 
-	static String query(Connection connection, String sql, String... parameters) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (int i = 0; i < parameters.length; i++) {
-				statement.setString(i + 1, parameters[i]);
-			}
-			try (ResultSet result = statement.executeQuery()) {
-				result.next();
-				return String.valueOf(result.getString(1));
-			}
-		}
+	static String query(Connection connection, String sql, Object... parameters) {
+		JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
 	}
 
 	/**
@@ -142,15 +134,6 @@ public abstract class Dialect {
 	 * within a transaction, and no second may come twice when the time zone changes.
 	 */
 	protected abstract String clock();
-
-	/**
-	 * The time by the database's clock.
-	 * @param jdbc runs statements
-	 * @return milliseconds since the epoch
-	 */
-	protected long now(JdbcOperations jdbc) {
-		return DataAccessUtils.requiredSingleResult(jdbc.query("select " + clock(), (rs, rowNum) -> rs.getLong(1)));
-	}
 
 	/**
 	 * The statement that locks the first rows in an order, and leaves out the rows that
@@ -201,7 +184,6 @@ public abstract class Dialect {
 	 * UTF-8, since comparisons of text depend on the settings of a database.
 	 * @param text the name or key
 	 * @return the parameter
-	 * @throws IllegalArgumentException if the database cannot store the text
 	 */
 	protected Object text(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
@@ -223,10 +205,6 @@ public abstract class Dialect {
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}
 
-	boolean canStore(String text) {
-		return true;
-	}
-
 	String error(String text) {
 		return text;
 	}
@@ -235,17 +213,12 @@ public abstract class Dialect {
 		return json;
 	}
 
-	long storedBytes(long bytes) {
-		return bytes;
+	@Nullable String payload(ResultSet rs, int column) throws SQLException {
+		return rs.getString(column);
 	}
 
-	/**
-	 * Checks what only this kind of database can have wrong.
-	 * @param jdbc runs statements
-	 * @param table the table of tasks, with its schema if it has one
-	 * @throws UnusableTaskStoreException if the database cannot keep tasks
-	 */
-	protected void check(JdbcOperations jdbc, String table) {
+	long storedBytes(long bytes) {
+		return bytes;
 	}
 
 }

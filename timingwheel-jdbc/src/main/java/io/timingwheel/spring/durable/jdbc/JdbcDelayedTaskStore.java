@@ -27,13 +27,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.durable.store.TaskRef;
-import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /**
  * The store of durable tasks in a relational database, through Spring JDBC.
@@ -50,19 +44,19 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
  */
 public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
-	private static final Log logger = LogFactory.getLog(JdbcDelayedTaskStore.class);
+	private final Database database;
 
-	private final DataSource applicationDataSource;
+	private final Storing storing;
 
-	private final DataSource storeDataSource;
+	private final PendingTasks pending;
 
-	private final Schema.TableName table;
+	private final Claiming claiming;
 
-	private final @Nullable Dialect dialect;
+	private final LeasedTasks leased;
 
-	private final ApplicationTransaction transaction;
+	private final DeadTasks dead;
 
-	private volatile @Nullable Parts parts;
+	private final Reads reads;
 
 	/**
 	 * Creates a store.
@@ -79,12 +73,13 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 */
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName,
 			@Nullable Dialect dialect) {
-		this.applicationDataSource = applicationDataSource;
-		this.storeDataSource = storeDataSource;
-		this.table = new Schema.TableName(tableName);
-		this.dialect = dialect;
-		this.transaction = new ApplicationTransaction(applicationDataSource,
-				(bound) -> parts().database().dialect().template(bound));
+		this.database = new Database(applicationDataSource, storeDataSource, new TableName(tableName), dialect);
+		this.storing = new Storing(this.database);
+		this.pending = new PendingTasks(this.database);
+		this.claiming = new Claiming(this.database);
+		this.leased = new LeasedTasks(this.database);
+		this.dead = new DeadTasks(this.database, this.leased);
+		this.reads = new Reads(this.database);
 	}
 
 	@Override
@@ -93,34 +88,34 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			TaskLimits.checkName(task.name());
 			TaskLimits.checkKey(task.key());
 		}
-		return parts().storing().enqueue(tasks);
+		return this.storing.enqueue(tasks);
 	}
 
 	@Override
 	public Enqueued recur(NewSchedule schedule) {
 		TaskLimits.checkName(schedule.name());
 		TaskLimits.checkKey(schedule.key());
-		return parts().pending().recur(schedule);
+		return this.pending.recur(schedule);
 	}
 
 	@Override
 	public boolean cancel(Target target) {
-		return parts().pending().cancel(target);
+		return this.pending.cancel(target);
 	}
 
 	@Override
 	public @Nullable Moved move(Target target, DueTime due) {
-		return parts().pending().move(target, due);
+		return this.pending.move(target, due);
 	}
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		return parts().pending().find(target);
+		return this.pending.find(target);
 	}
 
 	@Override
 	public boolean joinsTransaction() {
-		return this.transaction.current() != null;
+		return this.database.hasTransaction();
 	}
 
 	@Override
@@ -130,90 +125,82 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		return parts().claims().claim(request);
+		return this.claiming.claim(request);
 	}
 
 	@Override
 	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return parts().leased().begin(tasks, lease);
+		return this.leased.begin(tasks, lease);
 	}
 
 	@Override
 	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return parts().leased().renew(tasks, lease);
+		return this.leased.renew(tasks, lease);
 	}
 
 	@Override
 	public List<Reply> settle(List<Settlement> settlements) {
-		return parts().leased().settle(settlements);
+		return this.leased.settle(settlements);
 	}
 
 	@Override
 	public boolean settleInTransaction(Settlement settlement) {
-		return parts().leased().settleInTransaction(settlement);
+		return this.leased.settleInTransaction(settlement);
 	}
 
 	@Override
 	public void heartbeat(NodeState state) {
-		parts().reads().heartbeat(state);
+		this.reads.heartbeat(state);
 	}
 
 	@Override
 	public ListQuery.Page list(ListQuery query) {
-		return parts().reads().list(query);
+		return this.reads.list(query);
 	}
 
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
-		return parts().dead().requeue(ids);
+		return this.dead.requeue(ids);
 	}
 
 	@Override
 	public int discard(List<String> ids) {
-		return parts().dead().discard(ids);
+		return this.dead.discard(ids);
 	}
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
-		return parts().dead().discardOlder(age, limit);
+		return this.dead.discardOlder(age, limit);
 	}
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return parts().reads().count(names);
+		return this.reads.count(names);
 	}
 
 	@Override
 	public Forecast forecast(Forecast.Query query) {
-		return parts().reads().forecast(query);
+		return this.reads.forecast(query);
 	}
 
 	@Override
 	public void setPaused(String name, boolean paused) {
-		parts().names().setPaused(name, paused);
+		this.database.node().transaction((session) -> TaskNames.setPaused(session, name, paused));
 	}
 
 	@Override
 	public List<NodeState.Reported> nodes() {
-		return parts().reads().nodes();
+		return this.reads.nodes();
 	}
 
 	@Override
 	public long now() {
-		return parts().database().node().single(Session::now);
+		return this.database.node().single(Session::now);
 	}
 
 	@Override
 	public void check(Collection<String> names) {
-		Parts parts = parts();
-		parts.schema().check();
-		try {
-			names.forEach(parts.database().dialect()::text);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new UnusableTaskStoreException(String.valueOf(ex.getMessage()),
-					"give the task another name, or let the database have the encoding UTF8", ex);
-		}
+		this.database.schema().check();
 	}
 
 	@Override
@@ -227,78 +214,20 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {
-				connect(millis, true);
+				JdbcDelayedTaskStore.this.database.setClock(millis);
 			}
 
 			@Override
 			public void deleteAll() {
-				Database database = parts().database();
-				database.node().transaction((session) -> {
+				JdbcDelayedTaskStore.this.database.node().transaction((session) -> {
 					// The table of MySQL has a row that is no task.
 					session.update("delete from {task} where status in ({pending}, {running}, {dead})");
 					session.update("delete from {node}");
-					// A row that is missing was lost, and its name would be paused again.
-					return session.update("update {name} set paused = 0, next_start = 0, cancelled = 0");
+					return session.update("delete from {name}");
 				});
 			}
 
 		};
-	}
-
-	private Parts parts() {
-		Parts result = this.parts;
-		return (result != null) ? result : connect(null, false);
-	}
-
-	private synchronized Parts connect(@Nullable LongSupplier clock, boolean anew) {
-		Parts connected = this.parts;
-		if (connected != null && !anew) {
-			return connected;
-		}
-		Database.Settings store = (connected != null) ? connected.store()
-				: Database.Settings.read(this.storeDataSource, this.dialect);
-		Database.Settings application = (connected != null) ? connected.application() : application(store);
-		Statements statements = new Statements(this.table, store.dialect(), clock);
-		Database database = new Database(statements, new Database.Access(application, statements),
-				new Database.Access(store, statements), this.transaction);
-		TaskNames names = new TaskNames(database);
-		Settlements settlements = new Settlements(database);
-		Parts result = new Parts(store, application, database, new Schema(store, this.table),
-				new Storing(database, !isRouting()), new PendingTasks(database), names, new Claims(database, names),
-				new LeasedTasks(database, settlements), new DeadTasks(database, settlements), new Reads(database));
-		this.parts = result;
-		return result;
-	}
-
-	private boolean isRouting() {
-		return this.transaction.dataSource() instanceof AbstractRoutingDataSource;
-	}
-
-	/**
-	 * The settings of the application's data source, which may give no connection yet.
-	 * One that chooses the database by the caller may have a pool for each.
-	 */
-	private Database.Settings application(Database.Settings store) {
-		if (isRouting()) {
-			return store.unknown(this.applicationDataSource);
-		}
-		if (this.storeDataSource == this.applicationDataSource) {
-			return store;
-		}
-		try {
-			return Database.Settings.read(this.applicationDataSource, store.dialect());
-		}
-		catch (CannotGetJdbcConnectionException ex) {
-			logger.info("The data source of the application gives no connection yet, so the JDBC store assumes nothing"
-					+ " about the settings of its connections (" + ex.getMostSpecificCause() + ")");
-			return store.unknown(this.applicationDataSource);
-		}
-	}
-
-	private record Parts(Database.Settings store, Database.Settings application, Database database, Schema schema,
-			Storing storing, PendingTasks pending, TaskNames names, Claims claims, LeasedTasks leased, DeadTasks dead,
-			Reads reads) {
-
 	}
 
 }

@@ -5,23 +5,37 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
-import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DuplicateKeyException;
+
 /**
- * What nodes do with the tasks that they have leased. Begin, renew and acknowledge change
- * all tasks of a call in one way, which takes PostgreSQL one statement. The other
- * databases lock the rows first.
+ * What nodes do with the tasks that they have leased: begin, renew and settle. All of it
+ * is to lock the rows, decide, and write. On PostgreSQL one statement begins, renews or
+ * acknowledges all tasks of a call.
  */
 final class LeasedTasks {
+
+	private static final Duration MAX_WAIT = Duration.ofSeconds(1);
+
+	private static final int MAX_ATTEMPTS = 3;
 
 	private static final String RUNNING = "id = ? and fence = ? and status = {running}";
 
@@ -41,146 +55,297 @@ final class LeasedTasks {
 			)
 			select id, fence from given where (id, fence) not in (select id, fence from changed)""";
 
+	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max}) from";
+
 	private final Database database;
 
-	private final Settlements settlements;
-
-	// In MySQL an assignment sees the new values of the columns to its left.
-	private final Change begin = update("<> {dead}", """
+	private final PlannedStatement begin = atOnce("<> {dead}", UPDATE.formatted("""
 			deliveries = deliveries + case when status = {pending} then 1 else 0 end,
-			held_key = case when schedule is null then null else held_key end, first_at = null,
-			status = {running}, next_at = least({now} + ?, {max})""");
+			held_key = case when schedule is null then null else held_key end, first_at = null, status = {running},
+			"""));
 
-	private final Change renew = update("= {running}", "next_at = least({now} + ?, {max})");
+	private final PlannedStatement renew = atOnce("= {running}", UPDATE.formatted(""));
 
-	private final Change acknowledge = change("= {running}", "delete from {task}", "delete from {task} t using",
-			Reply.DONE);
+	private final PlannedStatement acknowledge = atOnce("= {running}", "delete from {task} t using");
 
-	LeasedTasks(Database database, Settlements settlements) {
+	LeasedTasks(Database database) {
 		this.database = database;
-		this.settlements = settlements;
 	}
 
-	private static Change update(String status, String assignments) {
-		return change(status, "update {task} set " + assignments, "update {task} t set " + assignments + " from",
-				Reply.REFUSED);
-	}
-
-	private static Change change(String status, String write, String writeHeld, Reply gone) {
-		return new Change("{task} where id {in} and owner is not null and status " + status + " order by id",
-				write + " where id {in}", new Statements.Planned(AT_ONCE.formatted(status, writeHeld)), gone);
+	private static PlannedStatement atOnce(String status, String write) {
+		return new PlannedStatement(AT_ONCE.formatted(status, write));
 	}
 
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return change(this.begin, tasks, this.database.statements().givenTime(), Session.millis(lease));
+		return extend(this.begin, tasks, lease, (row) -> {
+			row.begin();
+			return Reply.DONE;
+		});
 	}
 
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return change(this.renew, tasks, this.database.statements().givenTime(), Session.millis(lease));
+		return extend(this.renew, tasks, lease, (row) -> (row.status == TaskRow.RUNNING) ? Reply.DONE : Reply.REFUSED);
+	}
+
+	private List<Reply> extend(PlannedStatement statement, List<TaskRef> tasks, Duration lease,
+			Function<TaskRow, Reply> decision) {
+		List<Change> changes = tasks.stream().map((task) -> new Change(task, Reply.REFUSED, null, (row, now) -> {
+			Reply reply = decision.apply(row);
+			row.nextAt = DueTime.after(lease).resolve(now);
+			return reply;
+		})).toList();
+		return this.database.dialect().isPostgres()
+				? atOnce(statement, changes, this.database.statements().givenTime(), Session.millis(lease))
+				: this.database.node().transaction((session) -> lockAndChange(session, changes));
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
-		List<TaskRef> done = new ArrayList<>();
-		List<Settlement> others = new ArrayList<>();
-		for (Settlement settlement : settlements) {
-			if (settlement instanceof Settlement.Acknowledge) {
-				done.add(settlement.task());
+		List<Change> changes = settlements.stream().map(this::settlement).toList();
+		Map<Boolean, List<Change>> parts = changes.stream()
+			.collect(Collectors
+				.partitioningBy((change) -> change.after == null && this.database.dialect().isPostgres()));
+		Map<Change, Reply> replies = new IdentityHashMap<>();
+		parts.forEach((acknowledged, part) -> {
+			if (!part.isEmpty()) {
+				Iterator<Reply> reply = (acknowledged ? atOnce(this.acknowledge, part) : settleLocked(part)).iterator();
+				part.forEach((change) -> replies.put(change, reply.next()));
 			}
-			else {
-				others.add(settlement);
-			}
+		});
+		return changes.stream().map((change) -> Objects.requireNonNull(replies.get(change))).toList();
+	}
+
+	/**
+	 * Usually one transaction settles all tasks. If another transaction is storing a task
+	 * with one of their keys, each task gets a transaction of its own.
+	 */
+	private List<Reply> settleLocked(List<Change> changes) {
+		List<Reply> together = takeKeys((session) -> lockAndChange(session, changes));
+		if (together != null) {
+			return together;
 		}
-		List<Reply> acknowledged = done.isEmpty() ? List.of() : change(this.acknowledge, done);
-		if (others.isEmpty()) {
-			return acknowledged;
-		}
-		Iterator<Reply> ofDone = acknowledged.iterator();
-		Iterator<Reply> ofOthers = this.settlements.settle(others).iterator();
-		return settlements.stream()
-			.map((settlement) -> ((settlement instanceof Settlement.Acknowledge) ? ofDone : ofOthers).next())
-			.toList();
+		// Each task comes first in some calls.
+		int first = -ThreadLocalRandom.current().nextInt(changes.size());
+		List<Change> rotated = new ArrayList<>(changes);
+		Collections.rotate(rotated, first);
+		List<Reply> replies = each(rotated, MAX_WAIT, Reply.BUSY,
+				(session, change) -> lockAndChange(session, List.of(change)).get(0));
+		Collections.rotate(replies, -first);
+		return replies;
 	}
 
 	boolean settleInTransaction(Settlement settlement) {
 		Session session = this.database.requiredTransaction();
 		TaskRef task = settlement.task();
 		if (settlement instanceof Settlement.Acknowledge) {
-			return acknowledge(session, task);
+			return session.update("delete from {task} where " + RUNNING, task.id(), task.fence()) > 0;
 		}
 		List<TaskRow> rows = session.rows("select {columns} from {task} where " + RUNNING + " for update", task.id(),
 				task.fence());
-		rows.forEach((row) -> Settlements.decide(settlement, row, session.now(), session.dialect()));
+		rows.forEach((row) -> decide(settlement, row, session.now()));
 		session.write(rows);
 		return !rows.isEmpty();
 	}
 
-	private static boolean acknowledge(Session session, TaskRef task) {
-		return session.update("delete from {task} where " + RUNNING, task.id(), task.fence()) > 0;
-	}
-
 	/**
-	 * Changes tasks. A task that is still the caller's, and did not change, was locked.
+	 * Changes tasks in one statement. A task that is still the caller's, and did not
+	 * change, was locked.
 	 */
-	private List<Reply> change(Change change, List<TaskRef> tasks, @Nullable Object... values) {
-		Access node = this.database.node();
-		if (change == this.acknowledge && tasks.size() == 1 && this.database.statements().isTimeGiven()
-				&& node.single((session) -> acknowledge(session, tasks.get(0)))) {
-			// One thread runs all tasks, and a lock first would double its time.
-			return List.of(Reply.DONE);
-		}
-		Set<TaskRef> left = this.database.dialect().isPostgres()
-				? node.single((session) -> changeAtOnce(session, change, tasks, values))
-				: node.transaction((session) -> lockAndChange(session, change, tasks, values));
-		if (left.isEmpty()) {
-			return Collections.nCopies(tasks.size(), Reply.DONE);
-		}
-		Map<String, TaskRow> rows = node.single((session) -> session.read(left.stream().map(TaskRef::id).toList()));
-		return tasks.stream().map((task) -> {
-			TaskRow row = rows.get(task.id());
-			boolean fits = row != null && row.isHeldAs(task) && (row.status == TaskRow.RUNNING || change == this.begin);
-			return !left.contains(task) ? Reply.DONE
-					: (row == null) ? change.gone() : fits ? Reply.BUSY : Reply.REFUSED;
-		}).toList();
-	}
-
-	private static Set<TaskRef> changeAtOnce(Session session, Change change, List<TaskRef> tasks,
-			@Nullable Object... values) {
+	private List<Reply> atOnce(PlannedStatement statement, List<Change> changes, @Nullable Object... values) {
 		List<@Nullable Object> parameters = new ArrayList<>();
-		parameters.add(tasks.stream().map(TaskRef::id).toArray(String[]::new));
-		parameters.add(tasks.stream().map(TaskRef::fence).toArray(Long[]::new));
+		parameters.add(changes.stream().map((change) -> change.task.id()).toArray(String[]::new));
+		parameters.add(changes.stream().map((change) -> change.task.fence()).toArray(Long[]::new));
 		parameters.addAll(Arrays.asList(values));
-		return change.atOnce().query(session, (rs) -> {
-			Set<TaskRef> left = new HashSet<>();
+		Set<TaskRef> left = this.database.node().single((session) -> statement.query(session, (rs) -> {
+			Set<TaskRef> found = new HashSet<>();
 			while (rs.next()) {
-				left.add(new TaskRef(rs.getString(1), rs.getLong(2)));
+				found.add(new TaskRef(rs.getString(1), rs.getLong(2)));
 			}
-			return left;
-		}, parameters.toArray());
+			return found;
+		}, parameters.toArray()));
+		Map<String, TaskRow> rows = this.database.node()
+			.single((session) -> session.read(left.stream().map(TaskRef::id).toList()));
+		return changes.stream()
+			.map((change) -> left.contains(change.task) ? change.notLocked(rows.get(change.task.id())) : Reply.DONE)
+			.toList();
 	}
 
-	private static Set<TaskRef> lockAndChange(Session session, Change change, List<TaskRef> tasks,
-			@Nullable Object... values) {
-		List<String> ids = tasks.stream().map(TaskRef::id).distinct().sorted().toList();
-		Set<TaskRef> locked = new HashSet<>(
-				session.query(session.dialect().lockFirst("id, fence", change.lock(), Session.padded(ids.size())),
-						(rs, rowNum) -> new TaskRef(rs.getString(1), rs.getLong(2)), ids));
-		Set<TaskRef> left = new HashSet<>(tasks);
-		left.removeAll(locked);
-		locked.retainAll(tasks);
-		if (!locked.isEmpty()) {
-			List<@Nullable Object> parameters = new ArrayList<>(Arrays.asList(values));
-			parameters.add(locked.stream().map(TaskRef::id).toList());
-			session.update(change.write(), parameters.toArray());
+	private static List<Reply> lockAndChange(Session session, List<Change> changes) {
+		Set<String> ids = changes.stream().map((change) -> change.task.id()).collect(Collectors.toSet());
+		Map<String, TaskRow> locked = session.lock(ids);
+		ids.removeAll(locked.keySet());
+		Map<String, TaskRow> others = session.read(ids);
+		long now = session.now();
+		List<Reply> replies = new ArrayList<>();
+		List<TaskRow> writes = new ArrayList<>();
+		for (Change change : changes) {
+			String id = change.task.id();
+			TaskRow row = locked.get(id);
+			if (row == null || !row.isHeldAs(change.task)) {
+				replies.add(change.notLocked((row != null) ? row : others.get(id)));
+				continue;
+			}
+			boolean held = row.held;
+			Reply reply = change.decision.apply(row, now);
+			if (row.status == TaskRow.PENDING && row.held && !held) {
+				if (isTaken(session, row)) {
+					row.status = TaskRow.GONE;
+					reply = Reply.SUPERSEDED;
+				}
+				// The next task may have the same key.
+				session.write(List.of(row));
+			}
+			else if (reply != Reply.REFUSED) {
+				writes.add(row);
+			}
+			replies.add(reply);
 		}
-		return left;
+		session.write(writes);
+		return replies;
 	}
 
 	/**
-	 * A change that is the same for all tasks of a call.
+	 * Makes changes that take keys, each in a transaction of its own.
+	 * @param maxWait how long the waits that were in vain may take together
+	 * @param busy the result if another transaction is storing a task with the key, or if
+	 * the earlier waits have taken too long
+	 */
+	<T, R> List<R> each(List<T> tasks, Duration maxWait, R busy, BiFunction<Session, T, R> change) {
+		long waited = 0;
+		List<R> results = new ArrayList<>();
+		for (T task : tasks) {
+			long start = System.nanoTime();
+			R result = (waited < maxWait.toNanos()) ? takeKeys((session) -> change.apply(session, task)) : null;
+			waited += (result == null) ? System.nanoTime() - start : 0;
+			results.add((result != null) ? result : busy);
+		}
+		return results;
+	}
+
+	/**
+	 * Changes tasks that take their keys again. If another transaction has just stored a
+	 * task with such a key, the change runs again and sees that task.
+	 * @return {@code null} if another transaction is storing a task with a key
+	 */
+	private <T> @Nullable T takeKeys(Function<Session, T> change) {
+		for (int i = 0; i < MAX_ATTEMPTS; i++) {
+			try {
+				return this.database.node().once(false, change);
+			}
+			catch (DuplicateKeyException ex) {
+				// The next attempt sees the other task.
+			}
+			catch (ConcurrencyFailureException ex) {
+				return null;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Whether another task has the key that a task takes. From now on the transaction
+	 * waits only briefly for others.
+	 */
+	static boolean isTaken(Session session, TaskRow row) {
+		Dialect dialect = session.dialect();
+		if (row.key == null) {
+			return false;
+		}
+		dialect.limitLockWait(session.jdbc());
+		return session
+			.strings("select id from {task} where name = ? and held_key = ?" + dialect.lockNoWait(),
+					dialect.text(row.name), row.heldKey(dialect))
+			.stream()
+			.anyMatch((id) -> !id.equals(row.id));
+	}
+
+	private Change settlement(Settlement settlement) {
+		State after = (settlement instanceof Settlement.Acknowledge) ? null
+				: (settlement instanceof Settlement.Bury) ? State.DEAD : State.SCHEDULED;
+		boolean ends = settlement instanceof Settlement.Acknowledge || settlement instanceof Settlement.Repeat;
+		return new Change(settlement.task(), ends ? Reply.DONE : Reply.REFUSED, after,
+				(row, now) -> decide(settlement, row, now));
+	}
+
+	/**
+	 * Changes a locked row, unless the reply is {@link Reply#REFUSED}.
+	 */
+	private Reply decide(Settlement settlement, TaskRow row, long now) {
+		boolean running = row.status != TaskRow.PENDING;
+		if (!running && (settlement instanceof Settlement.Acknowledge || settlement instanceof Settlement.Retry)) {
+			return Reply.REFUSED;
+		}
+		if (settlement instanceof Settlement.Acknowledge) {
+			row.status = TaskRow.GONE;
+		}
+		else if (settlement instanceof Settlement.Repeat repeat) {
+			repeat(repeat, row, now);
+		}
+		else if (settlement instanceof Settlement.Bury bury) {
+			row.bury(error(bury.reason()), now);
+		}
+		else if (row.isLast()) {
+			row.status = TaskRow.GONE;
+			return Reply.SUPERSEDED;
+		}
+		else if (settlement instanceof Settlement.Retry retry) {
+			row.schedule(DueTime.after(retry.delay()).resolve(now));
+			row.attempt = retry.attempt();
+			row.lost = 0;
+			row.error = error(retry.error());
+		}
+		else if (settlement instanceof Settlement.Release release) {
+			row.schedule(row.dueAt);
+			row.deliveries -= (running && !release.started()) ? 1 : 0;
+		}
+		return Reply.DONE;
+	}
+
+	/**
+	 * Scheduled for the next run, or gone if the schedule has ended. A schedule that was
+	 * changed during the run goes on with its own first time.
+	 */
+	private void repeat(Settlement.Repeat repeat, TaskRow row, long now) {
+		boolean same = repeat.schedule().equals(row.schedule);
+		if (row.schedule == null || (same && repeat.next() == null)) {
+			row.status = TaskRow.GONE;
+			return;
+		}
+		row.schedule(
+				same ? Objects.requireNonNull(repeat.next()).resolve(now) : Objects.requireNonNull(row.scheduledAt));
+		row.reset();
+		row.scheduledAt = row.dueAt;
+		row.firstAt = null;
+		row.error = (repeat.error() != null) ? error(repeat.error()) : null;
+	}
+
+	private String error(String text) {
+		return this.database.dialect().error(text);
+	}
+
+	/**
+	 * What a call does with one task.
 	 *
 	 * @param gone the reply for a task that does not exist
+	 * @param after the state in which an earlier call with this change has left the task,
+	 * {@code null} if such a call is not recognized
+	 * @param decision changes a locked row, unless the reply is {@link Reply#REFUSED}
 	 */
-	private record Change(String lock, String write, Statements.Planned atOnce, Reply gone) {
+	private record Change(TaskRef task, Reply gone, @Nullable State after, BiFunction<TaskRow, Long, Reply> decision) {
+
+		/**
+		 * The reply about a task that the caller does not have, or that another
+		 * transaction has locked. A repeated call is known by the fence.
+		 */
+		Reply notLocked(@Nullable TaskRow row) {
+			if (row == null) {
+				return this.gone;
+			}
+			if (row.isHeldAs(this.task)) {
+				// The row is a copy.
+				return (this.decision.apply(row, 0L) == Reply.REFUSED) ? Reply.REFUSED : Reply.BUSY;
+			}
+			return (row.fence == this.task.fence() && row.state() == this.after) ? Reply.DONE : Reply.REFUSED;
+		}
 
 	}
 

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,7 +7,9 @@ import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -33,14 +34,14 @@ final class NameLimits {
 	/** How long after failed attempts to lock a name the next claim tries again. */
 	private static final long LOCKED_MILLIS = 20;
 
-	// The conditions on the next time keep each count within its queue in the index.
-	private static final String COUNT = "(select count(*) from {task} where name = ? and queue = %s and next_at %s ?%s)";
+	private static final String PLACES = "select queue, case when next_at <= ? then 1 else 0 end as ended,"
+			+ " case when owner is null then 0 else 1 end as has_owner, task_key"
+			+ " from {task} where name = ? and queue = %s and next_at <= ?";
 
-	private static final String COUNT_WAITING = "select " + COUNT.formatted("{running}", "<=", "") + ", "
-			+ COUNT.formatted("{suspect}", "<=", "");
-
-	private static final String COUNT_TAKEN = ", " + COUNT.formatted("{running}", ">", "") + " + "
-			+ COUNT.formatted("{suspect}", ">", " and owner is not null");
+	/** The condition on the next time keeps each part within its queue in the index. */
+	private static final String COUNT = "select queue, ended, has_owner, task_key, count(*) from ("
+			+ PLACES.formatted("{running}") + " union all " + PLACES.formatted("{suspect}")
+			+ ") places group by queue, ended, has_owner, task_key";
 
 	/** The outer query reads the time after the wait for the lock. */
 	private static final String LOCK = """
@@ -49,86 +50,91 @@ final class NameLimits {
 				and set_config('lock_timeout', '100ms', true) is not null
 				and set_config('idle_in_transaction_session_timeout', '%s', true) is not null for update) locked""";
 
-	private static final String KEYS = "select task_key from {task} where name = ? and task_key is not null and queue = ";
-
 	private final Database database;
 
-	private final TaskNames names;
+	private final Supplier<ClaimSteps> steps;
 
-	private final Claims.Steps steps;
-
-	NameLimits(Database database, TaskNames names, Claims.Steps steps) {
+	NameLimits(Database database, Supplier<ClaimSteps> steps) {
 		this.database = database;
-		this.names = names;
 		this.steps = steps;
 	}
 
-	Taken take(Claim claim, String name, int room) {
-		int most = Math.min(room, claim.share(name).due());
-		return (most > 0) ? locked(claim, name, (row) -> row.take(most))
-				: new Taken(List.of(), Claim.NEVER, true, false);
+	/**
+	 * Takes due tasks of a name with limits.
+	 */
+	void take(ClaimProgress progress, String name, int room) {
+		int most = Math.min(room, progress.share(name).due());
+		if (most > 0) {
+			locked(progress, name, (row) -> row.take(most));
+		}
+		else {
+			progress.more = true;
+		}
 	}
 
 	/**
 	 * Leases the first suspect of a name, with or without limits. With limits it has a
 	 * free place, and does not have to wait for another task with its key.
 	 */
-	Taken takeSuspect(Claim claim, String name) {
-		if (claim.isLimited(name)) {
-			return locked(claim, name, LockedName::takeSuspect);
+	void takeSuspect(ClaimProgress progress, String name) {
+		if (progress.isLimited(name)) {
+			locked(progress, name, LockedName::takeSuspect);
+			return;
 		}
-		return this.database.node().transaction((session) -> {
-			long now = session.now();
-			List<TaskRow> found = claim.lockFirst(session, name, "{suspect}", now, now, 1);
-			return new Taken(claim.lease(session, found, now, false), Claim.NEVER, false, false);
-		});
+		progress.tasks.addAll(this.database.node().transaction((session) -> {
+			progress.now = session.now();
+			return progress.lease(session, progress.lockFirst(session, name, "{suspect}", progress.now, 1), false);
+		}));
 	}
 
-	private Taken locked(Claim claim, String name, Function<LockedName, Taken> take) {
+	private void locked(ClaimProgress progress, String name, Consumer<LockedName> take) {
 		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
 			try {
-				Taken taken = this.database.node().<@Nullable Taken>once(false, (session) -> {
-					LockedName row = lock(session, claim, name);
-					return (row != null) ? take.apply(row) : null;
+				ClaimProgress part = this.database.node().<@Nullable ClaimProgress>once(false, (session) -> {
+					LockedName row = lock(session, progress, name);
+					if (row != null) {
+						take.accept(row);
+					}
+					return (row != null) ? row.part : null;
 				});
-				if (taken != null) {
-					return taken;
+				if (part != null) {
+					progress.add(part);
+					return;
 				}
 			}
 			catch (ConcurrencyFailureException ex) {
 				// Other nodes have the lock.
 			}
 			// The row is locked, or does not exist yet.
-			this.names.create(name);
+			this.database.node().once(false, (session) -> TaskNames.create(session, name));
 			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		long now = this.database.node().single(Session::now);
-		return new Taken(List.of(), now + LOCKED_MILLIS, true, false);
+		progress.startAt = Math.min(progress.startAt, progress.now + LOCKED_MILLIS);
+		progress.more = true;
 	}
 
 	/**
 	 * Locks the row of a name. PostgreSQL waits for the lock, which costs less than
 	 * further attempts, and ends the transaction if its node is silent for some seconds.
 	 */
-	private @Nullable LockedName lock(Session session, Claim claim, String name) {
+	private @Nullable LockedName lock(Session session, ClaimProgress progress, String name) {
 		Object text = session.dialect().text(name);
 		Long given = session.statements().givenTime();
 		if (session.dialect().isPostgres()) {
 			// The clock of a test may stop the node for as long as it likes.
 			return DataAccessUtils.singleResult(session.query(LOCK.formatted((given != null) ? "0" : "2s"),
-					(rs, rowNum) -> new LockedName(session, claim, name, rs.getLong(1), rs.getLong(2)), given, text));
+					(rs, rowNum) -> new LockedName(session, progress, name, rs.getLong(1), rs.getLong(2)), given,
+					text));
 		}
 		Long nextStart = DataAccessUtils
 			.singleResult(session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
 					(rs, rowNum) -> rs.getLong(1), text));
-		return (nextStart != null) ? new LockedName(session, claim, name, nextStart, session.now()) : null;
+		return (nextStart != null) ? new LockedName(session, progress, name, nextStart, session.now()) : null;
 	}
 
 	private final class LockedName {
 
 		private final Session session;
-
-		private final Claim claim;
 
 		private final String name;
 
@@ -142,81 +148,101 @@ final class NameLimits {
 
 		private final long now;
 
-		/** How many tasks may begin. */
-		private int free = Integer.MAX_VALUE;
+		/** When the first task was due before the lock. */
+		private final long firstDueAt;
+
+		/** What the transaction takes. */
+		private final ClaimProgress part;
+
+		/** The places that are taken, and of these the ones of each key. */
+		private int taken;
+
+		private final Map<String, Integer> takenKeys = new HashMap<>();
+
+		/** The keys of the suspects that no node has. */
+		private final Map<String, Integer> suspectKeys = new HashMap<>();
 
 		private boolean suspects;
 
-		private boolean ended;
-
-		/** Whether due tasks wait for others with their keys. */
-		private boolean waits;
-
-		LockedName(Session session, Claim claim, String name, long nextStart, long now) {
+		LockedName(Session session, ClaimProgress progress, String name, long nextStart, long now) {
 			this.session = session;
-			this.claim = claim;
 			this.name = name;
 			this.text = session.dialect().text(name);
-			this.share = claim.share(name);
+			this.share = progress.share(name);
 			this.limits = Objects.requireNonNull(this.share.limits());
 			this.nextStart = nextStart;
 			this.now = now;
+			this.firstDueAt = progress.look(name).dueAt();
+			this.part = new ClaimProgress(progress.request);
+			this.part.now = now;
 		}
 
-		Taken take(int most) {
-			List<LeasedTask> tasks = new ArrayList<>(takeExpired(most));
-			int room = most - tasks.size();
+		void take(int most) {
+			takeExpired(most);
+			int room = most - this.part.tasks.size();
 			if (room == 0) {
-				return new Taken(tasks, Claim.NEVER, true, false);
+				this.part.more = true;
+				return;
 			}
-			count();
+			countPlaces();
 			// Some node takes a suspect soon. Without a free place the suspect could wait
 			// for ever.
-			int places = Math.max(0, this.free - (this.suspects ? 1 : 0));
-			Taken taken = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
-					: NameLimits.this.steps.begin(this.session, this.claim, this.name, starts));
-			int begun = taken.tasks().size();
-			tasks.addAll(taken.tasks());
-			return new Taken(tasks, taken.startAt(), this.waits || begun == places || begun == room, this.ended);
+			int places = Math.max(0, free() - (this.suspects ? 1 : 0));
+			int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
+					: NameLimits.this.steps.get().begin(this.session, this.part, this.name, starts));
+			this.part.more |= begun == places || begun == room;
 		}
 
-		Taken takeSuspect() {
-			count();
-			return start(Math.min(1, this.free), this::leaseSuspect);
+		void takeSuspect() {
+			countPlaces();
+			// Lost runs of a key do not wait for each other: only the tasks that a node
+			// has count.
+			start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.takenKeys), starts));
 		}
 
 		// What is too late to start counts for no limit.
-		private List<LeasedTask> takeExpired(int most) {
+		private void takeExpired(int most) {
 			if (this.share.expireAfter() == null) {
-				return List.of();
+				return;
 			}
 			long until = this.now - Session.millis(this.share.expireAfter()) - 1;
-			return (this.claim.look(this.name).dueAt() > until) ? List.of() : this.claim.lease(this.session,
-					this.claim.lockFirst(this.session, this.name, "{pending}", this.now, until, most), this.now, false);
+			if (this.firstDueAt <= until) {
+				this.part.tasks.addAll(this.part.lease(this.session,
+						this.part.lockFirst(this.session, this.name, "{pending}", until, most), false));
+			}
 		}
 
 		/**
 		 * Counts the places, and takes ended runs away. In MariaDB a search that locked
 		 * ended runs would also lock others, and their nodes could not settle them.
 		 */
-		private void count() {
-			boolean concurrent = this.limits.concurrent() > 0;
-			List<Object> parameters = new ArrayList<>();
-			for (int i = 0; i < (concurrent ? 4 : 2); i++) {
-				parameters.addAll(List.of(this.text, this.now));
-			}
-			this.session.query(COUNT_WAITING + (concurrent ? COUNT_TAKEN : ""), (rs, rowNum) -> {
-				this.ended = rs.getInt(1) > 0;
-				this.suspects = this.ended || rs.getInt(2) > 0;
-				this.free = concurrent ? Math.max(0, this.limits.concurrent() - rs.getInt(3)) : this.free;
-				return this.free;
-			}, parameters.toArray());
-			if (this.ended) {
-				Claim.lose(this.session, this.name, this.now);
+		private void countPlaces() {
+			boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
+			long until = all ? Long.MAX_VALUE : this.now;
+			List<Boolean> lost = this.session.query(COUNT, (rs, rowNum) -> {
+				boolean running = rs.getInt(1) == TaskRow.RUNNING;
+				boolean ended = rs.getInt(2) == 1;
+				String key = this.session.dialect().text(rs, 4);
+				int count = rs.getInt(5);
+				boolean takes = !ended && (running || rs.getInt(3) == 1);
+				this.taken += takes ? count : 0;
+				this.suspects |= ended;
+				if (key != null) {
+					(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
+				}
+				return running && ended;
+			}, this.now, this.text, until, this.now, this.text, until);
+			if (lost.contains(true)) {
+				this.part.lose(this.session, this.name);
 			}
 		}
 
-		private Taken start(int most, Function<Integer, List<LeasedTask>> take) {
+		private int free() {
+			int concurrent = this.limits.concurrent();
+			return (concurrent > 0) ? Math.max(0, concurrent - this.taken) : Integer.MAX_VALUE;
+		}
+
+		private int start(int most, IntFunction<List<LeasedTask>> take) {
 			boolean hasRate = this.limits.intervalMicros() > 0;
 			long micros = TaskRow.micros(this.now);
 			long next = hasRate ? this.limits.atMost(this.nextStart, micros) : this.nextStart;
@@ -228,8 +254,11 @@ final class NameLimits {
 			if (next != this.nextStart) {
 				this.session.update("update {name} set next_start = ? where name = ?", next, this.text);
 			}
-			long startAt = (starts <= tasks.size()) ? this.limits.startsAgainAt(next) : Claim.NEVER;
-			return new Taken(tasks, startAt, false, this.ended);
+			if (starts <= tasks.size()) {
+				this.part.startAt = this.limits.startsAgainAt(next);
+			}
+			this.part.tasks.addAll(tasks);
+			return tasks.size();
 		}
 
 		/**
@@ -238,59 +267,32 @@ final class NameLimits {
 		 * their order.
 		 */
 		private List<LeasedTask> begin(int most) {
-			Map<String, Integer> busy = new HashMap<>();
-			countKeys("{running} and next_at > ?", busy);
-			countKeys("{suspect} and next_at > ?", busy);
-			countKeys("{suspect} and next_at <= ?", busy);
+			this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
 			// A key has at most two pending tasks, of which one has a schedule. So for
 			// each busy task at most two wait.
-			List<TaskRow> found = lockFirst("{pending}", most + 2 * sum(busy));
-			List<TaskRow> chosen = withoutBusyKeys(found, busy, most);
-			this.waits = chosen.size() < Math.min(found.size(), most);
-			return this.claim.lease(this.session, chosen, this.now, true);
+			return lease("{pending}", most + 2 * sum(this.takenKeys), most);
 		}
 
 		/**
-		 * Leases the first suspect that may start. Lost runs of a key do not wait for
-		 * each other: only the tasks that a node has count.
+		 * Leases the first tasks whose keys may have another place.
+		 * @param found how many tasks to look at
 		 */
-		private List<LeasedTask> leaseSuspect(int most) {
-			Map<String, Integer> busy = new HashMap<>();
-			if (this.limits.perKey() > 0) {
-				countKeys("{running} and next_at > ?", busy);
-				countKeys("{suspect} and next_at > ? and owner is not null", busy);
-			}
-			List<TaskRow> found = lockFirst("{suspect}", most + sum(busy));
-			return this.claim.lease(this.session, withoutBusyKeys(found, busy, most), this.now, false);
-		}
-
-		private List<TaskRow> lockFirst(String queue, int most) {
-			return this.claim.lockFirst(this.session, this.name, queue, this.now, this.now, most);
-		}
-
-		private void countKeys(String queue, Map<String, Integer> busy) {
-			this.session.texts(KEYS + queue, this.text, this.now).forEach((key) -> busy.merge(key, 1, Integer::sum));
-		}
-
-		private static int sum(Map<String, Integer> busy) {
-			return busy.values().stream().mapToInt(Integer::intValue).sum();
-		}
-
-		// A task that is chosen counts for the tasks after it.
-		private List<TaskRow> withoutBusyKeys(List<TaskRow> found, Map<String, Integer> busy, int most) {
+		private List<LeasedTask> lease(String queue, int found, int most) {
 			int perKey = this.limits.perKey();
-			return found.stream()
-				.filter((row) -> row.key == null || perKey == 0 || busy.merge(row.key, 1, Integer::sum) <= perKey)
+			List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.now, found);
+			// A task that is chosen counts for the tasks after it.
+			List<TaskRow> chosen = first.stream()
+				.filter((row) -> row.key == null || perKey == 0
+						|| this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
 				.limit(most)
 				.toList();
+			this.part.more |= chosen.size() < Math.min(first.size(), most);
+			return this.part.lease(this.session, chosen, queue.equals("{pending}"));
 		}
 
-	}
-
-	/**
-	 * What a claim has taken of a name; see {@link Claim}.
-	 */
-	record Taken(List<LeasedTask> tasks, long startAt, boolean more, boolean newSuspects) {
+		private static int sum(Map<String, Integer> keys) {
+			return keys.values().stream().mapToInt(Integer::intValue).sum();
+		}
 
 	}
 

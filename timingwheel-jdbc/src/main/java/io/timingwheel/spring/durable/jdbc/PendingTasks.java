@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
-import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -45,11 +44,8 @@ final class PendingTasks {
 
 	private final Database database;
 
-	private final Dialect dialect;
-
 	PendingTasks(Database database) {
 		this.database = database;
-		this.dialect = database.dialect();
 	}
 
 	boolean cancel(Target target) {
@@ -105,8 +101,8 @@ final class PendingTasks {
 	 * replaced meanwhile, tries the new one.
 	 * @param change gives {@code null} if the task is not (any more) as it has to be
 	 */
-	private <T> @Nullable T change(Target target, BiFunction<Access, String, @Nullable T> change) {
-		Access caller = this.database.caller();
+	private <T> @Nullable T change(Target target, BiFunction<Transactions, String, @Nullable T> change) {
+		Transactions caller = this.database.caller();
 		Set<String> tried = new HashSet<>();
 		List<String> ids = changeable(caller, target);
 		while (tried.addAll(ids)) {
@@ -121,7 +117,7 @@ final class PendingTasks {
 		return null;
 	}
 
-	private List<String> changeable(Access caller, Target target) {
+	private List<String> changeable(Transactions caller, Target target) {
 		return rows(caller, target).stream()
 			.filter((row) -> row.status == TaskRow.PENDING || row.schedule != null)
 			.map((row) -> row.id)
@@ -131,18 +127,15 @@ final class PendingTasks {
 	/**
 	 * Reads the tasks of a target, a task that runs once before a schedule.
 	 */
-	private List<TaskRow> rows(Access caller, Target target) {
+	private List<TaskRow> rows(Transactions caller, Target target) {
 		if (target instanceof Target.ById byId) {
 			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
 		}
 		Target.ByKey byKey = (Target.ByKey) target;
 		String name = byKey.taskId().name();
 		String key = byKey.taskId().key();
-		if (!this.dialect.canStore(name) || !this.dialect.canStore(key)) {
-			return List.of();
-		}
-		Object once = this.dialect.text(TaskRow.heldKey(key, false));
-		Object schedule = this.dialect.text(TaskRow.heldKey(key, true));
+		Object once = this.database.dialect().text(TaskRow.heldKey(key, false));
+		Object schedule = this.database.dialect().text(TaskRow.heldKey(key, true));
 		List<Object> held = switch (byKey.kind()) {
 			case ONCE -> List.of(once);
 			case SCHEDULE -> List.of(schedule);
@@ -150,13 +143,13 @@ final class PendingTasks {
 		};
 		return caller.single((session) -> session.rows(
 				"select {columns} from {task} where name = ? and held_key {in} order by held_key",
-				this.dialect.text(name), held));
+				this.database.dialect().text(name), held));
 	}
 
 	Enqueued recur(NewSchedule schedule) {
 		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
 				"The text of the schedule is too long");
-		Access caller = this.database.caller();
+		Transactions caller = this.database.caller();
 		if (schedule.onlyIfLost()) {
 			// Usually it is there, and needs no lock.
 			List<TaskRow> stored = rows(caller,
@@ -203,7 +196,8 @@ final class PendingTasks {
 	private @Nullable String scheduleId(Session session, NewSchedule schedule, String suffix) {
 		return DataAccessUtils
 			.singleResult(session.strings("select id from {task} where name = ? and held_key = ?" + suffix,
-					this.dialect.text(schedule.name()), this.dialect.text(TaskRow.heldKey(schedule.key(), true))));
+					this.database.dialect().text(schedule.name()),
+					this.database.dialect().text(TaskRow.heldKey(schedule.key(), true))));
 	}
 
 	private @Nullable Enqueued insert(Session session, NewSchedule schedule, long now) {
@@ -211,9 +205,9 @@ final class PendingTasks {
 		row.schedule(schedule.first().resolve(now));
 		row.schedule = schedule.schedule();
 		row.scheduledAt = row.dueAt;
-		row.payload = this.dialect.payload(schedule.payload());
+		row.payload = schedule.payload();
 		row.traceparent = schedule.traceparent();
-		if (session.insert(Map.of(row.id, row.insertion(this.dialect, now)), true).isEmpty()) {
+		if (session.insert(Map.of(row.id, row.insertion(this.database.dialect(), now)), true).isEmpty()) {
 			return null;
 		}
 		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
@@ -226,11 +220,10 @@ final class PendingTasks {
 		StoredSchedule earlier = Objects.requireNonNull(row.storedSchedule());
 		boolean same = earlier.text().equals(schedule.schedule());
 		Outcome outcome = same ? Outcome.PENDING : Outcome.REPLACED;
-		String payload = this.dialect.payload(schedule.payload());
-		if (same && payload.equals(row.payload)) {
+		if (same && schedule.payload().equals(row.payload)) {
 			return new Enqueued(outcome, row.id, row.dueAt, now);
 		}
-		row.payload = payload;
+		row.payload = schedule.payload();
 		row.traceparent = schedule.traceparent();
 		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
 		row.schedule = schedule.schedule();
@@ -249,7 +242,7 @@ final class PendingTasks {
 			row.attempt = same ? attempt : 1;
 		}
 		String id = running ? row.id : schedule.id();
-		session.update(TaskRow.REPLACE, row.replacement(this.dialect, id, now));
+		session.update(TaskRow.REPLACE, row.replacement(this.database.dialect(), id, now));
 		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
 	}
 

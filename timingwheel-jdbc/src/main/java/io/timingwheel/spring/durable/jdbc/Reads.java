@@ -21,6 +21,7 @@ import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
+import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
  * Reads pages and counts of tasks, and keeps and reads what nodes report. Takes no locks.
@@ -141,8 +142,8 @@ final class Reads {
 	Map<String, StoredCounts> count(Collection<String> names) {
 		Dialect dialect = this.database.dialect();
 		return this.database.node().single((session) -> {
-			List<String> all = names.isEmpty() ? TaskNames.all(session)
-					: names.stream().filter(dialect::canStore).toList();
+			List<String> all = names.isEmpty() ? List.copyOf(TaskNames.all(session))
+					: names.stream().filter(TaskLimits::isStorableName).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();
 			Map<String, StoredCounts> counts = new HashMap<>();
@@ -238,7 +239,7 @@ final class Reads {
 			String name = String.valueOf(dialect.text(rs, 1));
 			Objects.requireNonNull(spans.get(name))[rs.getInt(2)] = rs.getLong(3);
 			return name;
-		}, from, span, names.stream().filter(dialect::canStore).map(dialect::text).toList(), from,
+		}, from, span, names.stream().filter(TaskLimits::isStorableName).map(dialect::text).toList(), from,
 				from + span * query.spans(), limit);
 		spans.forEach((name, ofName) -> {
 			int complete = ofName.length;

@@ -6,11 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +19,6 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
-import org.springframework.util.Assert;
 
 /**
  * The tables of durable tasks in one database, and the version of their schema. Immutable
@@ -40,18 +37,16 @@ public final class Schema {
 
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
-	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
-
-	private final Database.Settings settings;
+	private final ConnectionSettings settings;
 
 	private final TableName table;
 
-	private final Access transactions;
+	private final Transactions transactions;
 
-	Schema(Database.Settings settings, TableName table) {
+	Schema(ConnectionSettings settings, TableName table) {
 		this.settings = settings;
 		this.table = table;
-		this.transactions = new Access(settings, new Statements(table, settings.dialect(), null));
+		this.transactions = new Transactions(settings, new Statements(table, settings.dialect(), () -> null));
 	}
 
 	/**
@@ -70,7 +65,7 @@ public final class Schema {
 	 */
 	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		TableName table = new TableName(tableName);
-		return new Schema(Database.Settings.read(dataSource, dialect), table);
+		return new Schema(ConnectionSettings.read(dataSource, dialect), table);
 	}
 
 	/**
@@ -98,8 +93,6 @@ public final class Schema {
 	/**
 	 * Whether the script has to run, since its tables are missing.
 	 * @return {@code false} if the database has a version of the schema
-	 * @throws UnusableTaskStoreException if the tables have a format that was never
-	 * released
 	 * @throws DataAccessException if the database does not answer, or the user may not
 	 * read the tables
 	 */
@@ -108,33 +101,21 @@ public final class Schema {
 	}
 
 	private int version() {
-		if (!exists(this.table.qualified(), "id", NO_TABLE)) {
-			return 0;
-		}
-		if (!exists(this.table.qualified(), "held_key", NO_COLUMN)
-				&& exists(this.table.qualified(), "pending_key", NO_COLUMN)) {
-			throw new UnusableTaskStoreException(
-					"the table %s has the format of durable tasks before release 0.1, which this release cannot read"
-						.formatted(this.table),
-					("drop the tables %1$s, %1$s_version, %1$s_limit and %1$s_node if you no longer need their tasks, or set"
-							+ " timingwheel.store.jdbc.table-name to another name. Then run the script %2$s")
-						.formatted(this.table, script()));
-		}
-		if (!exists(this.table.version(), "version", NO_TABLE)) {
+		if (!exists(this.table.qualified(), "id") || !exists(this.table.version(), "version")) {
 			return 0;
 		}
 		String versions = "select max(version) from " + this.table.version();
 		return this.transactions.single((session) -> session.query(versions, (rs, rowNum) -> rs.getInt(1))).get(0);
 	}
 
-	private boolean exists(String table, String column, Set<String> missing) {
+	private boolean exists(String table, String column) {
 		try {
 			this.transactions
 				.single((session) -> session.strings("select %s from %s where 1 = 0".formatted(column, table)));
 			return true;
 		}
 		catch (BadSqlGrammarException ex) {
-			if (ex.getCause() instanceof SQLException cause && missing.contains(String.valueOf(cause.getSQLState()))) {
+			if (ex.getCause() instanceof SQLException cause && NO_TABLE.contains(String.valueOf(cause.getSQLState()))) {
 				return false;
 			}
 			// For example, the user may not read the table.
@@ -174,10 +155,6 @@ public final class Schema {
 		catch (DataAccessException ex) {
 			throw unlessOutage(ex);
 		}
-		this.transactions.single((session) -> {
-			this.settings.dialect().check(session.jdbc(), this.table.qualified());
-			return null;
-		});
 	}
 
 	// Tries the statements of a node on no rows.
@@ -217,58 +194,6 @@ public final class Schema {
 			.findFirst()
 			.orElse("")
 			.replaceFirst("[.;:]? *(SQL statement:)?$", "");
-	}
-
-	/**
-	 * The name of the table of tasks, with its schema if it has one. The names of the
-	 * other tables begin with it.
-	 */
-	record TableName(String qualified) {
-
-		/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
-		static final int MAX_LENGTH = 55;
-
-		private static final Pattern IN_SCRIPT = Pattern
-			.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
-
-		private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
-
-		TableName {
-			Assert.isTrue(PLAIN.matcher(qualified).matches(), () -> "The table name \"" + qualified
-					+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
-			Assert.isTrue(simple(qualified).length() <= MAX_LENGTH,
-					() -> "The table name \"" + simple(qualified) + "\" may have at most " + MAX_LENGTH
-							+ " characters, since PostgreSQL would cut the names of its indexes, which are longer");
-		}
-
-		String names() {
-			return this.qualified + "_name";
-		}
-
-		String nodes() {
-			return this.qualified + "_node";
-		}
-
-		String version() {
-			return this.qualified + "_version";
-		}
-
-		// An index has no schema in its name.
-		String appliedTo(String script) {
-			String simple = simple(this.qualified);
-			return IN_SCRIPT.matcher(script)
-				.replaceAll((match) -> match.group(1).equals("_") ? simple + "_" : this.qualified + match.group(1));
-		}
-
-		private static String simple(String qualified) {
-			return qualified.substring(qualified.indexOf('.') + 1);
-		}
-
-		@Override
-		public String toString() {
-			return this.qualified;
-		}
-
 	}
 
 }

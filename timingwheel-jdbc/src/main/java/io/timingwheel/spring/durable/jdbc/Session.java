@@ -50,7 +50,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 
 	long now() {
 		Long given = this.statements.givenTime();
-		return (given != null) ? given : dialect().now(this.jdbc);
+		return (given != null) ? given : query("select " + dialect().clock(), (rs, rowNum) -> rs.getLong(1)).get(0);
 	}
 
 	int update(String statement, @Nullable Object... parameters) {
@@ -105,17 +105,19 @@ record Session(JdbcOperations jdbc, Statements statements) {
 
 	void write(List<TaskRow> rows) {
 		List<Object[]> changed = new ArrayList<>();
-		List<Object[]> gone = new ArrayList<>();
+		List<String> gone = new ArrayList<>();
 		for (TaskRow row : rows) {
 			if (row.status == TaskRow.GONE) {
-				gone.add(new Object[] { row.id });
+				gone.add(row.id);
 			}
 			else {
 				changed.add(row.change(dialect()));
 			}
 		}
 		batch(TaskRow.WRITE, changed);
-		batch("delete from {task} where id = ?", gone);
+		if (!gone.isEmpty()) {
+			update("delete from {task} where id {in}", gone);
+		}
 	}
 
 	/**

@@ -13,7 +13,6 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.EnqueueCombiner;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -27,6 +26,7 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -77,18 +77,11 @@ final class Storing {
 
 	private final Database database;
 
-	private final Dialect dialect;
-
-	/** Whether calls may share a request, since all callers have the same database. */
-	private final boolean combines;
-
 	private final EnqueueCombiner combiner = new EnqueueCombiner(this::storeTogether,
 			(task) -> store(List.of(task)).get(0));
 
-	Storing(Database database, boolean combines) {
+	Storing(Database database) {
 		this.database = database;
-		this.dialect = database.dialect();
-		this.combines = combines;
 	}
 
 	/**
@@ -96,13 +89,13 @@ final class Storing {
 	 * transaction can hold up their tasks for long.
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		boolean shares = this.combines && tasks.size() == 1 && overwrites(tasks.get(0))
+		boolean shares = this.database.isShared() && tasks.size() == 1 && overwrites(tasks.get(0))
 				&& !TransactionSynchronizationManager.isSynchronizationActive();
 		return shares ? List.of(this.combiner.enqueue(tasks.get(0))) : store(tasks);
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		Access caller = this.database.caller();
+		Transactions caller = this.database.caller();
 		if (tasks.size() > 1) {
 			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks))));
 		}
@@ -128,7 +121,7 @@ final class Storing {
 			// The database has undone the statement.
 			return null;
 		}
-		catch (CannotGetJdbcConnectionException ex) {
+		catch (CannotGetJdbcConnectionException | CannotCreateTransactionException ex) {
 			if (Thread.currentThread().isInterrupted()) {
 				// The interrupt of one caller ended the wait for a connection.
 				return null;
@@ -175,7 +168,7 @@ final class Storing {
 	 * Whether one statement stores a task, since nothing depends on the pending one.
 	 */
 	private boolean overwrites(NewTask task) {
-		return this.dialect.isPostgres() && task.maxWait() == null
+		return this.database.dialect().isPostgres() && task.maxWait() == null
 				&& (task.key() == null || task.ifPending() == IfPending.REPLACE);
 	}
 
@@ -192,9 +185,10 @@ final class Storing {
 				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
 						rs.getLong(2), rs.getLong(3)),
 				session.statements().givenTime(), lockTimeout, strings(tasks, NewTask::id),
-				strings(tasks, (task) -> (String) this.dialect.text(task.name())),
-				strings(tasks, (task) -> (String) this.dialect.nullableText(task.key())),
-				strings(tasks, (task) -> this.dialect.payload(task.payload())), strings(tasks, NewTask::traceparent),
+				strings(tasks, (task) -> (String) this.database.dialect().text(task.name())),
+				strings(tasks, (task) -> (String) this.database.dialect().nullableText(task.key())),
+				strings(tasks, (task) -> this.database.dialect().payload(task.payload())),
+				strings(tasks, NewTask::traceparent),
 				tasks.stream().map((task) -> task.due().absolute()).toArray(Boolean[]::new),
 				tasks.stream()
 					.map((task) -> Math.min(task.due().millis(), DelayedTaskStore.MAX_TIME))
@@ -238,14 +232,14 @@ final class Storing {
 						task.dueAt(now, (earlier != null) ? earlier.dueAt : null, (firstAt != null) ? firstAt : now));
 				row.firstAt = firstAt;
 				row.reset();
-				row.payload = this.dialect.payload(task.payload());
+				row.payload = task.payload();
 				row.traceparent = task.traceparent();
 				if (earlier != null) {
 					row.fence = row.nextFence(now);
-					replacements.add(row.replacement(this.dialect, task.id(), now));
+					replacements.add(row.replacement(this.database.dialect(), task.id(), now));
 				}
 				else {
-					inserts.put(task.id(), row.insertion(this.dialect, now));
+					inserts.put(task.id(), row.insertion(this.database.dialect(), now));
 				}
 				results.put(task.id(), new Enqueued((earlier != null) ? Outcome.REPLACED : Outcome.INSERTED, task.id(),
 						row.dueAt, now));
@@ -255,7 +249,7 @@ final class Storing {
 			open = open.stream()
 				.filter((task) -> inserts.containsKey(task.id()) && !inserted.contains(task.id()))
 				.toList();
-			if (!open.isEmpty() && tasks.size() > 1 && !this.database.isJoined(session)) {
+			if (!open.isEmpty() && tasks.size() > 1 && !this.database.hasTransaction()) {
 				// Who has locks and waits for others may be part of a deadlock.
 				throw new CannotAcquireLockException("Another transaction has stored tasks with the same keys");
 			}
@@ -279,8 +273,8 @@ final class Storing {
 		List<Object[]> keys = new ArrayList<>();
 		for (NewTask task : tasks) {
 			if (task.key() != null) {
-				keys.add(new Object[] { this.dialect.text(task.name()),
-						this.dialect.text(TaskRow.heldKey(task.key(), false)) });
+				keys.add(new Object[] { this.database.dialect().text(task.name()),
+						this.database.dialect().text(TaskRow.heldKey(task.key(), false)) });
 			}
 		}
 		if (keys.isEmpty()) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -126,7 +127,7 @@ final class TaskRow {
 		row.scheduledAt = rs.getObject(15, Long.class);
 		row.error = rs.getString(16);
 		row.diedAt = rs.getObject(17, Long.class);
-		row.payload = rs.getString(18);
+		row.payload = dialect.payload(rs, 18);
 		row.traceparent = rs.getString(19);
 		return row;
 	}
@@ -144,12 +145,16 @@ final class TaskRow {
 	}
 
 	Object[] replacement(Dialect dialect, String newId, long now) {
-		return values(dialect, this.payload, this.traceparent, now, newId, this.id);
+		return values(dialect, storedPayload(dialect), this.traceparent, now, newId, this.id);
 	}
 
 	Object[] insertion(Dialect dialect, long now) {
-		return values(dialect, this.payload, this.traceparent, now, this.id, dialect.text(this.name),
+		return values(dialect, storedPayload(dialect), this.traceparent, now, this.id, dialect.text(this.name),
 				dialect.nullableText(this.key));
+	}
+
+	private String storedPayload(Dialect dialect) {
+		return dialect.payload(Objects.requireNonNull(this.payload));
 	}
 
 	private Object[] values(Dialect dialect, @Nullable Object... others) {
@@ -161,6 +166,33 @@ final class TaskRow {
 	}
 
 	/**
+	 * A node has the task from now on.
+	 */
+	void lease(String newOwner, long now, long lease) {
+		this.owner = newOwner;
+		this.fence = nextFence(now);
+		this.nextAt = Math.min(Math.max(this.dueAt, now) + lease, DelayedTaskStore.MAX_TIME);
+	}
+
+	void begin() {
+		this.deliveries += (this.status == PENDING) ? 1 : 0;
+		this.held = this.schedule != null;
+		this.firstAt = null;
+		this.status = RUNNING;
+	}
+
+	/**
+	 * A suspect, since the lease of its run has ended.
+	 */
+	void lose(long now) {
+		this.owner = null;
+		this.fence = nextFence(now);
+		this.nextAt = this.dueAt;
+		this.lost++;
+		this.status = PENDING;
+	}
+
+	/**
 	 * Scheduled at a time. No node has the task.
 	 */
 	void schedule(long due) {
@@ -169,6 +201,18 @@ final class TaskRow {
 		this.held = this.key != null;
 		this.dueAt = due;
 		this.nextAt = due;
+	}
+
+	/**
+	 * Dead, or gone if this was the last run of a schedule that was cancelled.
+	 */
+	void bury(String reason, long now) {
+		this.status = isLast() ? GONE : DEAD;
+		this.owner = null;
+		this.held = false;
+		this.nextAt = null;
+		this.error = reason;
+		this.diedAt = now;
 	}
 
 	/**
@@ -229,14 +273,9 @@ final class TaskRow {
 		return Objects.requireNonNull(this.nextAt);
 	}
 
-	boolean begins(long now) {
-		return this.lost == 0 && this.dueAt <= now;
-	}
-
-	// The row is as before the claim.
-	LeasedTask leased(long now, boolean begins) {
-		return new LeasedTask(this.id, nextFence(now), this.name, this.key, this.payload, this.traceparent, this.dueAt,
-				begins, this.attempt, this.deliveries + (begins ? 1 : 0), this.lost, storedSchedule());
+	LeasedTask leased() {
+		return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.traceparent, this.dueAt,
+				this.status == RUNNING, this.attempt, this.deliveries, this.lost, storedSchedule());
 	}
 
 }

@@ -12,9 +12,9 @@ create table if not exists timingwheel_task (
 	status smallint not null,
 	queue smallint generated always as (case when status = 1 then 1 when lost > 0 then 2 else 0 end) stored,
 	id varchar(64) collate "C" not null primary key,
-	name varchar(255) collate "C" not null,
-	task_key varchar(512) collate "C",
-	held_key varchar(513) collate "C",
+	name text collate "C" not null,
+	task_key text collate "C",
+	held_key text collate "C",
 	owner varchar(255),
 	schedule varchar(255),
 	traceparent varchar(55),
@@ -31,7 +31,7 @@ create index if not exists timingwheel_task_listing on timingwheel_task (name, d
 create index if not exists timingwheel_task_dead on timingwheel_task (name, died_at, id) where died_at is not null;
 
 create table if not exists timingwheel_task_name (
-	name varchar(255) collate "C" not null primary key,
+	name text collate "C" not null primary key,
 	paused smallint default 0 not null,
 	next_start bigint default 0 not null,
 	cancelled smallint default 0 not null

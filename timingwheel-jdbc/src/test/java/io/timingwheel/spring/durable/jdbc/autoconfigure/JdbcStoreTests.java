@@ -18,7 +18,6 @@ import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,8 +31,6 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -102,30 +99,6 @@ class JdbcStoreTests {
 				.withMessageContaining("io/timingwheel/spring/durable/jdbc/schema-h2.sql")
 				.withMessageContaining("timingwheel.store.jdbc.initialize-schema=always");
 		});
-	}
-
-	@Test
-	void refusesATableOfAFormatThatWasNeverReleased() {
-		this.withTimingWheel
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
-					+ ";INIT=create table if not exists timingwheel_task (id varchar(40), pending_key varchar(10))")
-			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).containsIgnoringCase("before release 0.1");
-				assertThat(analysis.getAction()).containsIgnoringCase("drop the tables")
-					.contains("timingwheel.store.jdbc.table-name", "schema-h2.sql");
-			});
-	}
-
-	@Test
-	@ExtendWith(OutputCaptureExtension.class)
-	void warnsIfAConnectionMayTakeLongerThanALeaseAndNotWithTheDefaults(CapturedOutput output) {
-		ApplicationContextRunner pooled = this.runner
-			.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource");
-		pooled.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("WARN");
-		pooled.withPropertyValues("timingwheel.store.lease=20s").run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("may wait 30000 ms", "timingwheel.store.lease", "to at most 20000 ms");
 	}
 
 	@Test

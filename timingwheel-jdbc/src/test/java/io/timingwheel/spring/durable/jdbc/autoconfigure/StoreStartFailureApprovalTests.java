@@ -78,10 +78,6 @@ class StoreStartFailureApprovalTests {
 	void theTextsAboutStoresAreTheApprovedOnes() {
 		this.failures.fail("no DataSource", this.jdbc);
 		this.failures.fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
-		this.failures.fail("a table of a format that was never released",
-				this.h2.withPropertyValues(
-						"spring.datasource.url=jdbc:h2:mem:former-format;INIT=create table if not exists"
-								+ " timingwheel_task (id varchar(40), pending_key varchar(10))"));
 		this.failures.fail("a table without its columns", this.h2.withPropertyValues(
 				"spring.datasource.url=jdbc:h2:mem:other-columns;INIT=create table if not exists timingwheel_task (id int)\\;"
 						+ "create table if not exists timingwheel_task_version (version int)\\;"

@@ -8,16 +8,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.timingwheel.spring.durable.jdbc.Claim.Look;
+import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The claim on PostgreSQL: one statement, which reads each index once for each name, and
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * was locked. About once a second a claim therefore sweeps the name: it begins with the
  * first entry, and also looks for runs whose leases have ended.
  */
-final class PostgresClaims implements Claims.Steps {
+final class PostgresClaim implements ClaimSteps {
 
 	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
@@ -137,7 +137,8 @@ final class PostgresClaims implements Claims.Steps {
 			select null as id, null as owner, null as fence, null as name, null as task_key, null as payload,
 				null as traceparent, null as due_at, null as status, null as attempt, null as deliveries,
 				null as lost, null as schedule, null as scheduled_at,
-				now + (select {elapsed} from (select count(*) from claimed) changed) as now, {next} as next_at,
+				(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+					from (select count(*) from claimed) changed) as now, {next} as next_at,
 				(select count(*) from chosen) > (select count(*) from claimed) as has_left,
 				(select array_agg(name order by next_at) from suspects where next_at is not null) as suspects,
 				(select array_agg(name) from paused) as paused, (select looks from looks) as looks
@@ -146,10 +147,6 @@ final class PostgresClaims implements Claims.Steps {
 			select id, owner, fence, name, task_key, case when octet_length(payload) <= ? then payload end, traceparent,
 				due_at, status, attempt, deliveries, lost, schedule, scheduled_at, null, null, null, null, null, null
 			from claimed""";
-
-	private static final String ELAPSED = """
-			(floor(extract(epoch from clock_timestamp()) * 1000)
-				- floor(extract(epoch from statement_timestamp()) * 1000))::bigint""";
 
 	private static final long SWEEP = -DelayedTaskStore.MAX_TIME;
 
@@ -160,130 +157,111 @@ final class PostgresClaims implements Claims.Steps {
 
 	private final Database database;
 
-	private final Statements.Planned statement;
+	private final PlannedStatement statement = new PlannedStatement(
+			WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT));
 
-	private final Map<String, Floor> floors = new ConcurrentHashMap<>();
+	private final Map<String, Long> floors = new ConcurrentHashMap<>();
 
-	PostgresClaims(Database database) {
+	private volatile long sweepAt = System.nanoTime();
+
+	PostgresClaim(Database database) {
 		this.database = database;
-		String result = RESULT.replace("{next}", NEXT)
-			.replace("{elapsed}", database.statements().isTimeGiven() ? "0::bigint" : ELAPSED);
-		this.statement = new Statements.Planned(WANTED + CHOSEN + CLAIMED + LOOKS + result);
 	}
 
 	@Override
-	public void claim(Claim claim, int limit, boolean suspect) {
-		Map<String, Long> since = new HashMap<>();
-		claim.request.names().keySet().forEach((name) -> since.put(name, since(name)));
-		List<LeasedTask> tasks = this.database.node().single((session) -> claim(session, claim, limit, suspect, since));
-		claim.arrived = System.nanoTime();
-		if (claim.suspects.isEmpty()) {
-			learn(claim, tasks, tasks.size() >= limit, since);
+	public void claim(ClaimProgress progress, int limit, boolean suspect) {
+		boolean sweeps = System.nanoTime() - this.sweepAt >= 0;
+		if (sweeps) {
+			this.sweepAt = System.nanoTime() + SWEEP_PAUSE;
+		}
+		List<LeasedTask> tasks = this.database.node()
+			.single((session) -> claim(session, progress, limit, suspect, sweeps));
+		progress.arrived = System.nanoTime();
+		if (progress.suspects.isEmpty()) {
+			raiseFloors(progress, tasks, limit);
 		}
 	}
 
 	@Override
-	public List<LeasedTask> begin(Session session, Claim claim, String name, int limit) {
-		ClaimRequest request = claim.request;
-		Claim begun = new Claim(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)), limit, false,
-				Duration.ZERO, request.lease(), request.maxPayloadBytes()));
-		return claim(session, begun, limit, false, Map.of(name, since(name)));
+	public List<LeasedTask> begin(Session session, ClaimProgress progress, String name, int limit) {
+		ClaimRequest request = progress.request;
+		ClaimProgress part = new ClaimProgress(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)),
+				limit, false, Duration.ZERO, request.lease(), request.maxPayloadBytes()));
+		return claim(session, part, limit, false, false);
 	}
 
-	private List<LeasedTask> claim(Session session, Claim claim, int limit, boolean suspect, Map<String, Long> since) {
-		List<String> names = List.copyOf(since.keySet());
-		List<Share> shares = names.stream().map(claim::share).toList();
-		return this.statement.query(session, (rs) -> read(rs, claim, limit, names), session.statements().givenTime(),
-				Session.millis(claim.request.lookAhead()),
-				names.stream().map(session.dialect()::text).toArray(String[]::new),
+	private List<LeasedTask> claim(Session session, ClaimProgress progress, int limit, boolean suspect,
+			boolean sweeps) {
+		ClaimRequest request = progress.request;
+		PostgresDialect dialect = (PostgresDialect) session.dialect();
+		// The clock of a test may stand still.
+		boolean all = sweeps || this.database.isTimeGiven();
+		List<String> names = List.copyOf(request.names().keySet());
+		List<Share> shares = names.stream().map(progress::share).toList();
+		Long given = session.statements().givenTime();
+		return this.statement.query(session, (rs) -> read(rs, dialect, progress, limit, names), given,
+				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
-				names.stream().map(since::get).toArray(Long[]::new),
-				names.stream().map(claim::isLimited).toArray(Boolean[]::new), suspect, limit, claim.request.owner(),
-				Session.millis(claim.request.lease()), session.dialect().storedBytes(claim.request.maxPayloadBytes()));
+				names.stream().map((name) -> all ? SWEEP : this.floors.getOrDefault(name, SWEEP)).toArray(Long[]::new),
+				shares.stream().map((share) -> share.limits() != null).toArray(Boolean[]::new), suspect, limit,
+				request.owner(), Session.millis(request.lease()), given,
+				dialect.storedBytes(request.maxPayloadBytes()));
 	}
 
-	private static List<LeasedTask> read(ResultSet rs, Claim claim, int limit, List<String> names) throws SQLException {
+	private static List<LeasedTask> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, int limit,
+			List<String> names) throws SQLException {
 		rs.next();
-		claim.now = rs.getLong("now");
+		progress.now = rs.getLong("now");
 		Long nextAt = rs.getObject("next_at", Long.class);
-		claim.nextAt = (nextAt != null) ? nextAt : Claim.NEVER;
-		boolean left = rs.getBoolean("has_left");
-		claim.suspects = texts(rs.getArray("suspects"));
-		claim.pausedNames = Set.copyOf(texts(rs.getArray("paused")));
-		claim.looks = looks(rs.getArray("looks"), names);
+		progress.nextAt = (nextAt != null) ? nextAt : ClaimProgress.NEVER;
+		progress.more |= rs.getBoolean("has_left");
+		progress.suspects = dialect.texts(rs.getArray("suspects"));
+		progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
+		progress.looks = new HashMap<>();
+		Array looks = rs.getArray("looks");
+		if (looks != null) {
+			for (Long[] look : (Long[][]) looks.getArray()) {
+				progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3]));
+			}
+		}
 		List<LeasedTask> tasks = new ArrayList<>();
 		while (rs.next()) {
 			if (rs.getString(2) == null) {
-				claim.newSuspects = true;
+				progress.newSuspects = true;
 			}
 			else {
-				tasks.add(task(rs));
+				tasks.add(task(rs, dialect));
 			}
 		}
-		claim.add(tasks, limit, left);
+		progress.add(tasks, limit);
 		return tasks;
 	}
 
-	private static Map<String, Look> looks(@Nullable Array array, List<String> names) throws SQLException {
-		Map<String, Look> looks = new HashMap<>();
-		if (array != null) {
-			for (Long[] times : (Long[][]) array.getArray()) {
-				looks.put(names.get(times[0].intValue() - 1), new Look(times[1], times[2], times[3]));
-			}
-		}
-		return looks;
-	}
-
-	private static List<String> texts(@Nullable Array array) throws SQLException {
-		return (array != null) ? List.of((String[]) array.getArray()) : List.of();
-	}
-
 	// Positions of columns take less time than their names.
-	private static LeasedTask task(ResultSet rs) throws SQLException {
+	private static LeasedTask task(ResultSet rs, PostgresDialect dialect) throws SQLException {
 		String schedule = rs.getString(13);
-		return new LeasedTask(rs.getString(1), rs.getLong(3), rs.getString(4), rs.getString(5), rs.getString(6),
-				rs.getString(7), rs.getLong(8), rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11),
-				rs.getInt(12), (schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
+		return new LeasedTask(rs.getString(1), rs.getLong(3), Objects.requireNonNull(dialect.text(rs, 4)),
+				dialect.text(rs, 5), dialect.text(rs, 6), rs.getString(7), rs.getLong(8),
+				rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11), rs.getInt(12),
+				(schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
 	}
 
 	/**
-	 * The time from which a claim searches for tasks of a name. The clock of a test may
-	 * stand still.
+	 * Learns how far the names have been searched: up to their last task, or if the claim
+	 * took all tasks, up to now.
 	 */
-	private long since(String name) {
-		Floor floor = this.floors.get(name);
-		if (floor == null || System.nanoTime() - floor.sweepAt() >= 0 || this.database.statements().isTimeGiven()) {
-			return SWEEP;
-		}
-		return floor.since();
-	}
-
-	/**
-	 * Learns how far the names have been searched.
-	 * @param cut whether the claim may have left tasks of any name
-	 */
-	private void learn(Claim claim, List<LeasedTask> tasks, boolean cut, Map<String, Long> since) {
+	private void raiseFloors(ClaimProgress progress, List<LeasedTask> tasks, int limit) {
 		Map<String, Long> until = new HashMap<>();
 		tasks.stream().filter(LeasedTask::begun).forEach((task) -> until.merge(task.name(), task.dueAt(), Math::max));
-		claim.looks.forEach((name, look) -> until.put(name, look.dueAt()));
-		since.forEach((name, from) -> {
-			boolean empty = !cut && !claim.isLimited(name) && claim.share(name).due() > 0
-					&& !claim.pausedNames.contains(name);
-			Long searched = until.getOrDefault(name, empty ? Claim.NEVER : null);
-			if (searched != null) {
-				long floor = Math.min(searched, claim.now - LATE_COMMIT_MILLIS);
-				this.floors.compute(name, (key, earlier) -> new Floor(floor,
-						(from == SWEEP || earlier == null) ? System.nanoTime() + SWEEP_PAUSE : earlier.sweepAt()));
+		progress.looks.forEach((name, look) -> until.put(name, look.dueAt()));
+		progress.request.names().forEach((name, share) -> {
+			if (tasks.size() < limit && share.limits() == null && share.due() > 0
+					&& !progress.pausedNames.contains(name)) {
+				until.putIfAbsent(name, ClaimProgress.NEVER);
 			}
 		});
-	}
-
-	/**
-	 * The floor of a name, and when a claim sweeps the name again.
-	 */
-	private record Floor(long since, long sweepAt) {
-
+		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now - LATE_COMMIT_MILLIS)));
 	}
 
 }

@@ -14,31 +14,13 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
 /**
- * What a claim has taken and seen so far. Not thread-safe.
+ * What a claim, or a part of it, has taken and seen so far. Not thread-safe.
  */
-final class Claim {
+final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
 
 	private static final int MAX_ENDED = 128;
-
-	/**
-	 * Due and not lost: begins. In MySQL an assignment sees the new values of the columns
-	 * to its left, so the status comes last.
-	 */
-	private static final String LEASE = """
-			update {task} set owner = ?, fence = greatest(fence + 1, ?),
-				next_at = least(greatest(due_at, ?) + ?, {max}),
-				deliveries = deliveries + case when lost = 0 and due_at <= ? then 1 else 0 end,
-				held_key = case when lost = 0 and due_at <= ? and schedule is null then null else held_key end,
-				first_at = case when lost = 0 and due_at <= ? then null else first_at end,
-				status = case when lost = 0 and due_at <= ? then {running} else status end
-			where id {in}""";
-
-	private static final String LOSE = """
-			update {task} set owner = null, fence = greatest(fence + 1, ?), next_at = due_at, lost = lost + 1,
-				status = {pending}
-			where id {in}""";
 
 	final ClaimRequest request;
 
@@ -65,7 +47,7 @@ final class Claim {
 	/** The first tasks of the names with limits that are not paused. */
 	Map<String, Look> looks = Map.of();
 
-	Claim(ClaimRequest request) {
+	ClaimProgress(ClaimRequest request) {
 		this.request = request;
 	}
 
@@ -84,11 +66,10 @@ final class Claim {
 	/**
 	 * Takes the tasks of names without limits that a request has claimed.
 	 * @param limit how many the request might claim
-	 * @param left whether the request has found tasks and not taken them
 	 */
-	void add(List<LeasedTask> claimed, int limit, boolean left) {
+	void add(List<LeasedTask> claimed, int limit) {
 		this.tasks.addAll(claimed);
-		this.more |= left || (limit > 0 && claimed.size() >= limit);
+		this.more |= limit > 0 && claimed.size() >= limit;
 		Map<String, int[]> counts = new HashMap<>();
 		for (LeasedTask task : claimed) {
 			int[] count = counts.computeIfAbsent(task.name(), (name) -> new int[2]);
@@ -97,18 +78,21 @@ final class Claim {
 		}
 	}
 
-	void add(NameLimits.Taken taken) {
-		this.tasks.addAll(taken.tasks());
-		this.startAt = Math.min(this.startAt, taken.startAt());
-		this.more |= taken.more();
-		this.newSuspects |= taken.newSuspects();
+	/**
+	 * Takes what a transaction on a name with limits has claimed.
+	 */
+	void add(ClaimProgress part) {
+		this.tasks.addAll(part.tasks);
+		this.startAt = Math.min(this.startAt, part.startAt);
+		this.more |= part.more;
+		this.newSuspects |= part.newSuspects;
 	}
 
-	Claimed result(long elapsed, Set<String> paused) {
+	Claimed result(long elapsed) {
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long laterAt = this.looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
 		return new Claimed(List.copyOf(this.tasks), this.now + elapsed, this.nextAt, Math.min(this.startAt, laterAt),
-				this.more, this.newSuspects, paused);
+				this.more, this.newSuspects, this.pausedNames);
 	}
 
 	/**
@@ -116,7 +100,7 @@ final class Claim {
 	 * order has all columns of the index, since H2 would otherwise sort all rows.
 	 * @param until the last time by which claims find the tasks
 	 */
-	List<TaskRow> lockFirst(Session session, String name, String queue, long now, long until, int limit) {
+	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
 		Dialect dialect = session.dialect();
 		List<TaskRow> found = session.rows(
 				dialect.lockFirst(
@@ -125,36 +109,37 @@ final class Claim {
 						"{task} where name = ? and queue = " + queue
 								+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
 						Session.padded(limit)),
-				dialect.storedBytes(this.request.maxPayloadBytes()), dialect.text(name), until, now);
+				dialect.storedBytes(this.request.maxPayloadBytes()), dialect.text(name), until, this.now);
 		return found.subList(0, Math.min(limit, found.size()));
 	}
 
 	/**
 	 * Makes suspects of runs whose leases have ended.
 	 */
-	static boolean lose(Session session, String name, long now) {
-		List<String> ids = session.strings(session.dialect()
-			.lockFirst("id",
+	void lose(Session session, String name) {
+		List<TaskRow> ended = session.rows(session.dialect()
+			.lockFirst("{columns}",
 					"{task} where name = ? and queue = {running} and next_at <= ? order by name, queue, next_at",
 					MAX_ENDED),
-				session.dialect().text(name), now);
-		if (!ids.isEmpty()) {
-			session.update(LOSE, TaskRow.micros(now), ids);
-		}
-		return !ids.isEmpty();
+				session.dialect().text(name), this.now);
+		ended.forEach((row) -> row.lose(this.now));
+		session.write(ended);
+		this.newSuspects |= !ended.isEmpty();
 	}
 
 	/**
-	 * Begins the tasks that are due and no suspects, and leases the others.
-	 * @param begins {@code false} if none of the tasks begins
+	 * Leases tasks that the transaction has locked.
+	 * @param begins whether those begin that are due and no suspects
 	 */
-	List<LeasedTask> lease(Session session, List<TaskRow> rows, long now, boolean begins) {
-		long beginsAt = begins ? now : Long.MIN_VALUE;
-		if (!rows.isEmpty()) {
-			session.update(LEASE, this.request.owner(), TaskRow.micros(now), now, Session.millis(this.request.lease()),
-					beginsAt, beginsAt, beginsAt, beginsAt, rows.stream().map((row) -> row.id).toList());
+	List<LeasedTask> lease(Session session, List<TaskRow> rows, boolean begins) {
+		for (TaskRow row : rows) {
+			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
+			if (begins && row.lost == 0 && row.dueAt <= this.now) {
+				row.begin();
+			}
 		}
-		return rows.stream().map((row) -> row.leased(now, row.begins(beginsAt))).toList();
+		session.write(rows);
+		return rows.stream().map(TaskRow::leased).toList();
 	}
 
 	/**

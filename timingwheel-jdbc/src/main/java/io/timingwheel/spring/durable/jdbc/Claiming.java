@@ -1,0 +1,93 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Claim: leases tasks that are due soon, begins those that are due, and makes suspects of
+ * the runs whose leases have ended. The first request claims tasks of names without
+ * limits and looks at the names with limits. A name with limits that has due tasks takes
+ * a transaction more. Thread-safe.
+ */
+final class Claiming {
+
+	private static final Log logger = LogFactory.getLog(Claiming.class);
+
+	private final Database database;
+
+	private final NameLimits limits;
+
+	private final ClaimSteps postgres;
+
+	private final ClaimSteps portable;
+
+	/** Whether the latest claim took tasks with limits, or had no room for them. */
+	private volatile boolean limitedWork;
+
+	Claiming(Database database) {
+		this.database = database;
+		this.postgres = new PostgresClaim(database);
+		this.portable = new PortableClaim(database);
+		this.limits = new NameLimits(database, this::steps);
+	}
+
+	private ClaimSteps steps() {
+		return this.database.dialect().isPostgres() ? this.postgres : this.portable;
+	}
+
+	Claimed claim(ClaimRequest request) {
+		ClaimProgress progress = new ClaimProgress(request);
+		// Names with limits that had tasks come first and get up to a half. Otherwise
+		// they get what the others leave.
+		boolean limitedFirst = this.limitedWork && !request.names().keySet().stream().allMatch(progress::isLimited);
+		int limit = limitedFirst ? 0 : request.limit();
+		steps().claim(progress, limit, request.suspect());
+		if (progress.suspects.stream().noneMatch((name) -> takeSuspect(progress, name))) {
+			if (!progress.suspects.isEmpty()) {
+				// They wait for places or for locks.
+				steps().claim(progress, limit, false);
+			}
+			int room = limitedFirst ? (request.limit() + ThreadLocalRandom.current().nextInt(2)) / 2
+					: request.limit() - progress.tasks.size();
+			try {
+				takeLimited(progress, room);
+				if (limitedFirst && request.limit() > progress.tasks.size()) {
+					steps().claim(progress, request.limit() - progress.tasks.size(), false);
+				}
+			}
+			catch (RuntimeException ex) {
+				// The node must learn of tasks that have begun.
+				if (progress.tasks.isEmpty()) {
+					throw ex;
+				}
+				logger.warn("A part of a claim has failed, after the claim of other tasks", ex);
+			}
+		}
+		return progress.result(this.database.millisSince(progress.arrived));
+	}
+
+	private boolean takeSuspect(ClaimProgress progress, String name) {
+		this.limits.takeSuspect(progress, name);
+		progress.more |= !progress.tasks.isEmpty();
+		return !progress.tasks.isEmpty();
+	}
+
+	private void takeLimited(ClaimProgress progress, int room) {
+		List<String> names = new ArrayList<>(progress.looks.keySet());
+		names.removeIf((name) -> !progress.look(name).hasWork());
+		// Each name comes first in some claims.
+		Collections.shuffle(names);
+		int before = progress.tasks.size();
+		this.limitedWork = false;
+		names.forEach((name) -> this.limits.take(progress, name, before + room - progress.tasks.size()));
+		this.limitedWork = !names.isEmpty() && (room == 0 || progress.tasks.size() > before);
+	}
+
+}
