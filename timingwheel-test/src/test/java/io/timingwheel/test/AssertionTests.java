@@ -50,6 +50,21 @@ class AssertionTests {
 	}
 
 	@Test
+	void theAssertionsTellWhatIsPending() {
+		add("plain", 41, Duration.ofMinutes(29));
+		add("plain", 43, Duration.ofMinutes(30));
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasPending("plain", 42))
+			.withMessage("expected a pending plain 42; pending are plain 41 (due in 29m), plain 43 (due in 30m)");
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasNothingPending())
+			.withMessageContaining("expected no pending task; pending are plain 41");
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasPending("absent"))
+			.withMessageContaining("expected a pending absent");
+		assertThat(this.time).hasPending("plain", 43).isInMemory().dueAt(this.time.now().plus(Duration.ofMinutes(30)));
+		assertThat(this.time.tasks("plain")).extracting(PendingTask::key).containsExactly("41", "43");
+		assertThat(this.time.pending("plain")).isEqualTo(2);
+	}
+
+	@Test
 	void aDescriptionIsInTheMessagesOfBothSteps() {
 		add("close-order", 41, HOUR);
 		assertThatExceptionOfType(AssertionError.class)

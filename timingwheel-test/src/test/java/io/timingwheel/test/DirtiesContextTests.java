@@ -2,13 +2,10 @@ package io.timingwheel.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 
-import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import org.junit.jupiter.api.RepeatedTest;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.RepeatedTest;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,6 +25,8 @@ import static org.assertj.core.api.Assertions.within;
 @AutoConfigureVirtualTime
 class DirtiesContextTests {
 
+	private static final Duration HOUR = Duration.ofHours(1);
+
 	private static @Nullable VirtualTime latest;
 
 	private static @Nullable VirtualTime closed;
@@ -36,7 +35,10 @@ class DirtiesContextTests {
 	private VirtualTime time;
 
 	@Autowired
-	private Notes notes;
+	private Jobs.Stored jobs;
+
+	@Autowired
+	private Runs runs;
 
 	@Autowired
 	private DelayedTaskOperations tasks;
@@ -60,35 +62,20 @@ class DirtiesContextTests {
 		assertThat(this.time).hasNothingPending();
 		latest = this.time;
 		assertThat(this.time.now()).isCloseTo(Instant.now(), within(Duration.ofMinutes(10)));
-		this.notes.texts().clear();
-		this.notes.write("first");
-		this.tasks.task(() -> this.notes.texts().add("memory")).name("left-over").after(Duration.ofHours(1));
-		this.time.advance(Duration.ofHours(1));
-		assertThat(this.notes.texts()).containsExactly("memory", "first");
-		this.notes.write("left over");
+		this.runs.clear();
+		this.jobs.run("first", HOUR);
+		this.tasks.task(() -> this.runs.add("memory")).name("left-over").after(HOUR);
+		this.time.advance(HOUR);
+		assertThat(this.runs.names()).containsExactly("memory", "first");
+		this.jobs.run("left over", HOUR);
 		this.tasks.task(() -> {
-		}).name("left-over").after(Duration.ofHours(1));
+		}).name("left-over").after(HOUR);
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Notes.class)
+	@Import({ Runs.class, Jobs.Stored.class })
 	static class Config {
-
-	}
-
-	static class Notes {
-
-		private final List<String> texts = new ArrayList<>();
-
-		List<String> texts() {
-			return this.texts;
-		}
-
-		@Delayed(delay = "1h", name = "note", durable = true)
-		public void write(String text) {
-			this.texts.add(text);
-		}
 
 	}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -29,26 +28,32 @@ class LazyInitializationTests {
 	private VirtualTime time;
 
 	@Autowired
-	private Notes notes;
+	private Jobs.InMemory inMemory;
+
+	@Autowired
+	private Jobs.Stored stored;
+
+	@Autowired
+	private Runs runs;
 
 	@Autowired
 	private DelayedTaskOperations tasks;
 
 	@Test
 	void beansThatAreCreatedLateHaveVirtualTimeToo() {
-		this.notes.write("memory");
-		this.notes.writeDurably("durable");
-		assertThat(this.time).hasPending("note").dueIn(Duration.ofMinutes(5));
-		assertThat(this.time).hasPending("durable-note").isDurable().dueIn(Duration.ofMinutes(5));
+		this.inMemory.run("memory", Duration.ofMinutes(5));
+		this.stored.run("stored", Duration.ofMinutes(5));
+		assertThat(this.time).hasPending("run").dueIn(Duration.ofMinutes(5));
+		assertThat(this.time).hasPending("stored-run").isDurable().dueIn(Duration.ofMinutes(5));
 		this.tasks.enqueue(TaskId.of("send", 1), Duration.ofMinutes(5), 1L);
 		this.time.advance(Duration.ofMinutes(10));
-		assertThat(this.notes.texts()).containsExactly("memory", "durable", "recurring");
+		assertThat(this.runs.names()).containsExactly("memory", "stored");
 		assertThat(Mails.sent).containsExactlyInAnyOrder("newsletter", "mail 1");
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Notes.class)
+	@Import({ Runs.class, Jobs.InMemory.class, Jobs.Stored.class })
 	static class Config {
 
 		@Bean
@@ -71,31 +76,6 @@ class LazyInitializationTests {
 		@Delayed(delay = "5m", name = "send", key = "#id", durable = true)
 		public void send(long id) {
 			sent.add("mail " + id);
-		}
-
-	}
-
-	static class Notes {
-
-		private final List<String> texts = new ArrayList<>();
-
-		List<String> texts() {
-			return this.texts;
-		}
-
-		@Delayed(delay = "5m", name = "note")
-		public void write(String text) {
-			this.texts.add(text);
-		}
-
-		@Delayed(delay = "5m", name = "durable-note", durable = true)
-		public void writeDurably(String text) {
-			this.texts.add(text);
-		}
-
-		@Recurring(every = "1h", initialDelay = "10m", name = "recurring", durable = true)
-		public void recurring() {
-			this.texts.add("recurring");
 		}
 
 	}

@@ -15,30 +15,30 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.test.VirtualTime.OnFailure;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.scheduling.TaskScheduler;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -65,66 +65,30 @@ class MemoryTests {
 	@Autowired
 	private TaskScheduler scheduler;
 
-	@Autowired
-	private TimingWheel wheel;
-
-	@Autowired
-	private ConfigurableApplicationContext context;
-
-	private final String thread = Thread.currentThread().getName();
-
 	@Test
-	void bodiesRunOnThisThreadInDueOrderAtTheirTimesWhateverTheirExecutorIs() throws Exception {
-		this.tasks.log().clear();
-		Instant start = this.time.now();
-		this.tasks.named("second", Duration.ofSeconds(2));
-		this.tasks.plain("third", Duration.ofMillis(2500));
-		this.tasks.plain("first", Duration.ofSeconds(1));
-		this.time.advance(Duration.ofSeconds(3));
-		assertThat(this.tasks.log()).containsExactly("first at " + start.plusSeconds(1) + " on " + this.thread,
-				"second at " + start.plusSeconds(2) + " on " + this.thread,
-				"third at " + start.plusMillis(2500) + " on " + this.thread);
-		assertThat(this.time.now()).isEqualTo(start.plusSeconds(3));
-	}
-
-	@Test
-	void whatABodySchedulesWithinTheSpanRunsToo() throws Exception {
-		List<String> ran = new ArrayList<>();
-		this.operations.schedule(Duration.ofMinutes(1), () -> {
-			ran.add("outer");
-			this.operations.schedule(Duration.ofMinutes(1), () -> {
-				ran.add("inner");
-			});
-			this.operations.schedule(Duration.ofHours(2), () -> {
-				ran.add("late");
-			});
-		});
+	void theBodyRunsOnThisThreadWhateverItsExecutorIsAndItsFutureIsCompleteWhenAdvanceReturns() {
+		CompletableFuture<Thread> called = this.tasks.named();
+		CompletableFuture<Boolean> dependent = called.thenApply(Thread::isAlive);
 		this.time.advance(HOUR);
-		assertThat(ran).containsExactly("outer", "inner");
-		assertThat(this.time).hasPendingCount("unnamed", 1);
+		assertThat(called).isCompletedWithValue(Thread.currentThread());
+		assertThat(dependent).isCompletedWithValue(true);
 	}
 
-	@Test
-	void futuresAreCompleteWhenAdvanceReturns() throws Exception {
-		CompletableFuture<String> called = this.tasks.named("result", HOUR);
-		CompletableFuture<Integer> dependent = called.thenApply(String::length);
+	/**
+	 * The repetition before has left a future that is not done.
+	 */
+	@RepeatedTest(2)
+	void aBodyWhoseFutureIsNotDoneHoldsItsPlaceUntilTheTestEnds() {
+		List<String> begun = new ArrayList<>();
+		CompletableFuture<Void> first = new CompletableFuture<>();
+		this.tasks.single(begun, "first", first);
+		this.tasks.single(begun, "second", new CompletableFuture<>());
 		this.time.advance(HOUR);
-		assertThat(called.get()).isEqualTo("result");
-		assertThat(dependent).isCompletedWithValue(6);
-	}
-
-	@Test
-	void theContextOfABodyHasVirtualTimes() {
-		AtomicReference<DelayedTaskContext> context = new AtomicReference<>();
-		Instant due = this.time.now().plus(HOUR);
-		this.operations.schedule(HOUR, () -> context.set(DelayedTaskContext.current().orElseThrow()));
-		DelayedTask<Void> task = this.operations.task(() -> {
-		}).at(due);
-		assertThat(task.dueAt()).isEqualTo(due);
-		this.time.advanceTo(due);
-		assertThat(context.get().dueAt()).isEqualTo(due);
-		assertThat(context.get().lateness()).isZero();
-		assertThat(task).isDone();
+		assertThat(begun).containsExactly("first");
+		assertThat(this.time).hasPendingCount("single", 1);
+		first.complete(null);
+		this.time.advance(Duration.ZERO);
+		assertThat(begun).containsExactly("first", "second");
 	}
 
 	@Test
@@ -190,7 +154,7 @@ class MemoryTests {
 			.withCauseInstanceOf(MethodTimeoutException.class)
 			.satisfies((ex) -> assertThat(ex.getCause().getSuppressed()).singleElement()
 				.satisfies((stack) -> assertThat(stack).hasMessageContaining("at the deadline")));
-		awaitNoThread("timeout-");
+		awaitNoThread();
 	}
 
 	@Test
@@ -291,15 +255,6 @@ class MemoryTests {
 	}
 
 	@Test
-	void theContextCanPauseAndGoOnAsTheCacheOfContextsMakesIt() throws Exception {
-		this.context.stop();
-		this.context.start();
-		DelayedTask<String> task = this.operations.task(() -> "ran").after(HOUR);
-		this.time.advance(HOUR);
-		assertThat(task.completion()).isCompletedWithValue("ran");
-	}
-
-	@Test
 	void waitingForAPendingTaskFailsInPlaceOfHanging() {
 		DelayedTask<String> task = this.operations.task(() -> "late").name("report").after(HOUR);
 		assertThatIllegalStateException().isThrownBy(task::get)
@@ -332,55 +287,6 @@ class MemoryTests {
 	}
 
 	@Test
-	void runAllRunsWhatIsPendingAndLeavesSchedulesAlone() {
-		List<String> ran = new ArrayList<>();
-		DelayedTask<Void> schedule = this.operations.task(() -> {
-			ran.add("tick");
-		}).name("tick").every(Duration.ofDays(1));
-		this.operations.schedule(Duration.ofHours(30), () -> {
-			ran.add("once");
-			this.operations.schedule(Duration.ofDays(2), () -> {
-				ran.add("chained");
-			});
-		});
-		Instant end = this.time.now().plus(Duration.ofHours(78));
-		this.time.runAll();
-		assertThat(this.time.now()).isEqualTo(end);
-		assertThat(ran).containsExactly("tick", "once", "tick", "tick", "chained");
-		assertThat(schedule.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-	}
-
-	@Test
-	void anAssertionThatFailsSaysWhatIsPending() throws Exception {
-		this.tasks.plain("41", Duration.ofMinutes(29));
-		this.tasks.plain("43", Duration.ofMinutes(30));
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasPending("plain", 42))
-			.withMessage("expected a pending plain 42; pending are plain 41 (due in 29m), plain 43 (due in 30m)");
-		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(this.time).hasPending("plain", 41).dueIn(HOUR))
-			.withMessageContaining("expected plain 41 to be due in 1h, but it is due in 29m");
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasNothingPending())
-			.withMessageContaining("expected no pending task; pending are plain 41");
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasPending("absent"))
-			.withMessageContaining("expected a pending absent");
-		assertThat(this.time).hasPending("plain", 43).isInMemory().dueAt(this.time.now().plus(Duration.ofMinutes(30)));
-		assertThat(this.time.tasks("plain")).extracting(PendingTask::key).containsExactly("41", "43");
-		assertThat(this.time.pending("plain")).isEqualTo(2);
-	}
-
-	@Test
-	void aTaskIsNotLateHoweverFineTheTimesAre() {
-		this.time.advance(Duration.ofNanos(50));
-		DelayedTask<Void> task = this.operations.schedule(HOUR, () -> {
-		});
-		assertThat(task.dueAt()).isEqualTo(this.time.now().plus(HOUR));
-		this.time.advance(HOUR.minusNanos(1));
-		assertThat(task).isNotDone();
-		this.time.advance(Duration.ofNanos(1));
-		assertThat(task).isDone();
-	}
-
-	@Test
 	void theClockGoesByVirtualTime() {
 		Clock clock = this.time.clock();
 		Instant start = clock.instant();
@@ -405,35 +311,63 @@ class MemoryTests {
 	}
 
 	@Test
-	void noThreadOfOursRuns() throws Exception {
-		this.tasks.plain("a", HOUR);
-		this.tasks.named("b", HOUR);
-		this.time.advance(HOUR);
-		awaitNoThread("timing-wheel", "delayed-", "task-", "timeout-");
+	void anEndlessChainEndsWithAMessage() {
+		again(new AtomicInteger());
+		assertThatIllegalStateException().isThrownBy(this.time::runAll)
+			.withMessageContaining("The tasks do not come to an end")
+			.withMessageContaining("runAll has run 20000 of them")
+			.withMessageContaining("pending is again (due in 1s)")
+			.withMessageContaining("use advance");
+	}
+
+	@Test
+	void theMessageAtTheLimitBringsTheFailuresOfBodies() {
+		IllegalStateException inABody = new IllegalStateException("in a body");
+		this.operations.schedule(Duration.ofSeconds(1), () -> {
+			throw inABody;
+		});
+		again(new AtomicInteger());
+		assertThatIllegalStateException().isThrownBy(this.time::runAll)
+			.withMessageContaining("do not come to an end")
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).containsExactly(inABody));
+	}
+
+	private void again(AtomicInteger runs) {
+		this.operations.task(() -> {
+			runs.incrementAndGet();
+			again(runs);
+		}).name("again").after(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void aLongChainThatEndsRuns() {
+		AtomicInteger runs = new AtomicInteger();
+		new Object() {
+			void next() {
+				if (runs.incrementAndGet() < 10_000) {
+					MemoryTests.this.operations.task(this::next).name("next").after(Duration.ofDays(1));
+				}
+			}
+		}.next();
+		this.time.runAll();
+		assertThat(runs).hasValue(10_000);
+		assertThat(this.time).hasNothingPending();
 	}
 
 	/**
 	 * Threads of other tests may end a while after those.
 	 */
-	private static void awaitNoThread(String... prefixes) {
-		await().untilAsserted(
-				() -> assertThat(threads()).noneMatch((name) -> Stream.of(prefixes).anyMatch(name::startsWith)));
-	}
-
-	private static List<String> threads() {
-		return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
+	private static void awaitNoThread() {
+		await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+			.noneMatch((name) -> name.startsWith("timeout-")));
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(Tasks.class)
 	static class Config {
 
-		static final java.util.concurrent.atomic.AtomicInteger decorated = new java.util.concurrent.atomic.AtomicInteger();
-
-		@Bean
-		Tasks tasks(ObjectProvider<VirtualTime> time) {
-			return new Tasks(time.getObject());
-		}
+		static final AtomicInteger decorated = new AtomicInteger();
 
 		@Bean
 		TaskDecorator countingDecorator() {
@@ -448,6 +382,37 @@ class MemoryTests {
 			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("task-other-");
 			executor.setConcurrencyLimit(1);
 			return executor;
+		}
+
+	}
+
+	static class Tasks {
+
+		@Delayed(delay = "1h", name = "named", executor = "other")
+		public CompletableFuture<Thread> named() {
+			return CompletableFuture.completedFuture(Thread.currentThread());
+		}
+
+		@Delayed(delay = "1s", name = "single", policy = @TaskPolicy(maxConcurrent = 1))
+		public CompletableFuture<Void> single(List<String> begun, String name, CompletableFuture<Void> end) {
+			begun.add(name);
+			return end;
+		}
+
+		@Delayed(delay = "1h", name = "failing")
+		public CompletableFuture<String> failing() {
+			return CompletableFuture.failedFuture(new IllegalStateException("async"));
+		}
+
+		@Timeout("2s")
+		public String limited(Runnable work) {
+			work.run();
+			return "done";
+		}
+
+		@Timeout("2s")
+		public CompletableFuture<String> answer() {
+			return new CompletableFuture<>();
 		}
 
 	}

@@ -1,10 +1,7 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
-import io.timingwheel.spring.annotation.Delayed;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -25,33 +22,21 @@ class PlainSpringTests {
 	private VirtualTime time;
 
 	@Autowired
-	private Notes notes;
+	private Jobs.InMemory jobs;
+
+	@Autowired
+	private Runs runs;
 
 	@Test
 	void theAnnotationBringsTheAutoConfiguration() {
-		this.notes.write("a");
+		this.jobs.run("a", Duration.ofMinutes(5));
 		this.time.advance(Duration.ofMinutes(5));
-		assertThat(this.notes.texts()).containsExactly("a");
+		assertThat(this.runs.names()).containsExactly("a");
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import(Notes.class)
+	@Import({ Runs.class, Jobs.InMemory.class })
 	static class Config {
-
-	}
-
-	static class Notes {
-
-		private final List<String> texts = new ArrayList<>();
-
-		List<String> texts() {
-			return this.texts;
-		}
-
-		@Delayed("5m")
-		public void write(String text) {
-			this.texts.add(text);
-		}
 
 	}
 

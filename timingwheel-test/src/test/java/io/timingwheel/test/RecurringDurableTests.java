@@ -7,20 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.DelayedTask;
@@ -69,6 +66,14 @@ class RecurringDurableTests {
 
 	private Connection keepAlive;
 
+	private ApplicationContext context;
+
+	private VirtualTime time;
+
+	private DelayedTaskOperations tasks;
+
+	private Runs runs;
+
 	@BeforeEach
 	void openDatabase() throws Exception {
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID());
@@ -82,12 +87,11 @@ class RecurringDurableTests {
 
 	@Test
 	void aMethodRunsAtEachTimeAndIsFoundByItsName() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			Instant start = time.now();
-			time.advance(Duration.ofMinutes(10));
-			assertThat(runs(context)).hasSize(11).startsWith(start, start.plusSeconds(60)).doesNotHaveDuplicates();
-			DelayedTask<?> task = tasks(context).find(REPORT).orElseThrow();
+		run(Report.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofMinutes(10));
+			assertThat(this.runs.all()).hasSize(11).startsWith(start, start.plusSeconds(60)).doesNotHaveDuplicates();
+			DelayedTask<?> task = this.tasks.find(REPORT).orElseThrow();
 			assertThat(task.dueAt()).isEqualTo(start.plus(Duration.ofMinutes(11)));
 			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 		}, "period=1m");
@@ -96,12 +100,12 @@ class RecurringDurableTests {
 	@Test
 	void aNodeThatStartsWithTheSameDefinitionGoesOnWithTheStoredTime() {
 		List<Instant> next = new ArrayList<>();
-		run(Report.class, (context) -> {
-			time(context).advance(Duration.ofSeconds(90));
-			next.add(tasks(context).find(REPORT).orElseThrow().dueAt());
+		run(Report.class, () -> {
+			this.time.advance(Duration.ofSeconds(90));
+			next.add(this.tasks.find(REPORT).orElseThrow().dueAt());
 		}, "period=1m");
 		run(Report.class,
-				(context) -> assertThat(tasks(context).find(REPORT)).get()
+				() -> assertThat(this.tasks.find(REPORT)).get()
 					.extracting(DelayedTask::dueAt)
 					.isEqualTo(next.get(0)),
 				"period=1m");
@@ -109,108 +113,89 @@ class RecurringDurableTests {
 
 	@Test
 	void theDefinitionThatCameLastStands() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			run(Report.class, (later) -> {
-				assertThat(schedule(context)).contains("every(PT2M)");
-				time.advance(Duration.ofMinutes(5));
-				assertThat(runs(context)).as("the older node runs it too, by the newer definition").hasSize(3);
+		run(Report.class, () -> {
+			VirtualTime timeOfOlder = this.time;
+			Runs runsOfOlder = this.runs;
+			run(Report.class, () -> {
+				assertThat(schedule()).contains("every(PT2M)");
+				timeOfOlder.advance(Duration.ofMinutes(5));
+				assertThat(runsOfOlder.all()).as("the older node runs it too, by the newer definition").hasSize(3);
 			}, "period=2m");
-			run(Report.class, (later) -> assertThat(schedule(context)).contains("every(PT1M)"), "period=1m");
+			run(Report.class, () -> assertThat(schedule()).contains("every(PT1M)"), "period=1m");
 		}, "period=1m");
 	}
 
 	@Test
 	void aCancelEndsTheRunsUntilAnyNodeStarts() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			time.advance(Duration.ZERO);
-			assertThat(tasks(context).cancel(REPORT)).isTrue();
-			time.advance(Duration.ofHours(1));
-			assertThat(runs(context)).hasSize(1);
-			run(Report.class, (later) -> assertThat(schedule(context)).contains("every(PT1M)"), "period=1m");
-			time.advance(Duration.ofMinutes(5));
-			assertThat(runs(context)).as("the node that has cancelled it runs it again").hasSizeGreaterThan(5);
+		run(Report.class, () -> {
+			this.time.advance(Duration.ZERO);
+			assertThat(this.tasks.cancel(REPORT)).isTrue();
+			this.time.advance(Duration.ofHours(1));
+			assertThat(this.runs.all()).hasSize(1);
+			run(Report.class, () -> assertThat(schedule()).contains("every(PT1M)"), "period=1m");
+			this.time.advance(Duration.ofMinutes(5));
+			assertThat(this.runs.all()).as("the node that has cancelled it runs it again").hasSizeGreaterThan(5);
 		}, "period=1m");
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Runs.class, Report.class })
+	@ValueSource(classes = { Nothing.class, Report.class })
 	void aMethodThatIsGoneOrSwitchedOffLeavesItsScheduleToBeSeenAndDeleted(Class<?> later) {
-		run(Report.class, (context) -> {
+		run(Report.class, () -> {
 		}, "period=1m");
-		run(later, (context) -> {
-			time(context).advance(Duration.ofHours(1));
-			assertThat(runs(context)).isEmpty();
-			assertThat(schedule(context)).contains("every(PT1M)");
-			assertThat(context.getBean(StoredTasks.class).counts().unknown()).isEqualTo(1);
-			assertThat(tasks(context).cancel(REPORT)).isTrue();
-			assertThat(tasks(context).find(REPORT)).isEmpty();
+		run(later, () -> {
+			this.time.advance(Duration.ofHours(1));
+			assertThat(this.runs.all()).isEmpty();
+			assertThat(schedule()).contains("every(PT1M)");
+			assertThat(this.context.getBean(StoredTasks.class).counts().unknown()).isEqualTo(1);
+			assertThat(this.tasks.cancel(REPORT)).isTrue();
+			assertThat(this.tasks.find(REPORT)).isEmpty();
 		}, "period=-");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "once, '0 660 900'", "skip, '0 900'", "all, '0 660 660 900'" })
 	void timesThatPassedWhileNobodyWasThere(String name, String expected) {
-		List<Instant> start = new ArrayList<>();
-		run(ThreeMethods.class, (context) -> {
-			VirtualTime time = time(context);
-			start.add(time.now());
-			time.advance(Duration.ZERO);
-			context.getBean(DurableTaskAdmin.class).pause();
-			time.advance(Duration.ofMinutes(11));
-			context.getBean(DurableTaskAdmin.class).resume();
-			time.advance(Duration.ofMinutes(5));
-			assertThat(context.getBean(Runs.class)
-				.of(name)
-				.stream()
-				.map((at) -> String.valueOf(Duration.between(start.get(0), at).toSeconds())))
+		run(ThreeMethods.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(Duration.ZERO);
+			this.context.getBean(DurableTaskAdmin.class).pause();
+			this.time.advance(Duration.ofMinutes(11));
+			this.context.getBean(DurableTaskAdmin.class).resume();
+			this.time.advance(Duration.ofMinutes(5));
+			assertThat(this.runs.of(name)).extracting((at) -> "" + Duration.between(start, at).toSeconds())
 				.containsExactly(expected.split(" "));
 		});
 	}
 
 	@Test
 	void aRunThatFailsIsTriedAgainUntilTheNextTimeAndIsNeverDead() {
-		run(Failing.class, (context) -> {
-			VirtualTime time = time(context);
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			Instant start = time.now();
-			time.advance(Duration.ofSeconds(59));
-			List<Instant> first = runs(context);
+		run(Failing.class, () -> {
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofSeconds(59));
+			List<Instant> first = this.runs.all();
 			assertThat(first).as("attempts after 1, 2, 4, 8, 16 s; the next would be too late")
 				.containsExactly(start, start.plusSeconds(1), start.plusSeconds(3), start.plusSeconds(7),
 						start.plusSeconds(15), start.plusSeconds(31));
-			time.advance(Duration.ofSeconds(1));
-			assertThat(runs(context)).hasSize(7);
-			StoredTask task = context.getBean(DelayedTaskStore.class)
+			this.time.advance(Duration.ofSeconds(1));
+			assertThat(this.runs.all()).hasSize(7);
+			StoredTask task = this.context.getBean(DelayedTaskStore.class)
 				.find(Target.of(TaskId.of("failing", "recurring"), Target.Kind.SCHEDULE))
 				.orElseThrow();
 			assertThat(task.state()).isEqualTo(StoredTask.State.SCHEDULED);
-			assertThat(context.getBean(Failing.class).dueAt).containsOnly(start, start.plusSeconds(60));
+			assertThat(this.context.getBean(Failing.class).dueAt).containsOnly(start, start.plusSeconds(60));
 		}, "timingwheel.store.backoff.initial=1s", "timingwheel.store.max-attempts=20");
 	}
 
 	@Test
-	void thePolicyLimitsTheAttemptsOfARun() {
-		run(FailingTwice.class, (context) -> {
-			VirtualTime time = time(context);
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			time.advance(Duration.ofSeconds(59));
-			assertThat(runs(context)).hasSize(2);
-			time.advance(Duration.ofSeconds(1));
-			assertThat(runs(context)).hasSize(3);
-		});
-	}
-
-	@Test
 	void aRunWhoseEndTheStoreDoesNotHearOfIsRepeated() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			Instant start = time.now();
-			time.advance(Duration.ZERO);
-			time.crashBeforeAcknowledge("report");
-			time.advance(Duration.ofMinutes(3));
-			assertThat(runs(context)).hasSize(5)
+		run(Report.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(Duration.ZERO);
+			this.time.crashBeforeAcknowledge("report");
+			this.time.advance(Duration.ofMinutes(3));
+			assertThat(this.runs.all()).hasSize(5)
 				.startsWith(start, start.plusSeconds(60))
 				.endsWith(start.plusSeconds(120), start.plusSeconds(180));
 		}, "period=1m");
@@ -218,46 +203,22 @@ class RecurringDurableTests {
 
 	@Test
 	void eachRunIsDeliveredTwice() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			Instant start = time.now();
-			time.deliverTwice(true);
-			time.advance(MINUTE);
-			assertThat(runs(context)).containsExactly(start, start, start.plusSeconds(60), start.plusSeconds(60));
+		run(Report.class, () -> {
+			Instant start = this.time.now();
+			this.time.deliverTwice(true);
+			this.time.advance(MINUTE);
+			assertThat(this.runs.all()).containsExactly(start, start, start.plusSeconds(60), start.plusSeconds(60));
 		}, "period=1m");
 	}
 
 	@Test
-	void aFixedDelayCountsFromTheEnd() {
-		run(Pause.class, (context) -> {
-			VirtualTime time = time(context);
-			Instant start = time.now();
-			time.advance(Duration.ofSeconds(35));
-			assertThat(runs(context)).containsExactly(start.plusSeconds(5), start.plusSeconds(15),
-					start.plusSeconds(25), start.plusSeconds(35));
-		});
-	}
-
-	@Test
-	void aMethodWithAFutureHasEndedWithTheFuture() {
-		run(Futures.class, (context) -> {
-			VirtualTime time = time(context);
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			time.advance(MINUTE);
-			assertThat(runs(context)).hasSize(2);
-			assertThat(time.failures()).singleElement().extracting(Throwable::getMessage).isEqualTo("failed");
-		}, "timingwheel.store.max-attempts=1");
-	}
-
-	@Test
 	void eachTestStartsWithTheDeclaredSchedulesAlone() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			tasks(context).recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "text");
-			time.advance(Duration.ofSeconds(90));
-			time.reset();
-			assertThat(time.pending("remind")).isZero();
-			assertThat(tasks(context).find(REPORT)).get().extracting(DelayedTask::dueAt).isEqualTo(time.now());
+		run(Report.class, () -> {
+			this.tasks.recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "text");
+			this.time.advance(Duration.ofSeconds(90));
+			this.time.reset();
+			assertThat(this.time.pending("remind")).isZero();
+			assertThat(this.tasks.find(REPORT)).get().extracting(DelayedTask::dueAt).isEqualTo(this.time.now());
 		}, "period=1m");
 	}
 
@@ -265,150 +226,136 @@ class RecurringDurableTests {
 
 	@Test
 	void oneScheduleForEachKey() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			Report report = context.getBean(Report.class);
-			Instant start = time.now();
-			DelayedTask<?> first = tasks(context).recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "a");
+		run(Report.class, () -> {
+			Report report = this.context.getBean(Report.class);
+			Instant start = this.time.now();
+			DelayedTask<?> first = this.tasks.recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "a");
 			assertThat(first.dueAt()).isEqualTo(start.plusSeconds(60));
-			tasks(context).recur(TaskId.of("remind", 2), Schedule.fixedDelay(Duration.ofSeconds(95)), "b");
-			tasks(context).recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "c");
-			time.advance(Duration.ofSeconds(200));
+			this.tasks.recur(TaskId.of("remind", 2), Schedule.fixedDelay(Duration.ofSeconds(95)), "b");
+			this.tasks.recur(TaskId.of("remind", 1), Schedule.every(MINUTE), "c");
+			this.time.advance(Duration.ofSeconds(200));
 			assertThat(report.reminded()).containsExactly("c", "b", "c", "c", "b");
-			assertThat(tasks(context).cancel(TaskId.of("remind", 1))).isTrue();
-			assertThat(tasks(context).cancel(TaskId.of("remind", 1))).isFalse();
-			time.advance(Duration.ofSeconds(100));
+			assertThat(this.tasks.cancel(TaskId.of("remind", 1))).isTrue();
+			assertThat(this.tasks.cancel(TaskId.of("remind", 1))).isFalse();
+			this.time.advance(Duration.ofSeconds(100));
 			assertThat(report.reminded()).containsExactly("c", "b", "c", "c", "b", "b");
-			tasks(context).recur(TaskId.of("remind", 2), Schedule.every(Duration.ofHours(1)), "d");
-			assertThat(tasks(context).find(TaskId.of("remind", 2))).get()
+			this.tasks.recur(TaskId.of("remind", 2), Schedule.every(Duration.ofHours(1)), "d");
+			assertThat(this.tasks.find(TaskId.of("remind", 2))).get()
 				.extracting(DelayedTask::dueAt)
-				.isEqualTo(time.now().plus(Duration.ofHours(1)));
+				.isEqualTo(this.time.now().plus(Duration.ofHours(1)));
 		}, "period=1h");
 	}
 
 	@Test
 	void aMethodWithAScheduleHasNoOtherTasksAndSchedules() {
-		run(Report.class, (context) -> {
-			DelayedTaskOperations tasks = tasks(context);
+		run(Report.class, () -> {
 			TaskId other = TaskId.of("report", "other");
-			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> tasks.enqueue(other, MINUTE),
-					() -> tasks.enqueue(REPORT, Instant.now()),
-					() -> tasks.enqueueAll(List.of(DurableCall.of(other, MINUTE))),
-					() -> tasks.recur(other, Schedule.every(MINUTE)))) {
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.tasks.enqueue(other, MINUTE),
+					() -> this.tasks.enqueue(REPORT, Instant.now()),
+					() -> this.tasks.enqueueAll(List.of(DurableCall.of(other, MINUTE))),
+					() -> this.tasks.recur(other, Schedule.every(MINUTE)))) {
 				assertThatIllegalArgumentException().isThrownBy(call)
 					.withMessageContaining("\"report\" belongs to a @Recurring method")
 					.withMessageContaining("reschedule");
 			}
-			time(context).advance(Duration.ZERO);
-			assertThat(tasks.reschedule(REPORT, Duration.ofSeconds(10))).isTrue();
-			time(context).advance(Duration.ofSeconds(10));
-			assertThat(runs(context)).hasSize(2);
+			this.time.advance(Duration.ZERO);
+			assertThat(this.tasks.reschedule(REPORT, Duration.ofSeconds(10))).isTrue();
+			this.time.advance(Duration.ofSeconds(10));
+			assertThat(this.runs.all()).hasSize(2);
 		}, "period=1h");
 	}
 
 	@Test
 	void aMoveMakesAnAdditionalRun() {
-		run(Report.class, (context) -> {
-			VirtualTime time = time(context);
-			Report report = context.getBean(Report.class);
+		run(Report.class, () -> {
+			Report report = this.context.getBean(Report.class);
 			TaskId id = TaskId.of("remind", 1);
-			Instant start = time.now();
-			tasks(context).recur(id, Schedule.every(MINUTE), "a");
-			assertThat(tasks(context).reschedule(id, Duration.ofSeconds(10))).isTrue();
-			time.advance(Duration.ofSeconds(10));
+			Instant start = this.time.now();
+			this.tasks.recur(id, Schedule.every(MINUTE), "a");
+			assertThat(this.tasks.reschedule(id, Duration.ofSeconds(10))).isTrue();
+			this.time.advance(Duration.ofSeconds(10));
 			assertThat(report.reminded()).hasSize(1);
-			assertThat(tasks(context).find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(60));
+			assertThat(this.tasks.find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(60));
 		}, "period=1h");
 	}
 
 	@Test
 	void aScheduleIsStoredWithTheTransaction() {
-		run(Report.class, (context) -> {
+		run(Report.class, () -> {
 			TransactionTemplate transaction = new TransactionTemplate(
-					context.getBean(PlatformTransactionManager.class));
+					this.context.getBean(PlatformTransactionManager.class));
 			TaskId id = TaskId.of("remind", 1);
 			transaction.executeWithoutResult((status) -> {
-				tasks(context).recur(id, Schedule.every(MINUTE), "a");
-				assertThat(tasks(context).find(id)).isPresent();
+				this.tasks.recur(id, Schedule.every(MINUTE), "a");
+				assertThat(this.tasks.find(id)).isPresent();
 				status.setRollbackOnly();
 			});
-			assertThat(tasks(context).find(id)).isEmpty();
-			transaction.executeWithoutResult((status) -> tasks(context).recur(id, Schedule.every(MINUTE), "a"));
-			assertThat(tasks(context).find(id)).isPresent();
+			assertThat(this.tasks.find(id)).isEmpty();
+			transaction.executeWithoutResult((status) -> this.tasks.recur(id, Schedule.every(MINUTE), "a"));
+			assertThat(this.tasks.find(id)).isPresent();
 		}, "period=1h");
 	}
 
 	@Test
-	void aBodyCanCancelItsOwnSchedule() {
-		run(Ending.class, (context) -> {
-			VirtualTime time = time(context);
-			tasks(context).recur(TaskId.of("ending", 1), Schedule.every(MINUTE));
-			time.advance(Duration.ofMinutes(10));
-			assertThat(runs(context)).hasSize(1);
-			assertThat(tasks(context).find(TaskId.of("ending", 1))).isEmpty();
-			assertThat(time.tasks()).isEmpty();
-		});
-	}
-
-	@Test
 	void aTransactionalBodyAndTheNextTimeCommitTogether() {
-		run(Transactional.class, (context) -> {
-			VirtualTime time = time(context);
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			Transactional bean = context.getBean(Transactional.class);
+		run(Transactional.class, () -> {
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			Transactional bean = this.context.getBean(Transactional.class);
 			TaskId id = TaskId.of("book", 1);
-			Instant start = time.now();
-			tasks(context).recur(id, Schedule.every(Duration.ofHours(1)));
-			time.advance(Duration.ofHours(1));
+			Instant start = this.time.now();
+			this.tasks.recur(id, Schedule.every(Duration.ofHours(1)));
+			this.time.advance(Duration.ofHours(1));
 			assertThat(bean.rows()).isEqualTo(1);
-			assertThat(tasks(context).find(id)).get()
+			assertThat(this.tasks.find(id)).get()
 				.extracting(DelayedTask::dueAt)
 				.isEqualTo(start.plus(Duration.ofHours(2)));
 			bean.setFailing(true);
-			time.advance(Duration.ofHours(1));
+			this.time.advance(Duration.ofHours(1));
 			assertThat(bean.rows()).isEqualTo(1);
 			bean.setFailing(false);
-			time.advance(MINUTE);
+			this.time.advance(MINUTE);
 			assertThat(bean.rows()).isEqualTo(2);
-			assertThat(tasks(context).find(id)).get()
+			assertThat(this.tasks.find(id)).get()
 				.extracting(DelayedTask::dueAt)
 				.isEqualTo(start.plus(Duration.ofHours(3)));
 		});
 	}
 
-	private void run(Class<?> beanClass, Consumer<ApplicationContext> test, String... properties) {
-		ApplicationContextRunner runner = new ApplicationContextRunner()
+	/**
+	 * Starts an application with a bean, runs a test, and ends the application.
+	 */
+	private void run(Class<?> beanClass, Runnable test, String... properties) {
+		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
 					TaskExecutionAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 					VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class,
 					TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
 			.withBean("dataSource", DataSource.class, () -> this.dataSource)
-			.withUserConfiguration(Initialization.class)
-			.withBean(Runs.class)
+			.withUserConfiguration(Initialization.class, Runs.class, beanClass)
 			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=always")
-			.withPropertyValues(properties);
-		((beanClass != Runs.class) ? runner.withBean(beanClass) : runner).run((context) -> {
-			assertThat(context).hasNotFailed();
-			test.accept(context);
-		});
+			.withPropertyValues(properties)
+			.run((context) -> {
+				ApplicationContext outer = this.context;
+				use(context);
+				test.run();
+				this.context = null;
+				if (outer != null) {
+					use(outer);
+				}
+			});
 	}
 
-	private static VirtualTime time(ApplicationContext context) {
-		return context.getBean(VirtualTime.class);
+	private void use(ApplicationContext application) {
+		this.context = application;
+		this.time = application.getBean(VirtualTime.class);
+		this.tasks = application.getBean(DelayedTaskOperations.class);
+		this.runs = application.getBean(Runs.class);
 	}
 
-	private static DelayedTaskOperations tasks(ApplicationContext context) {
-		return context.getBean(DelayedTaskOperations.class);
-	}
-
-	private static Optional<String> schedule(ApplicationContext context) {
-		return context.getBean(DelayedTaskStore.class)
+	private Optional<String> schedule() {
+		return this.context.getBean(DelayedTaskStore.class)
 			.find(Target.of(REPORT, Target.Kind.SCHEDULE))
 			.map((task) -> task.schedule().text());
-	}
-
-	private static List<Instant> runs(ApplicationContext context) {
-		return context.getBean(Runs.class).all();
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -481,55 +428,6 @@ class RecurringDurableTests {
 
 	}
 
-	record FailingTwice(Runs runs) {
-
-		@Recurring(every = "1m", name = "failing", durable = true, policy = @TaskPolicy(maxAttempts = 2))
-		public void run() {
-			this.runs.add("failing");
-			throw new IllegalStateException("failed");
-		}
-
-	}
-
-	record Pause(Runs runs) {
-
-		@Recurring(fixedDelay = "10s", initialDelay = "5s", name = "pause", durable = true)
-		public void run() {
-			this.runs.add("pause");
-		}
-
-	}
-
-	record Futures(Runs runs) {
-
-		@Recurring(every = "1m", name = "future", durable = true)
-		public CompletableFuture<Void> run() {
-			this.runs.add("future");
-			return (this.runs.all().size() == 1) ? CompletableFuture.completedFuture(null)
-					: CompletableFuture.failedFuture(new IllegalStateException("failed"));
-		}
-
-	}
-
-	static class Ending {
-
-		private final Runs runs;
-
-		private final DelayedTaskOperations tasks;
-
-		Ending(Runs runs, DelayedTaskOperations tasks) {
-			this.runs = runs;
-			this.tasks = tasks;
-		}
-
-		@Delayed(delay = "1h", name = "ending", durable = true)
-		public void run() {
-			this.runs.add("ending");
-			assertThat(this.tasks.cancel(TaskId.of("ending", 1))).isTrue();
-		}
-
-	}
-
 	static class Transactional {
 
 		private final JdbcTemplate jdbc;
@@ -556,6 +454,10 @@ class RecurringDurableTests {
 		long rows() {
 			return this.jdbc.queryForObject("select count(*) from booking", Long.class);
 		}
+
+	}
+
+	static class Nothing {
 
 	}
 

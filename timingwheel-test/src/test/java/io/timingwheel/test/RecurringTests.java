@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Recurring;
@@ -31,6 +30,7 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -48,220 +48,209 @@ class RecurringTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
 					VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-		.withBean(Runs.class);
+		.withBean("runs", Runs.class);
+
+	private ApplicationContext context;
+
+	private VirtualTime time;
+
+	private DelayedTaskOperations tasks;
+
+	private Runs runs;
 
 	@Test
 	void everyBeginsAtOnceAndKeepsItsRhythm() {
-		run(Every.class, (context) -> {
-			Runs runs = runs(context);
-			VirtualTime time = context.getBean(VirtualTime.class);
-			Instant start = time.now();
-			time.advance(Duration.ofSeconds(25));
-			assertThat(runs.of("every")).containsExactly(start, start.plusSeconds(10), start.plusSeconds(20));
-			assertThat(runs.of("later")).containsExactly(start.plusSeconds(7), start.plusSeconds(17));
+		run(Every.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofSeconds(25));
+			assertThat(this.runs.of("every")).containsExactly(start, start.plusSeconds(10), start.plusSeconds(20));
+			assertThat(this.runs.of("later")).containsExactly(start.plusSeconds(7), start.plusSeconds(17));
 		});
 	}
 
 	@Test
 	void cronIsByTheWallClockInItsZone() {
-		run(Nightly.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			Instant start = time.now();
-			time.advance(Duration.ofDays(400));
+		run(Nightly.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofDays(400));
 			List<Instant> expected = new ArrayList<>();
 			Schedule schedule = Schedule.cron("0 0 3 * * *", ZoneId.of("Europe/Berlin"));
-			for (Instant next = Objects.requireNonNull(schedule.next(start)); !next.isAfter(time.now()); next = Objects
+			for (Instant next = Objects.requireNonNull(schedule.next(start)); !next.isAfter(this.time.now()); next = Objects
 				.requireNonNull(schedule.next(next))) {
 				expected.add(next);
 			}
-			assertThat(runs(context).of("nightly")).hasSize(400).isEqualTo(expected);
+			assertThat(this.runs.of("nightly")).hasSize(400).isEqualTo(expected);
 		}, "report.zone=Europe/Berlin");
 	}
 
 	@Test
 	void aCronExpressionFollowsTheWallClockWhenItIsSet() {
-		run(Nightly.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			time.advance(Duration.ofDays(3).plusHours(5).plusMinutes(17));
-			time.reset();
-			runs(context).clear();
-			ZonedDateTime now = time.now().atZone(ZoneId.of("UTC"));
+		run(Nightly.class, () -> {
+			this.time.advance(Duration.ofDays(3).plusHours(5).plusMinutes(17));
+			this.time.reset();
+			this.runs.clear();
+			ZonedDateTime now = this.time.now().atZone(ZoneId.of("UTC"));
 			ZonedDateTime today = now.truncatedTo(ChronoUnit.DAYS).plusHours(3);
 			ZonedDateTime next = today.isAfter(now) ? today : today.plusDays(1);
-			time.advance(Duration.ofDays(2));
-			assertThat(runs(context).of("nightly")).containsExactly(next.toInstant(), next.plusDays(1).toInstant());
+			this.time.advance(Duration.ofDays(2));
+			assertThat(this.runs.of("nightly")).containsExactly(next.toInstant(), next.plusDays(1).toInstant());
 		}, "report.zone=UTC");
 	}
 
 	@Test
 	void aMethodThatIsSwitchedOffDoesNotRun() {
-		run(Switched.class, (context) -> {
-			context.getBean(VirtualTime.class).advance(Duration.ofDays(2));
-			assertThat(runs(context).of("switched")).isEmpty();
+		run(Switched.class, () -> {
+			this.time.advance(Duration.ofDays(2));
+			assertThat(this.runs.of("switched")).isEmpty();
 		}, "report.cron=-");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "once, '0 3500 4000 5000'", "skip, '0 4000 5000'", "all, '0 3500 3500 3500 4000 5000'" })
 	void aRunThatIsLongerThanItsPeriodIsNotOverlapped(String name, String expected) {
-		run(Slow.class, (context) -> {
-			Slow slow = context.getBean(Slow.class);
-			VirtualTime time = context.getBean(VirtualTime.class);
-			Instant start = time.now();
-			time.advance(Duration.ofMillis(3500));
-			assertThat(runs(context).of(name)).hasSize(1);
+		run(Slow.class, () -> {
+			Slow slow = this.context.getBean(Slow.class);
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofMillis(3500));
+			assertThat(this.runs.of(name)).hasSize(1);
 			slow.future.complete(null);
-			time.advance(Duration.ofMillis(1500));
+			this.time.advance(Duration.ofMillis(1500));
 			assertThat(
-					runs(context).of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
+					this.runs.of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
 				.containsExactly(expected.split(" "));
 		});
 	}
 
 	@Test
 	void aFixedDelayCountsFromTheEndOfTheFuture() {
-		run(Slow.class, (context) -> {
-			Slow slow = context.getBean(Slow.class);
-			VirtualTime time = context.getBean(VirtualTime.class);
-			Instant start = time.now();
-			time.advance(Duration.ofMillis(3500));
+		run(Slow.class, () -> {
+			Slow slow = this.context.getBean(Slow.class);
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofMillis(3500));
 			slow.future.complete(null);
-			time.advance(Duration.ofMillis(2500));
-			assertThat(runs(context).of("pause")).containsExactly(start, start.plusMillis(4500),
+			this.time.advance(Duration.ofMillis(2500));
+			assertThat(this.runs.of("pause")).containsExactly(start, start.plusMillis(4500),
 					start.plusMillis(5500));
 		});
 	}
 
 	@Test
 	void aRunThatFailsGoesToTheExceptionHandlerAndTheNextFollows() {
-		run(Failing.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			assertThatIllegalStateException().isThrownBy(() -> time.advance(Duration.ZERO)).withMessage("sync");
-			assertThatIllegalStateException().isThrownBy(() -> time.advance(MINUTE)).withMessage("async");
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			time.advance(MINUTE);
-			assertThat(runs(context).of("sync")).hasSize(3);
-			assertThat(runs(context).of("async")).hasSize(2);
-			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
-			assertThat(tasks.counts("failing.sync").failed()).isEqualTo(3);
-			assertThat(tasks.counts("failing.async").failed()).isEqualTo(2);
-			assertThat(tasks.pendingCount()).isEqualTo(2);
+		run(Failing.class, () -> {
+			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ZERO)).withMessage("sync");
+			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(MINUTE)).withMessage("async");
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			this.time.advance(MINUTE);
+			assertThat(this.runs.of("sync")).hasSize(3);
+			assertThat(this.runs.of("async")).hasSize(2);
+			DelayedTaskRegistry registry = this.context.getBean(DelayedTaskRegistry.class);
+			assertThat(registry.counts("failing.sync").failed()).isEqualTo(3);
+			assertThat(registry.counts("failing.async").failed()).isEqualTo(2);
+			assertThat(this.tasks.pendingCount()).isEqualTo(2);
 		});
 	}
 
 	@Test
 	void thePolicyRetriesARunUntilTheNextTime() {
-		run(Retried.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			Instant start = time.now();
-			time.advance(Duration.ofSeconds(12));
-			assertThat(runs(context).of("often")).as("attempts after 2, 4 s; the next one would come too late")
+		run(Retried.class, () -> {
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			Instant start = this.time.now();
+			this.time.advance(Duration.ofSeconds(12));
+			assertThat(this.runs.of("often")).as("attempts after 2, 4 s; the next one would come too late")
 				.containsExactly(start, start.plusSeconds(2), start.plusSeconds(6), start.plusSeconds(10),
 						start.plusSeconds(12));
-			assertThat(runs(context).of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
+			assertThat(this.runs.of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
 					start.plusSeconds(12));
-			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
-			assertThat(tasks.counts("often").failed()).isEqualTo(1);
-			assertThat(tasks.counts("twice").failed()).isEqualTo(2);
-			assertThat(time.failures()).as("one of each attempt").hasSize(9);
+			DelayedTaskRegistry registry = this.context.getBean(DelayedTaskRegistry.class);
+			assertThat(registry.counts("often").failed()).isEqualTo(1);
+			assertThat(registry.counts("twice").failed()).isEqualTo(2);
+			assertThat(this.time.failures()).as("one of each attempt").hasSize(9);
 		});
 	}
 
 	@Test
 	void runAllLeavesSchedulesAlone() {
-		run(Every.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			context.getBean(DelayedTaskOperations.class).schedule(Duration.ofSeconds(21), () -> {
+		run(Every.class, () -> {
+			this.tasks.schedule(Duration.ofSeconds(21), () -> {
 			});
-			time.runAll();
-			assertThat(runs(context).of("every")).hasSize(3);
-			time.reset();
-			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(2);
+			this.time.runAll();
+			assertThat(this.runs.of("every")).hasSize(3);
+			this.time.reset();
+			assertThat(this.context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(2);
 		});
 	}
 
 	@Test
 	void theTaskOfAMethodIsFoundMovedAndCancelledByItsName() {
-		run(Every.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+		run(Every.class, () -> {
 			TaskId id = TaskId.of("every", "recurring");
-			Instant start = time.now();
-			time.advance(SECOND);
-			assertThat(tasks.find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(10));
-			assertThat(tasks.reschedule(id, Duration.ofSeconds(2))).isTrue();
-			time.advance(Duration.ofSeconds(20));
-			assertThat(runs(context).of("every")).as("an additional run, and the rhythm as before")
+			Instant start = this.time.now();
+			this.time.advance(SECOND);
+			assertThat(this.tasks.find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(10));
+			assertThat(this.tasks.reschedule(id, Duration.ofSeconds(2))).isTrue();
+			this.time.advance(Duration.ofSeconds(20));
+			assertThat(this.runs.of("every")).as("an additional run, and the rhythm as before")
 				.containsExactly(start, start.plusSeconds(3), start.plusSeconds(10), start.plusSeconds(20));
-			assertThat(tasks.cancel(id)).isTrue();
-			time.advance(MINUTE);
-			assertThat(runs(context).of("every")).hasSize(4);
+			assertThat(this.tasks.cancel(id)).isTrue();
+			this.time.advance(MINUTE);
+			assertThat(this.runs.of("every")).hasSize(4);
 		});
 	}
 
 	@Test
 	void aScheduleOfTheTemplateRunsUntilItIsCancelledOrFails() {
-		run(Runs.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			Runs runs = runs(context);
-			Instant start = time.now();
-			DelayedTask<?> task = tasks.task(() -> runs.add("code"))
+		run(Nothing.class, () -> {
+			Instant start = this.time.now();
+			DelayedTask<?> task = this.tasks.task(() -> this.runs.add("code"))
 				.id(TaskId.of("code", 1))
 				.on(Schedule.every(SECOND));
 			assertThat(task.dueAt()).isEqualTo(start.plusSeconds(1));
-			time.advance(SECOND.multipliedBy(2));
-			assertThat(runs.of("code")).containsExactly(start.plusSeconds(1), start.plusSeconds(2));
-			assertThat(tasks.cancel(TaskId.of("code", 1))).isTrue();
+			this.time.advance(SECOND.multipliedBy(2));
+			assertThat(this.runs.of("code")).containsExactly(start.plusSeconds(1), start.plusSeconds(2));
+			assertThat(this.tasks.cancel(TaskId.of("code", 1))).isTrue();
 			assertThat(task.isCancelled()).isTrue();
-			DelayedTask<?> failing = tasks.task(() -> {
+			DelayedTask<?> failing = this.tasks.task(() -> {
 				throw new IllegalStateException("once");
 			}).name("code").on(Schedule.fixedDelay(SECOND));
-			time.onFailure(VirtualTime.OnFailure.COLLECT);
-			time.advance(MINUTE);
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			this.time.advance(MINUTE);
 			assertThat(failing.status()).isEqualTo(DelayedTask.Status.FAILED);
-			assertThat(runs.of("code")).hasSize(2);
-			assertThat(tasks.pendingCount()).isZero();
+			assertThat(this.runs.of("code")).hasSize(2);
+			assertThat(this.tasks.pendingCount()).isZero();
 		});
 	}
 
 	@Test
 	void aScheduleThatHasNoFurtherTimeEndsWithoutAResult() {
-		run(Runs.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> tasks.task(() -> {
+		run(Nothing.class, () -> {
+			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.tasks.task(() -> {
 			}).on(Schedule.cron("0 0 0 31 4 *", ZoneId.of("UTC"))));
-			assertThat(time.pending("unnamed")).isZero();
+			assertThat(this.time.pending("unnamed")).isZero();
 		});
 	}
 
 	@Test
 	void theContextOfARunTellsItsTask() {
-		run(Context.class, (context) -> {
-			VirtualTime time = context.getBean(VirtualTime.class);
-			Instant start = time.now();
-			time.advance(SECOND);
-			DelayedTaskContext seen = Objects.requireNonNull(context.getBean(Context.class).seen);
+		run(Context.class, () -> {
+			Instant start = this.time.now();
+			this.time.advance(SECOND);
+			DelayedTaskContext seen = Objects.requireNonNull(this.context.getBean(Context.class).seen);
 			assertThat(seen.name()).isEqualTo("context.run");
 			assertThat(seen.taskId()).isEqualTo(TaskId.of("context.run", "recurring"));
 			assertThat(seen.dueAt()).isEqualTo(start);
 		});
 	}
 
-	private void run(Class<?> beanClass, Consumer<ApplicationContext> test, String... properties) {
-		String name = Character.toLowerCase(beanClass.getSimpleName().charAt(0))
-				+ beanClass.getSimpleName().substring(1);
-		ApplicationContextRunner runner = this.runner.withPropertyValues(properties);
-		((beanClass != Runs.class) ? runner.withBean(name, beanClass) : runner).run((context) -> {
-			assertThat(context).hasNotFailed();
-			test.accept(context);
-		});
-	}
-
-	private static Runs runs(ApplicationContext context) {
-		return context.getBean(Runs.class);
+	private void run(Class<?> beanClass, Runnable test, String... properties) {
+		this.runner.withPropertyValues(properties)
+			.withBean(StringUtils.uncapitalize(beanClass.getSimpleName()), beanClass)
+			.run((application) -> {
+				this.context = application;
+				this.time = application.getBean(VirtualTime.class);
+				this.tasks = application.getBean(DelayedTaskOperations.class);
+				this.runs = application.getBean(Runs.class);
+				test.run();
+			});
 	}
 
 	record Every(Runs runs) {
@@ -380,6 +369,10 @@ class RecurringTests {
 		public void run() {
 			this.seen = DelayedTaskContext.current().orElseThrow();
 		}
+
+	}
+
+	static class Nothing {
 
 	}
 

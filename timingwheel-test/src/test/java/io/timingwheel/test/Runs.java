@@ -1,11 +1,16 @@
 package io.timingwheel.test;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
 /**
- * The names of the bodies that have run, each with its virtual time.
+ * The bodies that have run, with their virtual times.
  */
 class Runs {
 
@@ -13,16 +18,43 @@ class Runs {
 
 	private final VirtualTime time;
 
+	private Body body = Body.NOTHING;
+
 	Runs(VirtualTime time) {
 		this.time = time;
 	}
 
 	void add(String name) {
-		this.runs.add(new Run(name, this.time.now()));
+		this.runs.add(new Run(name, this.time.now(), Thread.currentThread(),
+				DelayedTaskContext.current().map(Copy::of).orElse(null)));
+	}
+
+	/**
+	 * Notes a run, and does what the test wants of each body.
+	 */
+	void run(String name) {
+		add(name);
+		this.body.run(name);
+	}
+
+	void setBody(Body body) {
+		this.body = body;
+	}
+
+	List<String> names() {
+		return this.runs.stream().map(Run::name).toList();
 	}
 
 	List<Instant> all() {
 		return this.runs.stream().map(Run::at).toList();
+	}
+
+	List<Thread> threads() {
+		return this.runs.stream().map(Run::thread).toList();
+	}
+
+	List<DelayedTaskContext> contexts() {
+		return this.runs.stream().<DelayedTaskContext>map(Run::context).toList();
 	}
 
 	List<Instant> of(String name) {
@@ -31,9 +63,33 @@ class Runs {
 
 	void clear() {
 		this.runs.clear();
+		this.body = Body.NOTHING;
 	}
 
-	private record Run(String name, Instant at) {
+	/**
+	 * What a task of a test does.
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		Body NOTHING = (name) -> {
+		};
+
+		void run(String name);
+
+	}
+
+	private record Run(String name, Instant at, Thread thread, @Nullable Copy context) {
+
+	}
+
+	private record Copy(String name, String id, TaskId taskId, Instant dueAt, Duration lateness, int attempt,
+			int deliveries) implements DelayedTaskContext {
+
+		static Copy of(DelayedTaskContext context) {
+			return new Copy(context.name(), context.id(), context.taskId(), context.dueAt(), context.lateness(),
+					context.attempt(), context.deliveries());
+		}
 
 	}
 

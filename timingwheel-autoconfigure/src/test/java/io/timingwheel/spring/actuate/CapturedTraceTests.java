@@ -16,22 +16,17 @@ import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
 import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
-import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.http.server.observation.DefaultServerRequestObservationConvention;
 import org.springframework.http.server.observation.ServerHttpObservationDocumentation;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
@@ -52,105 +47,95 @@ class CapturedTraceTests {
 
 	private static final int CALLS = 20_000;
 
-	private final ManualTimeSource time = new ManualTimeSource();
-
 	private final ObservationRegistry registry = ObservationRegistry.create();
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
-		.withBean(ObservationRegistry.class, () -> this.registry)
-		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
-		.withBean("drivers", Drivers.class);
+	private VirtualApplication application() {
+		return VirtualApplication.of(Observations.class, Drivers.class)
+			.with(ObservationRegistry.class, () -> this.registry);
+	}
+
+	private VirtualApplication traced(Sampler sampler) {
+		SdkTracerProvider provider = SdkTracerProvider.builder().setSampler(sampler).build();
+		Tracer tracer = new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
+		});
+		this.registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
+		return application().with(Tracer.class, () -> tracer);
+	}
 
 	@Test
 	void theRunIsAChildOfTheSpanInWhichTheCallWasMade() {
-		withTracer(Sampler.alwaysOn()).run((context) -> {
+		try (VirtualApplication application = traced(Sampler.alwaysOn())) {
+			Tracer tracer = application.bean(Tracer.class);
 			Observation caller = Observation.start("caller", this.registry);
-			Tracer tracer = context.getBean(Tracer.class);
-			DelayedTask<TraceContext> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
+			DelayedTask<TraceContext> task = caller.scoped(() -> application.tasks().schedule(DELAY, () -> tracer.currentSpan().context()));
+			DelayedTask<TraceContext> annotated = caller.scoped(() -> application.bean(Drivers.class).silent(tracer));
 			TraceContext call = caller.scoped(() -> tracer.currentSpan().context());
 			caller.stop();
-			this.time.advance(DELAY);
-			await().until(task::isDone);
-			assertThat(task.get().traceId()).isEqualTo(call.traceId());
-			assertThat(task.get().parentId()).isEqualTo(call.spanId());
+			application.advance(DELAY);
+			for (TraceContext run : List.of(task.completion().join(), annotated.completion().join())) {
+				assertThat(run.traceId()).isEqualTo(call.traceId());
+				assertThat(run.parentId()).isEqualTo(call.spanId());
+			}
 			assertThat(tracer.currentSpan()).isNull();
-		});
+		}
 	}
 
 	@Test
 	void aCallOutsideOfATraceBeginsATrace() {
-		withTracer(Sampler.alwaysOn()).run((context) -> {
-			DelayedTask<TraceContext> task = context.getBean(Drivers.class).silent(5);
-			this.time.advance(DELAY);
-			await().until(task::isDone);
-			assertThat(task.get().traceId()).isNotEmpty();
-			assertThat(task.get().parentId()).isNull();
-		});
+		try (VirtualApplication application = traced(Sampler.alwaysOn())) {
+			DelayedTask<TraceContext> task = application.bean(Drivers.class).silent(application.bean(Tracer.class));
+			application.advance(DELAY);
+			assertThat(task.completion().join().traceId()).isNotEmpty();
+			assertThat(task.completion().join().parentId()).isNull();
+		}
 	}
 
 	@Test
 	void aTraceThatIsNotSampledStaysSo() {
-		withTracer(Sampler.parentBased(Sampler.alwaysOff())).run((context) -> {
+		try (VirtualApplication application = traced(Sampler.parentBased(Sampler.alwaysOff()))) {
+			Tracer tracer = application.bean(Tracer.class);
 			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<TraceContext> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
-			String trace = caller.scoped(() -> context.getBean(Tracer.class).currentSpan().context().traceId());
-			caller.stop();
-			this.time.advance(DELAY);
-			await().until(task::isDone);
-			assertThat(task.get().traceId()).isEqualTo(trace);
-			assertThat(task.get().sampled()).isFalse();
-		});
-	}
-
-	@Test
-	void theTemplateContinuesTheTraceToo() {
-		withTracer(Sampler.alwaysOn()).run((context) -> {
-			Tracer tracer = context.getBean(Tracer.class);
-			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<String> task = caller.scoped(() -> context.getBean(DelayedTaskOperations.class)
-				.schedule(DELAY, () -> tracer.currentSpan().context().traceId()));
+			DelayedTask<TraceContext> task = caller.scoped(() -> application.bean(Drivers.class).silent(tracer));
 			String trace = caller.scoped(() -> tracer.currentSpan().context().traceId());
-			this.time.advance(DELAY);
-			await().until(task::isDone);
-			assertThat(task.get()).isEqualTo(trace);
-		});
+			caller.stop();
+			application.advance(DELAY);
+			assertThat(task.completion().join().traceId()).isEqualTo(trace);
+			assertThat(task.completion().join().sampled()).isFalse();
+		}
 	}
 
 	@Test
 	void aPendingTaskDoesNotHoldTheRequestOfItsCaller() {
-		for (ApplicationContextRunner runner : List.of(this.contextRunner, withTracer(Sampler.alwaysOn()))) {
-			runner.run((context) -> {
-				WeakReference<?> request = callWithinRequest(context.getBean(Drivers.class), 5);
+		for (VirtualApplication each : List.of(application(), traced(Sampler.alwaysOn()))) {
+			try (each) {
+				WeakReference<?> request = callWithinRequest(each.bean(Drivers.class), 5);
 				await().untilAsserted(() -> {
 					System.gc();
 					assertThat(request.get()).isNull();
 				});
-				assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isOne();
-			});
+				assertThat(each.pending()).isOne();
+			}
 		}
 	}
 
 	@Test
 	@Tag("measuring")
 	void aPendingKeyedCallThatWasMadeWithinARequestTakesLittleHeap() {
-		for (ApplicationContextRunner runner : List.of(this.contextRunner, withTracer(Sampler.alwaysOn()))) {
-			runner.run((context) -> {
-				Drivers drivers = context.getBean(Drivers.class);
-				DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
+		for (VirtualApplication each : List.of(application(), traced(Sampler.alwaysOn()))) {
+			try (each) {
+				Drivers drivers = each.bean(Drivers.class);
 				IntStream.range(0, CALLS).forEach((driver) -> callWithinRequest(drivers, -driver));
 				// What other threads allocate meanwhile may spoil a measurement.
 				await().untilAsserted(() -> {
-					tasks.atShutdown().cancelPending();
+					each.bean(DelayedTaskRegistry.class).atShutdown().cancelPending();
 					long before = usedHeap();
 					IntStream.range(0, CALLS).forEach((driver) -> callWithinRequest(drivers, driver));
 					long bytes = (usedHeap() - before) / CALLS;
 					logger.info("%d bytes of heap per pending call within a request".formatted(bytes));
 					assertThat(bytes).isLessThan(400);
-					assertThat(tasks.pendingCount()).isEqualTo(CALLS);
+					assertThat(each.pending()).isEqualTo(CALLS);
 				});
-			});
+			}
 		}
 	}
 
@@ -162,15 +147,6 @@ class CapturedTraceTests {
 		long before = threads.getCurrentThreadAllocatedBytes();
 		IntStream.range(0, CALLS).forEach((call) -> traces.traceparent());
 		assertThat((threads.getCurrentThreadAllocatedBytes() - before) / CALLS).isLessThan(100);
-	}
-
-	private ApplicationContextRunner withTracer(Sampler sampler) {
-		SdkTracerProvider provider = SdkTracerProvider.builder().setSampler(sampler).build();
-		Tracer tracer = new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
-		});
-		this.registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
-		Drivers.tracer = tracer;
-		return this.contextRunner.withBean(Tracer.class, () -> tracer);
 	}
 
 	/**
@@ -195,16 +171,19 @@ class CapturedTraceTests {
 		return used;
 	}
 
-	static class Drivers {
+	@ImportAutoConfiguration(TimingWheelObservationAutoConfiguration.class)
+	static class Observations {
 
-		private static Tracer tracer;
+	}
+
+	static class Drivers {
 
 		@Delayed(delay = "30m", key = "#driver")
 		public void offline(long driver) {
 		}
 
 		@Delayed("30m")
-		public DelayedTask<TraceContext> silent(long driver) {
+		public DelayedTask<TraceContext> silent(Tracer tracer) {
 			return DelayedTask.completed(tracer.currentSpan().context());
 		}
 

@@ -1,12 +1,12 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.micrometer.common.KeyValue;
@@ -17,231 +17,183 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.core.annotation.Order;
+import org.springframework.core.Ordered;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 class DelayedTaskObservationTests {
 
-	private final ManualTimeSource time = new ManualTimeSource();
+	private static final Duration DELAY = Duration.ofMinutes(30);
 
-	private final ObservationRegistry registry = ObservationRegistry.create();
+	private static final ObservationRegistry registry = ObservationRegistry.create();
 
-	private final List<DelayedTaskObservationContext> observed = new CopyOnWriteArrayList<>();
+	private static final List<DelayedTaskObservationContext> observed = new CopyOnWriteArrayList<>();
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
-		.withBean(ObservationRegistry.class, () -> this.registry)
-		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
-		.withBean("orders", Orders.class);
+	@RegisterExtension
+	static final VirtualApplication app = application(registry);
 
-	DelayedTaskObservationTests() {
-		this.registry.observationConfig().observationHandler(new Recorder());
+	static {
+		registry.observationConfig().observationHandler(new Recorder());
+	}
+
+	private static VirtualApplication application(ObservationRegistry registry) {
+		return VirtualApplication.of(Observations.class, Orders.class).with(ObservationRegistry.class, () -> registry);
+	}
+
+	@AfterEach
+	void clear() {
+		observed.clear();
 	}
 
 	@Test
-	void anExecutionIsObservedWithTheKeysOfSpringsScheduledTasks() {
-		this.contextRunner.run((context) -> {
-			run(context.getBean(Orders.class).close(5));
-			DelayedTaskObservationContext observation = observation();
-			assertThat(observation.getName()).isEqualTo("timingwheel.task.execution");
-			assertThat(observation.getContextualName()).isEqualTo("task close-order");
-			assertThat(observation.getLowCardinalityKeyValues()).containsExactlyInAnyOrder(
-					KeyValue.of("code.function", "close"), KeyValue.of("code.namespace", Orders.class.getName()),
-					KeyValue.of("exception", "none"), KeyValue.of("outcome", "SUCCESS"));
-			assertThat(observation.getHighCardinalityKeyValues()).isEmpty();
-			assertThat(observation.getExecution().name()).isEqualTo("close-order");
-		});
+	void anExecutionIsObservedWithTheKeysOfSpringsScheduledTasks(Orders orders) {
+		orders.close(5);
+		app.advance(DELAY);
+		assertThat(observation().getName()).isEqualTo("timingwheel.task.execution");
+		assertThat(observation().getContextualName()).isEqualTo("task close-order");
+		assertThat(observation().getLowCardinalityKeyValues()).containsExactlyInAnyOrder(
+				KeyValue.of("code.function", "close"), KeyValue.of("code.namespace", Orders.class.getName()),
+				KeyValue.of("exception", "none"), KeyValue.of("outcome", "SUCCESS"));
+		assertThat(observation().getHighCardinalityKeyValues()).isEmpty();
+		assertThat(observation().getExecution().name()).isEqualTo("close-order");
 	}
 
 	@Test
-	void aFailureIsObserved() {
-		this.contextRunner.run((context) -> {
-			run(context.getBean(Orders.class).fail());
-			DelayedTaskObservationContext observation = observation();
-			assertThat(observation.getError()).isInstanceOf(IllegalStateException.class);
-			assertThat(observation.getLowCardinalityKeyValues())
-				.contains(KeyValue.of("exception", "IllegalStateException"), KeyValue.of("outcome", "ERROR"));
-		});
+	void aFailureIsObserved(Orders orders) {
+		orders.fail();
+		app.advance(DELAY);
+		assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
+		assertThat(observation().getLowCardinalityKeyValues())
+			.contains(KeyValue.of("exception", "IllegalStateException"), KeyValue.of("outcome", "ERROR"));
 	}
 
 	@Test
 	void aTaskOfTheTemplateIsObservedByItsName() {
-		this.contextRunner.run((context) -> {
-			run(context.getBean(DelayedTaskOperations.class)
-				.task(() -> "done")
-				.name("ping")
-				.after(Duration.ofMinutes(30)));
-			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("code.function", "ping"),
-					KeyValue.of("code.namespace", "none"));
-		});
+		app.tasks().task(() -> "done").name("ping").after(DELAY);
+		app.advance(DELAY);
+		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("code.function", "ping"),
+				KeyValue.of("code.namespace", "none"));
 	}
 
 	@Test
 	void namesMadeUpAtRunTimeDoNotHaveMetersWithoutLimit() {
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
-			.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-			.run((context) -> {
-				MeterRegistry meters = context.getBean(MeterRegistry.class);
-				this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-				IntStream.range(0, 150)
-					.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(30)));
-				this.time.advance(Duration.ofMinutes(30));
-				await().until(() -> this.observed.size() == 150);
-				assertThat(meters.get("timingwheel.task.execution").timers()).hasSize(100);
-			});
+		MeterRegistry meters = new SimpleMeterRegistry();
+		ObservationRegistry metered = ObservationRegistry.create();
+		metered.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+		try (VirtualApplication application = VirtualApplication.of(MeteredObservations.class)
+			.with(ObservationRegistry.class, () -> metered)
+			.with(MeterRegistry.class, () -> meters)) {
+			IntStream.range(0, 150)
+				.forEach((i) -> application.tasks().task(() -> "done").name("name-" + i).after(DELAY));
+			application.advance(DELAY);
+			assertThat(meters.get("timingwheel.task.execution").timers()).hasSize(100);
+		}
 	}
 
 	@Test
-	void theObservationInWhichTheCallWasMadeIsNotKept() {
-		this.contextRunner.run((context) -> {
-			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<?> task = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
-			caller.stop();
-			run(task);
-			assertThat(observation().getParentObservation()).isNull();
-		});
+	void theObservationInWhichACallWasMadeIsNotKept(Orders orders) {
+		Observation caller = Observation.start("caller", registry);
+		caller.scoped(() -> orders.close(5));
+		orders.fail();
+		app.advance(DELAY);
+		assertThat(observed).hasSize(2).allMatch((observation) -> observation.getParentObservation() == null);
 	}
 
 	@Test
-	void anAsynchronousBodyIsObservedUntilItsFutureEnds() {
-		this.contextRunner.run((context) -> {
-			CompletableFuture<String> inner = new CompletableFuture<>();
-			CompletableFuture<String> outer = context.getBean(Orders.class).follow(inner);
-			this.time.advance(Duration.ofMinutes(30));
-			await().until(() -> context.getBean(Orders.class).returned() == 1);
-			assertThat(this.observed).isEmpty();
-			inner.completeExceptionally(new IllegalStateException("late"));
-			await().until(() -> outer.isDone() && this.observed.size() == 1);
-			assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
-			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "ERROR"));
-		});
+	void anAsynchronousBodyIsObservedUntilItsFutureEnds(Orders orders) {
+		CompletableFuture<String> inner = new CompletableFuture<>();
+		orders.follow(inner);
+		app.advance(DELAY);
+		assertThat(observed).isEmpty();
+		inner.completeExceptionally(new IllegalStateException("late"));
+		assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
+		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "ERROR"));
 	}
 
 	@Test
-	void aFutureThatCannotCallBackIsObservedUntilItsEndToo() {
-		this.contextRunner.run((context) -> {
-			FutureTask<String> inner = new FutureTask<>(() -> "late");
-			Future<String> outer = context.getBean(Orders.class).followPlain(inner);
-			this.time.advance(Duration.ofMinutes(30));
-			await().until(() -> context.getBean(Orders.class).returned() == 1);
-			assertThat(this.observed).isEmpty();
-			inner.run();
-			await().until(() -> outer.isDone() && this.observed.size() == 1);
-			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "SUCCESS"));
-		});
+	void aFutureThatCannotCallBackIsObservedUntilItsEndToo(Orders orders) {
+		FutureTask<String> inner = new FutureTask<>(() -> "late");
+		orders.follow(inner);
+		app.advance(DELAY);
+		assertThat(observed).isEmpty();
+		inner.run();
+		await().until(() -> !observed.isEmpty());
+		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "SUCCESS"));
 	}
 
 	@Test
-	void anotherTaskThatTheBodySchedulesHasAnObservationOfItsOwn() {
-		this.contextRunner.run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			DelayedTask<DelayedTask<String>> task = tasks.schedule(Duration.ofMinutes(30),
-					() -> tasks.schedule(Duration.ofMinutes(30), () -> "next"));
-			run(task);
-			await().untilAsserted(() -> assertThat(this.observed).hasSize(1));
-			run(task.get());
-			await().untilAsserted(() -> assertThat(this.observed).hasSize(2));
-		});
-	}
-
-	@Test
-	void aCallOutsideOfAnObservationHasNoParentEvenIfAnotherCallHad() {
-		this.contextRunner.run((context) -> {
-			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<String> first = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
-			DelayedTask<String> second = context.getBean(Orders.class).close(5);
-			run(second);
-			assertThat(first.status()).isEqualTo(DelayedTask.Status.REPLACED);
-			assertThat(observation().getParentObservation()).isNull();
-		});
-	}
-
-	@Test
-	void theBodyRunsWithinItsObservation() {
-		this.contextRunner.run((context) -> {
-			DelayedTask<Observation> task = context.getBean(DelayedTaskOperations.class)
-				.schedule(Duration.ofMinutes(30), this.registry::getCurrentObservation);
-			run(task);
-			assertThat(task.get()).isNotNull();
-			assertThat(task.get().getContextView()).isSameAs(observation());
-			assertThat(this.registry.getCurrentObservation()).isNull();
-		});
+	void theBodyRunsWithinItsObservationAndATaskThatItSchedulesHasItsOwn() throws Exception {
+		DelayedTask<DelayedTask<Observation>> task = app.tasks()
+			.schedule(DELAY, () -> app.tasks().schedule(DELAY, registry::getCurrentObservation));
+		app.advance(DELAY);
+		app.advance(DELAY);
+		assertThat(observed).hasSize(2);
+		assertThat(task.get().get().getContextView()).isSameAs(observed.get(1));
+		assertThat(registry.getCurrentObservation()).isNull();
 	}
 
 	@Test
 	void aConventionOfTheApplicationNamesTheObservation() {
-		this.contextRunner.withBean(DelayedTaskObservationConvention.class, CustomConvention::new).run((context) -> {
-			run(context.getBean(Orders.class).close(5));
+		try (VirtualApplication application = application(registry).with(DelayedTaskObservationConvention.class,
+				CustomConvention::new)) {
+			application.bean(Orders.class).close(5);
+			application.advance(DELAY);
 			assertThat(observation().getName()).isEqualTo("my.tasks");
 			assertThat(observation().getLowCardinalityKeyValues()).containsExactly(KeyValue.of("task", "close-order"));
-		});
+		}
 	}
 
 	@Test
 	void nothingIsObservedWhenSwitchedOff() {
-		this.contextRunner.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
-			.withPropertyValues("management.observations.enable.timingwheel.task.execution=false")
-			.run((context) -> {
-				run(context.getBean(Orders.class).close(5));
-				assertThat(this.observed).isEmpty();
-			});
+		ObservationRegistry switchedOff = ObservationRegistry.create();
+		switchedOff.observationConfig().observationHandler(new Recorder());
+		try (VirtualApplication application = VirtualApplication.of(BootObservations.class, Orders.class)
+			.with(ObservationRegistry.class, () -> switchedOff)
+			.with("management.observations.enable.timingwheel.task.execution=false")) {
+			application.bean(Orders.class).close(5);
+			application.advance(DELAY);
+			assertThat(observed).isEmpty();
+		}
 	}
 
 	@Test
 	void nothingIsObservedWithoutARegistry() {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
-					TimingWheelObservationAutoConfiguration.class))
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ObservedTaskExecution.class));
+		try (VirtualApplication application = VirtualApplication.of(Observations.class)) {
+			assertThat(application.context().getBeansOfType(ObservedTaskExecution.class)).isEmpty();
+		}
 	}
 
 	@Test
 	void interceptorsOfTheApplicationAreAroundTheBodyTogetherWithTheObservation() {
-		this.contextRunner.withUserConfiguration(Interceptors.class).run((context) -> {
-			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<String> task = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
+		List<TaskExecution> executions = new ArrayList<>();
+		try (VirtualApplication application = application(registry)
+			.with("inner", TaskExecutionInterceptor.class, () -> new Recording("inner", 1, executions))
+			.with("outer", TaskExecutionInterceptor.class, () -> new Recording("outer", -1, executions))) {
+			Observation caller = Observation.start("caller", registry);
+			DelayedTask<String> task = caller.scoped(() -> application.bean(Orders.class).close(5));
 			caller.stop();
-			run(task);
-			assertThat(task.get()).isEqualTo("closed");
-			await().untilAsserted(() -> assertThat(context.getBean(Interceptors.class).calls).containsExactly(
-					"outer begins with captured by outer, observed: false",
-					"inner begins with captured by inner, observed: true", "inner ends", "outer ends"));
-		});
-	}
-
-	@Test
-	void anInterceptorSeesTheExecutionThroughTheOthers() {
-		this.contextRunner.withUserConfiguration(Interceptors.class).run((context) -> {
-			DelayedTask<String> task = context.getBean(Orders.class).close(5);
-			run(task);
-			assertThat(context.getBean(Interceptors.class).executions).hasSize(2).allSatisfy((execution) -> {
+			application.advance(DELAY);
+			assertThat(task.completion()).isCompletedWithValue("closed");
+			assertThat(app.calls()).containsExactly("outer begins with captured by outer, observed: false",
+					"inner begins with captured by inner, observed: true", "inner ends", "outer ends");
+			assertThat(executions).hasSize(2).allSatisfy((execution) -> {
 				assertThat(execution.name()).isEqualTo("close-order");
 				assertThat(execution.id()).isEqualTo(task.id());
 				assertThat(execution.taskId()).isEqualTo(task.taskId());
@@ -251,31 +203,41 @@ class DelayedTaskObservationTests {
 				assertThat(execution.attempt()).isOne();
 				assertThat(execution.deliveries()).isOne();
 			});
-		});
+		}
 	}
 
-	private void run(DelayedTask<?> task) {
-		this.time.advance(Duration.ofMinutes(30));
-		await().until(task::isDone);
+	private static DelayedTaskObservationContext observation() {
+		assertThat(observed).hasSize(1);
+		return observed.get(0);
 	}
 
-	private DelayedTaskObservationContext observation() {
-		await().until(() -> !this.observed.isEmpty());
-		assertThat(this.observed).hasSize(1);
-		return this.observed.get(0);
-	}
-
-	private final class Recorder implements ObservationHandler<DelayedTaskObservationContext> {
+	private static final class Recorder implements ObservationHandler<DelayedTaskObservationContext> {
 
 		@Override
 		public void onStop(DelayedTaskObservationContext context) {
-			DelayedTaskObservationTests.this.observed.add(context);
+			observed.add(context);
 		}
 
 		@Override
 		public boolean supportsContext(Observation.Context context) {
 			return context instanceof DelayedTaskObservationContext;
 		}
+
+	}
+
+	@ImportAutoConfiguration(TimingWheelObservationAutoConfiguration.class)
+	static class Observations {
+
+	}
+
+	@ImportAutoConfiguration({ ObservationAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class })
+	static class BootObservations {
+
+	}
+
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
+			TimingWheelObservationAutoConfiguration.class })
+	static class MeteredObservations {
 
 	}
 
@@ -293,58 +255,36 @@ class DelayedTaskObservationTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Interceptors {
+	private record Recording(String name, int order, List<TaskExecution> executions)
+			implements TaskExecutionInterceptor, Ordered {
 
-		final List<String> calls = new CopyOnWriteArrayList<>();
-
-		final List<TaskExecution> executions = new CopyOnWriteArrayList<>();
-
-		@Bean
-		TaskExecutionInterceptor inner(ObservationRegistry registry) {
-			return interceptor("inner", registry);
+		@Override
+		public int getOrder() {
+			return this.order;
 		}
 
-		@Bean
-		@Order(-1)
-		TaskExecutionInterceptor outer(ObservationRegistry registry) {
-			return interceptor("outer", registry);
+		@Override
+		public Object capture(String task) {
+			return "captured by " + this.name;
 		}
 
-		private TaskExecutionInterceptor interceptor(String name, ObservationRegistry registry) {
-			return new TaskExecutionInterceptor() {
-
-				@Override
-				public Object capture(String task) {
-					return "captured by " + name;
-				}
-
-				@Override
-				public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body)
-						throws Throwable {
-					Interceptors.this.executions.add(execution);
-					Interceptors.this.calls.add("%s begins with %s, observed: %s".formatted(name, captured,
-							registry.getCurrentObservation() != null));
-					try {
-						return body.run();
-					}
-					finally {
-						Interceptors.this.calls.add(name + " ends");
-					}
-				}
-
-			};
+		@Override
+		public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body)
+				throws Throwable {
+			this.executions.add(execution);
+			app.calls().add("%s begins with %s, observed: %s".formatted(this.name, captured,
+					registry.getCurrentObservation() != null));
+			try {
+				return body.run();
+			}
+			finally {
+				app.calls().add(this.name + " ends");
+			}
 		}
 
 	}
 
 	static class Orders {
-
-		private final AtomicInteger returned = new AtomicInteger();
-
-		int returned() {
-			return this.returned.get();
-		}
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public DelayedTask<String> close(long orderId) {
@@ -352,14 +292,7 @@ class DelayedTaskObservationTests {
 		}
 
 		@Delayed("30m")
-		public CompletableFuture<String> follow(CompletableFuture<String> inner) {
-			this.returned.incrementAndGet();
-			return inner;
-		}
-
-		@Delayed("30m")
-		public Future<String> followPlain(Future<String> inner) {
-			this.returned.incrementAndGet();
+		public Future<String> follow(Future<String> inner) {
 			return inner;
 		}
 

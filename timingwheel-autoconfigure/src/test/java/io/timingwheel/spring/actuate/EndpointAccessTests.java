@@ -13,8 +13,8 @@ import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Nested;
@@ -26,8 +26,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
@@ -43,36 +43,23 @@ class EndpointAccessTests {
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelEndpointAutoConfiguration.class));
 
-	@Test
-	void endpointsThatAreNotExposedAreNotThere() {
-		this.contextRunner.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelEndpoint.class)
-			.doesNotHaveBean(DelayedTasksEndpoint.class));
-	}
-
-	@Test
-	void eachEndpointIsExposedByItsName() {
-		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=timingwheel")
-			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class)
-				.doesNotHaveBean(DelayedTasksEndpoint.class));
-		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=delayedtasks")
-			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelEndpoint.class)
-				.hasSingleBean(DelayedTasksEndpoint.class));
-	}
-
-	@Test
-	void tasksAreNotShownOverJmx() {
-		this.contextRunner
-			.withPropertyValues("spring.jmx.enabled=true", "management.endpoints.jmx.exposure.include=delayedtasks")
-			.run((context) -> assertThat(context).doesNotHaveBean(DelayedTasksEndpoint.class));
-	}
-
-	@Test
-	void endpointsWithoutAccessAreNotThere() {
-		this.contextRunner
-			.withPropertyValues("management.endpoints.web.exposure.include=*",
-					"management.endpoint.timingwheel.access=NONE", "management.endpoint.delayedtasks.access=NONE")
-			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelEndpoint.class)
-				.doesNotHaveBean(DelayedTasksEndpoint.class));
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			any.property=default                                       | false | false
+			management.endpoints.web.exposure.include=timingwheel      | true  | false
+			management.endpoints.web.exposure.include=delayedtasks     | false | true
+			management.endpoints.jmx.exposure.include=delayedtasks     | false | false
+			management.endpoints.web.exposure.include=*                | true  | true
+			management.endpoints.web.exposure.include=* management.endpoints.access.default=NONE | false | false
+			""")
+	void anEndpointIsThereIfItIsExposedAndMayBeAccessedAndNoTasksAreShownOverJmx(String properties, boolean wheel,
+			boolean tasks) {
+		this.contextRunner.withPropertyValues(properties.split(" "))
+			.withPropertyValues("spring.jmx.enabled=true")
+			.run((context) -> {
+				assertThat(context.getBeansOfType(TimingWheelEndpoint.class)).hasSize(wheel ? 1 : 0);
+				assertThat(context.getBeansOfType(DelayedTasksEndpoint.class)).hasSize(tasks ? 1 : 0);
+			});
 	}
 
 	@Test

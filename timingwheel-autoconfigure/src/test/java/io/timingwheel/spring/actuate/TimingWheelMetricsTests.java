@@ -7,34 +7,27 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -45,207 +38,186 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class TimingWheelMetricsTests {
 
-	private final ManualTimeSource time = new ManualTimeSource();
+	private static final Duration HALF_HOUR = Duration.ofMinutes(30);
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
-		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-		.withBean("orders", Orders.class);
+	private static final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-	private final ApplicationContextRunner manualRunner = this.contextRunner
-		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(this.time));
+	@RegisterExtension
+	static final VirtualApplication app = application(registry)
+		.with("management.metrics.distribution.percentiles.timingwheel.tasks.lateness=0.5,0.99",
+				"management.metrics.distribution.slo.timingwheel.tasks=100ms,1s");
 
-	@Test
-	void pendingTasksAreGaugedByTheirName() {
-		this.manualRunner.run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(pending(registry, "close-order")).isZero();
-			context.getBean(Orders.class).close(5);
-			context.getBean(Orders.class).close(6);
-			context.getBean(DelayedTaskOperations.class).schedule(TaskId.of("ping", "a"), Duration.ofMinutes(1), () -> {
-			});
-			assertThat(pending(registry, "close-order")).isEqualTo(2);
-			assertThat(pending(registry, "ping")).isOne();
-		});
-	}
-
-	@Test
-	void endedTasksAreCountedByTheirNameAndOutcome() {
-		this.manualRunner.run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.close(2);
-			orders.close(3);
-			orders.close(3);
-			tasks.cancel(TaskId.of("close-order", 1));
-			orders.fail(4);
-			this.time.advance(Duration.ofMinutes(30));
-			await().untilAsserted(() -> {
-				assertThat(ended(registry, "close-order", "completed")).isEqualTo(2);
-				assertThat(ended(registry, "close-order", "cancelled")).isOne();
-				assertThat(ended(registry, "close-order", "replaced")).isOne();
-				assertThat(ended(registry, "close-order", "failed")).isZero();
-				assertThat(ended(registry, "close-order", "expired")).isZero();
-				assertThat(ended(registry, "orders.fail", "failed")).isOne();
-			});
-		});
-	}
-
-	@Test
-	void theTimesOfTasksAreTimersByTheirName() {
-		this.manualRunner.run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(registry.get("timingwheel.tasks.lateness").tag("name", "close-order").timer().count()).isZero();
-			context.getBean(Orders.class).close(1);
-			context.getBean(Orders.class).fail(2);
-			this.time.advance(Duration.ofMinutes(30));
-			for (String meter : List.of("timingwheel.tasks.lateness", "timingwheel.tasks.duration")) {
-				await().untilAsserted(() -> {
-					assertThat(registry.get(meter).tag("name", "close-order").timer().count()).isOne();
-					assertThat(registry.get(meter).tag("name", "orders.fail").timer().count()).isOne();
-				});
-			}
-		});
-	}
-
-	@Test
-	void eachRunOfARecurringTaskIsCountedAndTimedByItsName() {
-		this.manualRunner.withBean(Heartbeat.class).run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			for (int run = 1; run <= 3; run++) {
-				assertThat(pending(registry, "heartbeat")).isOne();
-				this.time.advance(Duration.ofMinutes(10));
-				int runs = run;
-				await().untilAsserted(() -> {
-					for (String meter : List.of("timingwheel.tasks.lateness", "timingwheel.tasks.duration")) {
-						assertThat(registry.get(meter).tag("name", "heartbeat").timer().count()).isEqualTo(runs);
-					}
-					assertThat(ended(registry, "heartbeat", "completed")).isEqualTo(runs);
-					assertThat(pending(registry, "heartbeat")).isOne();
-				});
-			}
-			assertThat(ended(registry, "heartbeat", "failed")).isZero();
-		});
-	}
-
-	@Test
-	void theDurationOfATaskLastsUntilItsFutureIsDone() {
-		this.manualRunner.run((context) -> {
-			Timer duration = context.getBean(MeterRegistry.class)
-				.get("timingwheel.tasks.duration")
-				.tag("name", "orders.ask")
-				.timer();
-			CompletableFuture<String> answer = new CompletableFuture<>();
-			CompletableFuture<String> task = context.getBean(Orders.class).ask(answer);
-			this.time.advance(Duration.ofMinutes(30));
-			this.time.advance(Duration.ofSeconds(5));
-			assertThat(duration.count()).isZero();
-			await().until(() -> answer.getNumberOfDependents() > 0);
-			this.time.advance(Duration.ofSeconds(5));
-			answer.complete("yes");
-			assertThat(task).succeedsWithin(Duration.ofMinutes(1));
-			await().untilAsserted(() -> assertThat(duration.count()).isOne());
-			await().untilAsserted(() -> assertThat(duration.totalTime(TimeUnit.SECONDS)).isBetween(5.0, 10.0));
-		});
-	}
-
-	@Test
-	void thePercentilesOfTheTimesFollowThePropertiesOfMicrometer() {
-		this.manualRunner
-			.withPropertyValues("management.metrics.distribution.percentiles.timingwheel.tasks.lateness=0.5,0.99",
-					"management.metrics.distribution.slo.timingwheel.tasks=100ms,1s")
-			.run((context) -> {
-				context.getBean(Orders.class).close(1);
-				this.time.advance(Duration.ofMinutes(30));
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				Timer lateness = registry.get("timingwheel.tasks.lateness").tag("name", "close-order").timer();
-				await().until(() -> lateness.count() == 1);
-				assertThat(lateness.takeSnapshot().percentileValues()).extracting(ValueAtPercentile::percentile)
-					.containsExactly(0.5, 0.99);
-				Timer duration = registry.get("timingwheel.tasks.duration").tag("name", "close-order").timer();
-				assertThat(duration.takeSnapshot().histogramCounts())
-					.extracting((bucket) -> bucket.bucket(TimeUnit.MILLISECONDS))
-					.containsExactly(100.0, 1000.0);
-			});
-	}
-
-	@Test
-	void endedTasksAreACounterWhosePrometheusNameEndsWithTotal() {
-		this.manualRunner
-			.run((context) -> assertThat(context.getBean(MeterRegistry.class).get("timingwheel.tasks").meters())
-				.isNotEmpty()
-				.allSatisfy((meter) -> assertThat(meter.getId().getType()).isEqualTo(Meter.Type.COUNTER)));
-	}
-
-	@Test
-	void namesBecomeTagsWhetherTheyAreUsedBeforeOrAfterTheMetersAreBound() {
-		this.manualRunner.run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			tasks.task(() -> "before").name("before").after(Duration.ofMinutes(1));
-			MeterRegistry late = new SimpleMeterRegistry();
-			context.getBean(TimingWheelMetrics.class).bindTo(late);
-			tasks.task(() -> "after").name("after").after(Duration.ofMinutes(1));
-			assertThat(pending(late, "before")).isOne();
-			assertThat(pending(late, "after")).isOne();
-			assertThat(pending(late, "close-order")).isZero();
-			assertThat(pending(context.getBean(MeterRegistry.class), "after")).isOne();
-		});
-	}
-
-	@Test
-	void aHundredNamesHaveMetersAndOneWarningSaysSo(CapturedOutput output) {
-		this.manualRunner.run((context) -> {
-			schedule(context.getBean(DelayedTaskOperations.class), 1500);
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(names(registry)).hasSize(100).doesNotHaveDuplicates().contains("close-order");
-			assertThat(registry.get("timingwheel.tasks").functionCounters()).hasSize(600);
-			assertThat(registry.get("timingwheel.tasks.lateness").timers()).hasSize(100);
-			this.time.advance(Duration.ofMinutes(1));
-			await().untilAsserted(
-					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("name-1499").completed())
-						.isOne());
-		});
-		assertThat(output).containsOnlyOnce("More than 100 names of tasks");
-	}
-
-	private static void schedule(DelayedTaskOperations tasks, int names) {
-		IntStream.range(0, names)
-			.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(1)));
-	}
-
-	private static List<String> names(MeterRegistry registry) {
-		return registry.get("timingwheel.tasks.pending")
-			.gauges()
-			.stream()
-			.map((gauge) -> gauge.getId().getTag("name"))
-			.toList();
+	private static VirtualApplication application(MeterRegistry registry) {
+		return VirtualApplication.of(Metrics.class, Orders.class, Heartbeat.class)
+			.with(MeterRegistry.class, () -> registry)
+			.with("otherOrders", Shop.Orders.class, Shop.Orders::new);
 	}
 
 	@Test
 	void countersExistFromTheStart() {
-		this.manualRunner.run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
+		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+		try (VirtualApplication application = application(fresh)) {
+			application.context();
 			for (String outcome : List.of("completed", "failed", "cancelled", "expired", "replaced", "superseded")) {
-				assertThat(ended(registry, "close-order", outcome)).isZero();
+				assertThat(ended(fresh, "close-order", outcome)).isZero();
 			}
+			assertThat(pending(fresh, "close-order")).isZero();
+			assertThat(timer(fresh, "lateness", "close-order").count()).isZero();
 			for (String method : List.of("quoteInTime", "quote", "quoteLater")) {
-				assertThat(timeouts(registry, Orders.class, method)).isZero();
+				assertThat(timeouts(fresh, Orders.class, method)).isZero();
 			}
-		});
+			assertThat(fresh.get("timingwheel.tasks").meters())
+				.as("counters, since the Prometheus name ends with total")
+				.allSatisfy((meter) -> assertThat(meter.getId().getType()).isEqualTo(Meter.Type.COUNTER));
+		}
 	}
 
 	@Test
-	void timeoutsOfClassesWithOneSimpleNameAreCountedApart() {
-		this.contextRunner.withBean(Shop.Orders.class).run((context) -> {
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThatExceptionOfType(MethodTimeoutException.class)
-				.isThrownBy(context.getBean(Shop.Orders.class)::quote);
-			assertThat(timeouts(registry, Shop.Orders.class, "quote")).isOne();
-			assertThat(timeouts(registry, Orders.class, "quote")).isZero();
+	void pendingTasksAreGaugedByTheirNameAndKeysDoNotBecomeTags(Orders orders) {
+		orders.close(815);
+		orders.close(816);
+		app.tasks().schedule(TaskId.of("ping", "a"), Duration.ofMinutes(1), () -> {
 		});
+		assertThat(pending(registry, "close-order")).isEqualTo(2);
+		assertThat(pending(registry, "ping")).isOne();
+		assertThat(registry.getMeters())
+			.allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("815"));
+	}
+
+	@Test
+	void endedTasksAreCountedByTheirNameAndOutcome(Orders orders) {
+		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+		app.bean(TimingWheelMetrics.class).bindTo(fresh);
+		double completed = ended(fresh, "count", "completed");
+		orders.count(1);
+		orders.count(2);
+		orders.count(3);
+		orders.count(3);
+		app.tasks().cancel(TaskId.of("count", 1));
+		orders.fail(4);
+		app.advance(HALF_HOUR);
+		assertThat(ended(fresh, "count", "completed") - completed).isEqualTo(2);
+		assertThat(ended(fresh, "count", "cancelled")).isOne();
+		assertThat(ended(fresh, "count", "replaced")).isOne();
+		assertThat(ended(fresh, "count", "failed")).isZero();
+		assertThat(ended(fresh, "count", "expired")).isZero();
+		assertThat(ended(fresh, "orders.fail", "failed")).isOne();
+	}
+
+	@Test
+	void eachRunOfARecurringTaskIsCountedAndTimedByItsName() {
+		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+		try (VirtualApplication application = application(fresh)) {
+			application.context();
+			for (int run = 1; run <= 3; run++) {
+				application.advance(Duration.ofMinutes(10));
+				for (String meter : List.of("lateness", "duration")) {
+					assertThat(timer(fresh, meter, "heartbeat").count()).isEqualTo(run);
+				}
+				assertThat(ended(fresh, "heartbeat", "completed")).isEqualTo(run);
+				assertThat(pending(fresh, "heartbeat")).isOne();
+			}
+		}
+	}
+
+	@Test
+	void theDurationOfATaskLastsUntilItsFutureIsDone(Orders orders) {
+		Timer duration = timer(registry, "duration", "orders.ask");
+		CompletableFuture<String> answer = new CompletableFuture<>();
+		orders.ask(answer);
+		app.advance(HALF_HOUR);
+		app.advanceSeconds(5);
+		assertThat(duration.count()).isZero();
+		answer.complete("yes");
+		assertThat(duration.totalTime(TimeUnit.SECONDS)).isEqualTo(5);
+	}
+
+	@Test
+	void theTimesOfTasksFollowThePropertiesOfMicrometer(Orders orders) {
+		orders.count(1);
+		app.advance(HALF_HOUR);
+		Timer lateness = timer(registry, "lateness", "count");
+		assertThat(lateness.count()).isPositive();
+		assertThat(lateness.takeSnapshot().percentileValues()).extracting(ValueAtPercentile::percentile)
+			.containsExactly(0.5, 0.99);
+		assertThat(timer(registry, "duration", "count").takeSnapshot().histogramCounts())
+			.extracting((bucket) -> bucket.bucket(TimeUnit.MILLISECONDS))
+			.containsExactly(100.0, 1000.0);
+	}
+
+	@Test
+	void namesBecomeTagsWhetherTheyAreUsedBeforeOrAfterTheMetersAreBound() {
+		app.tasks().task(() -> "before").name("before").after(HALF_HOUR);
+		MeterRegistry late = new SimpleMeterRegistry();
+		app.bean(TimingWheelMetrics.class).bindTo(late);
+		app.tasks().task(() -> "after").name("after").after(HALF_HOUR);
+		assertThat(pending(late, "before")).isOne();
+		assertThat(pending(late, "after")).isOne();
+		assertThat(pending(registry, "after")).isOne();
+	}
+
+	@Test
+	void aHundredNamesHaveMetersAndOneWarningSaysSo(CapturedOutput output) {
+		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+		try (VirtualApplication application = application(fresh)) {
+			IntStream.range(0, 1500)
+				.forEach((i) -> application.tasks().task(() -> "done").name("name-" + i).after(HALF_HOUR));
+			assertThat(fresh.get("timingwheel.tasks.pending").gauges())
+				.extracting((gauge) -> gauge.getId().getTag("name"))
+				.hasSize(100)
+				.doesNotHaveDuplicates()
+				.contains("close-order");
+			assertThat(fresh.get("timingwheel.tasks").functionCounters()).hasSize(600);
+			assertThat(fresh.get("timingwheel.tasks.lateness").timers()).hasSize(100);
+			application.advance(HALF_HOUR);
+			assertThat(application.counts("name-1499").completed()).isOne();
+		}
+		assertThat(output).containsOnlyOnce("More than 100 names of tasks");
+	}
+
+	@Test
+	void callsAndFuturesThatTimeOutAreCountedByTheirMethod(Orders orders) {
+		assertThat(orders.quoteInTime()).isEqualTo("quote");
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(app.bean(Shop.Orders.class)::quote);
+		orders.quoteLater();
+		app.advance(Duration.ofMillis(500));
+		assertThat(timeouts(registry, Orders.class, "quoteInTime")).isZero();
+		assertThat(timeouts(registry, Orders.class, "quote")).isEqualTo(2);
+		assertThat(timeouts(registry, Shop.Orders.class, "quote")).as("of a class of the same name").isOne();
+		assertThat(timeouts(registry, Orders.class, "quoteLater")).isOne();
+	}
+
+	@Test
+	void theLagOfADriverThatIsBlockedIsGaugedInSeconds() {
+		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
+		CountDownLatch release = new CountDownLatch(1);
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+				VirtualApplication application = application(fresh).with("wheel", TimingWheel.class, () -> wheel)) {
+			application.context();
+			TimeGauge lag = fresh.get("timingwheel.lag").timeGauge();
+			await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
+			wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
+			wheel.schedule(() -> {
+			}, 1, TimeUnit.MILLISECONDS);
+			await().until(() -> lag.value(TimeUnit.MILLISECONDS) > 100);
+			assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
+			release.countDown();
+			await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	private static double timeouts(MeterRegistry registry, Class<?> type, String method) {
@@ -256,79 +228,21 @@ class TimingWheelMetricsTests {
 			.count();
 	}
 
-	@Test
-	void keysDoNotBecomeTags() {
-		this.manualRunner.run((context) -> {
-			context.getBean(Orders.class).close(815);
-			assertThat(context.getBean(MeterRegistry.class).getMeters())
-				.allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("815"));
-		});
-	}
-
-	@Test
-	void theLagOfADriverThatIsBlockedIsGaugedInSeconds() {
-		CountDownLatch release = new CountDownLatch(1);
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
-			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel).run((context) -> {
-				TimeGauge lag = context.getBean(MeterRegistry.class).get("timingwheel.lag").timeGauge();
-				assertThat(lag.value(TimeUnit.SECONDS)).isZero();
-				wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
-				wheel.schedule(() -> {
-				}, 1, TimeUnit.MILLISECONDS);
-				await().until(() -> lag.value(TimeUnit.MILLISECONDS) > 100);
-				assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
-				release.countDown();
-				await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
-			});
-		}
-		finally {
-			release.countDown();
-		}
-	}
-
-	@Test
-	void callsThatTimeOutAreCountedByTheirMethod() {
-		this.contextRunner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			assertThat(orders.quoteInTime()).isEqualTo("quote");
-			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
-			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(timeouts(registry, Orders.class, "quoteInTime")).isZero();
-			assertThat(timeouts(registry, Orders.class, "quote")).isEqualTo(2);
-		});
-	}
-
-	@Test
-	void futuresThatTimeOutAreCountedByTheirMethod() {
-		this.manualRunner.run((context) -> {
-			CompletableFuture<String> quote = context.getBean(Orders.class).quoteLater();
-			this.time.advance(Duration.ofMillis(500));
-			assertThat(quote).failsWithin(Duration.ofMinutes(1));
-			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			await().untilAsserted(() -> assertThat(timeouts(registry, Orders.class, "quoteLater")).isOne());
-		});
-	}
-
 	private static double pending(MeterRegistry registry, String name) {
 		return registry.get("timingwheel.tasks.pending").tag("name", name).gauge().value();
 	}
 
 	private static double ended(MeterRegistry registry, String name, String outcome) {
-		FunctionCounter counter = registry.get("timingwheel.tasks")
-			.tag("name", name)
-			.tag("outcome", outcome)
-			.functionCounter();
-		return counter.count();
+		return registry.get("timingwheel.tasks").tag("name", name).tag("outcome", outcome).functionCounter().count();
 	}
 
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+	private static Timer timer(MeterRegistry registry, String meter, String name) {
+		return registry.get("timingwheel.tasks." + meter).tag("name", name).timer();
+	}
+
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class })
+	static class Metrics {
+
 	}
 
 	static class Heartbeat {
@@ -343,6 +257,10 @@ class TimingWheelMetricsTests {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public void close(long orderId) {
+		}
+
+		@Delayed(delay = "30m", name = "count", key = "#orderId")
+		public void count(long orderId) {
 		}
 
 		@Delayed("30m")
@@ -361,9 +279,9 @@ class TimingWheelMetricsTests {
 		}
 
 		@Timeout("10ms")
-		public String quote() throws InterruptedException {
-			TimeUnit.MINUTES.sleep(1);
-			return "never";
+		public String quote() {
+			app.advanceSeconds(1);
+			return "late";
 		}
 
 		@Timeout("500ms")
@@ -378,9 +296,9 @@ class TimingWheelMetricsTests {
 		static class Orders {
 
 			@Timeout("10ms")
-			public String quote() throws InterruptedException {
-				TimeUnit.MINUTES.sleep(1);
-				return "never";
+			public String quote() {
+				app.advanceSeconds(1);
+				return "late";
 			}
 
 		}

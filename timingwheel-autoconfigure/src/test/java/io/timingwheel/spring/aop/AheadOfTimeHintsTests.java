@@ -7,18 +7,20 @@ import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.TaskDescriptors;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -35,81 +37,51 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AheadOfTimeHintsTests {
 
-	@Test
-	void annotatedMethodsCanBeInvoked() {
-		// With class-based proxies Spring registers all methods of the class.
-		RuntimeHints hints = AotContexts.of(OrderService.class)
+	static Stream<Arguments> methodsCanBeInvoked() {
+		return Stream.of(
+				Arguments.of(OrderService.class, OrderService.class, List.of("close", "pay", "quote", "composed")),
+				Arguments.of(SilentImplementation.class, Silent.class, List.of("markOffline")),
+				Arguments.of(SilentImplementation.class, SilentImplementation.class, List.of("markOffline")),
+				Arguments.of(InheritedImplementation.class, Unrelated.class, List.of("markOffline")),
+				Arguments.of(LimitedClass.class, LimitedClass.class, List.of("run", "instead")),
+				Arguments.of(KeyOfArgument.class, Order.class, List.of("customer")),
+				Arguments.of(KeyOfArgument.class, Customer.class, List.of("getId")),
+				Arguments.of(DelayOfArgument.class, Order.class, List.of("ttl")),
+				Arguments.of(LimitOfArgument.class, Order.class, List.of("ttl")),
+				Arguments.of(CancelKeyOfArgument.class, Order.class, List.of("ttl")),
+				Arguments.of(BeansAndTypes.class, Rates.class, List.of("window")),
+				Arguments.of(BeansAndTypes.class, Duration.class, List.of("ofMinutes")));
+	}
+
+	/**
+	 * With class-based proxies Spring registers all methods of the class.
+	 */
+	@ParameterizedTest
+	@MethodSource
+	void methodsCanBeInvoked(Class<?> component, Class<?> type, List<String> methods) {
+		RuntimeHints hints = AotContexts.of(component, Rates.class)
 			.withProperties("spring.aop.proxy-target-class=false")
 			.process();
-		for (String method : List.of("close", "pay", "quote", "composed")) {
-			assertThat(hints).as(method).matches(invocation(OrderService.class, method));
+		for (String method : methods) {
+			assertThat(hints).as(method).matches(invocation(type, method));
 		}
 		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
 	}
 
 	@Test
-	void annotatedInterfaceMethodsAndTheirImplementationsCanBeInvoked() {
-		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
-			.withProperties("spring.aop.proxy-target-class=false")
-			.process();
-		assertThat(hints).matches(invocation(Silent.class, "markOffline"));
-		assertThat(hints).matches(invocation(SilentImplementation.class, "markOffline"));
-	}
-
-	@Test
-	void inheritedImplementationsOfInterfaceMethodsCanBeInvoked() {
-		RuntimeHints hints = AotContexts.of(InheritedImplementation.class)
-			.withProperties("spring.aop.proxy-target-class=false")
-			.process();
-		assertThat(hints).matches(invocation(Unrelated.class, "markOffline"));
-	}
-
-	@Test
-	void fallbacksAndTheMethodsOfAnAnnotatedClassCanBeInvoked() {
-		RuntimeHints hints = AotContexts.of(LimitedClass.class)
-			.withProperties("spring.aop.proxy-target-class=false")
-			.process();
-		assertThat(hints).matches(invocation(LimitedClass.class, "run"));
-		assertThat(hints).matches(invocation(LimitedClass.class, "instead"));
-	}
-
-	@Test
-	void interfaceBasedProxiesAreRegistered() {
-		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
-			.withProperties("spring.aop.proxy-target-class=false")
-			.process();
-		assertThat(hints).matches(RuntimeHintsPredicates.proxies()
-			.forInterfaces(Silent.class, SpringProxy.class, Advised.class, DecoratingProxy.class));
-	}
-
-	@Test
-	void classBasedProxiesAreRegistered() {
-		RuntimeHints hints = AotContexts.of(SilentImplementation.class).process();
-		assertThat(hints).matches(RuntimeHintsPredicates.reflection()
+	void proxiesAreRegistered() {
+		assertThat(
+				AotContexts.of(SilentImplementation.class).withProperties("spring.aop.proxy-target-class=false").process())
+			.matches(RuntimeHintsPredicates.proxies()
+				.forInterfaces(Silent.class, SpringProxy.class, Advised.class, DecoratingProxy.class));
+		assertThat(AotContexts.of(SilentImplementation.class).process()).matches(RuntimeHintsPredicates.reflection()
 			.onType(TypeReference.of(SilentImplementation.class.getName() + "$$SpringCGLIB$$0")));
-	}
-
-	@ParameterizedTest
-	@ValueSource(
-			classes = { KeyOfArgument.class, DelayOfArgument.class, CancelKeyOfArgument.class, LimitOfArgument.class })
-	void expressionsCanUseTheMethodsAndPropertiesOfArguments(Class<?> component) {
-		RuntimeHints hints = AotContexts.of(component, KeyOfArgument.class).process();
-		assertThat(hints).matches(invocation(Order.class, "ttl"));
-		assertThat(hints).matches(invocation(Order.class, "customer"));
-		assertThat(hints).matches(invocation(Customer.class, "getId"));
 	}
 
 	@Test
 	void anExpressionThatIsOneArgumentRegistersNoHint() {
-		RuntimeHints hints = AotContexts.of(WholeArgument.class).process();
-		assertThat(hints).matches(RuntimeHintsPredicates.reflection().onType(Order.class).negate());
-	}
-
-	@Test
-	void expressionsCanUseBeansAndStaticMethods() {
-		RuntimeHints hints = AotContexts.of(Rates.class, BeansAndTypes.class).process();
-		assertThat(hints).matches(invocation(Rates.class, "window"));
-		assertThat(hints).matches(invocation(Duration.class, "ofMinutes"));
+		assertThat(AotContexts.of(WholeArgument.class).process())
+			.matches(RuntimeHintsPredicates.reflection().onType(Order.class).negate());
 	}
 
 	@Test
@@ -282,8 +254,12 @@ class AheadOfTimeHintsTests {
 
 	static class CancelKeyOfArgument {
 
-		@CancelDelayed(name = "key-of-argument", key = "#order.customer().id + #order.id")
-		public void run(Order order) {
+		@Delayed(delay = "1h", name = "key-of-ttl", key = "#key")
+		public void run(String key) {
+		}
+
+		@CancelDelayed(name = "key-of-ttl", key = "#order.ttl")
+		public void cancel(Order order) {
 		}
 
 	}

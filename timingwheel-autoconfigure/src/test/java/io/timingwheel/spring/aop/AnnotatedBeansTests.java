@@ -8,26 +8,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
-import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -36,12 +31,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -58,182 +47,134 @@ import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * The annotations take effect wherever they are, and however a bean is made and proxied.
  */
 class AnnotatedBeansTests {
 
-	private static final List<String> calls = new CopyOnWriteArrayList<>();
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(PackagePrivate.class, OfNamelessBeans.class,
+			TwinJob.class, ClassProxied.class, NoInterface.class, GenericJobs.class)
+		.with("spring.aop.proxy-target-class=false");
 
 	private static final AtomicInteger instances = new AtomicInteger();
-
-	private static ManualTimeSource time = new ManualTimeSource();
-
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class))
-		.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(time));
-
-	@BeforeEach
-	void reset() {
-		calls.clear();
-		instances.set(0);
-		time = new ManualTimeSource();
-	}
 
 	@ParameterizedTest
 	@MethodSource
 	void theAnnotationsWork(Class<?> beans, String property) {
-		this.runner.withPropertyValues(property).withUserConfiguration(beans).run((context) -> {
-			assertWorks(context);
-			assertThat(context.getBean(DelayedTaskRegistry.class).names()).containsExactly("close");
-		});
+		try (VirtualApplication application = VirtualApplication.of(ThreadScope.class, beans).with(property)) {
+			assertWorks(application);
+			assertThat(application.bean(DelayedTaskRegistry.class).names()).containsExactly("close");
+		}
 	}
 
 	static List<Arguments> theAnnotationsWork() {
 		List<Arguments> cases = new ArrayList<>();
-		Stream
-			.of(OnInterface.class, OnHiddenClass.class, OnSuperclass.class, OnGenericSuperclass.class,
-					OnInheritedMethods.class, OnComposedAnnotations.class, OfLazyBean.class, OfPrototype.class,
-					OfPrimary.class, OfProxy.class, OfProxyFactory.class, OfFactory.class, HiddenFinalOrders.class,
-					FinalOrders.class, NamedSubInterface.class)
-			.forEach((beans) -> Stream
-				.of("spring.aop.proxy-target-class=true", "spring.aop.proxy-target-class=false",
-						"spring.aop.auto=false")
-				.forEach((property) -> cases.add(Arguments.of(beans, property))));
-		Stream.of(OfScope.class, OfConfiguration.class)
-			.forEach((beans) -> cases.add(Arguments.of(beans, "spring.aop.auto=true")));
+		for (Class<?> beans : List.of(DefaultOrders.class, OnHiddenClass.class, OverridingOrders.class,
+				GenericOverridingOrders.class, InheritingOrders.class, ComposedOrders.class, LazyOrders.class,
+				PrototypeOrders.class, OfPrimary.class, OfProxy.class, OfProxyFactory.class, OfFactory.class,
+				HiddenFinalOrders.class, FinalOrders.class, NamedSubInterface.class)) {
+			for (String property : List.of("spring.aop.proxy-target-class=true", "spring.aop.proxy-target-class=false",
+					"spring.aop.auto=false")) {
+				cases.add(Arguments.of(beans, property));
+			}
+		}
+		for (Class<?> beans : List.of(ScopedOrders.class, OfConfiguration.class)) {
+			cases.add(Arguments.of(beans, "spring.aop.auto=true"));
+		}
 		return cases;
 	}
 
-	private static void assertWorks(AssertableApplicationContext context) {
-		assertThat(context).hasNotFailed();
-		Plain<Order> orders = orders(context);
-		DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+	@SuppressWarnings("unchecked")
+	private static void assertWorks(VirtualApplication application) {
+		Plain<Order> orders = application.bean(Plain.class);
+		DelayedTaskOperations tasks = application.tasks();
 		orders.close(new Order(1, Duration.ofHours(1)));
 		orders.close(new Order(2, Duration.ofHours(2)));
-		assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
 		orders.pay(2);
+		assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
 		assertThat(tasks.find(TaskId.of("close", 2))).isEmpty();
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
-		assertThat(calls).isEmpty();
-		time.advance(Duration.ofHours(1));
-		await().untilAsserted(() -> assertThat(calls).containsExactly("close 1"));
-	}
-
-	@SuppressWarnings("unchecked")
-	private static Plain<Order> orders(AssertableApplicationContext context) {
-		return context.getBean(Plain.class);
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> orders.quote(application));
+		assertThat(app.calls()).isEmpty();
+		application.advance(Duration.ofHours(1));
+		assertThat(app.calls()).containsExactly("close 1");
 	}
 
 	@Test
-	void aPackagePrivateMethodIsIntercepted() {
-		this.runner.withBean(PackagePrivate.class).run((context) -> {
-			context.getBean(PackagePrivate.class).run();
-			assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isOne();
-		});
-	}
-
-	@Test
-	void aCallWithinTheBeanIsNotIntercepted() {
-		this.runner.withBean(PackagePrivate.class).run((context) -> {
-			context.getBean(PackagePrivate.class).callsItself();
-			assertThat(calls).containsExactly("run");
-			assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isZero();
-		});
+	void aPackagePrivateMethodIsInterceptedAndACallWithinTheBeanIsNot(PackagePrivate bean) {
+		bean.callsItself();
+		assertThat(app.calls()).containsExactly("run");
+		bean.run();
+		assertThat(app.pending()).isOne();
 	}
 
 	@Test
 	void eachBeanHasTasksOfItsOwn() {
-		this.runner.withUserConfiguration(OfNamelessBeans.class).run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			context.getBean(Nameless.class).close(1);
-			assertThat(tasks.find(TaskId.of("second.close", 1))).isPresent();
-			assertThat(tasks.find(TaskId.of("first.close", 1))).isEmpty();
-			context.getBean("first", Nameless.class).close(1);
-			assertThat(tasks.find(TaskId.of("first.close", 1))).isPresent();
-			assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("scoped.close")
-				.noneMatch((name) -> name.contains("scopedTarget"));
-			time.advance(Duration.ofHours(1));
-			await().untilAsserted(() -> assertThat(calls).containsExactlyInAnyOrder("first 1", "second 1"));
-		});
+		app.bean(Nameless.class).close(1);
+		assertThat(app.tasks().find(TaskId.of("second.close", 1))).isPresent();
+		assertThat(app.tasks().find(TaskId.of("first.close", 1))).isEmpty();
+		app.context().getBean("first", Nameless.class).close(1);
+		assertThat(app.bean(DelayedTaskRegistry.class).names()).contains("scoped.close")
+			.noneMatch((name) -> name.contains("scopedTarget"));
+		app.advance(Duration.ofHours(1));
+		assertThat(app.calls()).containsExactlyInAnyOrder("first 1", "second 1");
 	}
 
 	@Test
 	void eachPrototypeRunsItsOwnBody() {
-		this.runner
-			.withBean("twin", PackagePrivate.class, PackagePrivate::new,
-					(definition) -> definition.setScope("prototype"))
-			.run((context) -> {
-				PackagePrivate first = context.getBean(PackagePrivate.class);
-				PackagePrivate second = context.getBean(PackagePrivate.class);
-				first.run();
-				second.run();
-				second.run();
-				time.advance(Duration.ofHours(1));
-				await().untilAsserted(() -> {
-					assertThat(first.runs()).isOne();
-					assertThat(second.runs()).isEqualTo(2);
-				});
-			});
+		TwinJob first = app.bean(TwinJob.class);
+		TwinJob second = app.bean(TwinJob.class);
+		first.run();
+		second.run();
+		second.run();
+		app.advance(Duration.ofHours(1));
+		assertThat(first.runs()).isOne();
+		assertThat(second.runs()).isEqualTo(2);
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void theNamesOfALazyBeanAreKnownBeforeItIsCreated(boolean allLazy) {
-		this.runner.withInitializer((context) -> {
-			if (allLazy) {
-				context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor());
-			}
-		})
-			.withBean("lazy", PackagePrivate.class, PackagePrivate::new, (definition) -> definition.setLazyInit(true))
-			.run((context) -> {
-				assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("lazy.run");
-				assertThat(instances).hasValue(0);
-				context.getBean(PackagePrivate.class).run();
-				assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isOne();
-			});
+		instances.set(0);
+		try (VirtualApplication application = VirtualApplication
+			.of(allLazy ? PackagePrivate.class : LazyPackagePrivate.class)
+			.lazy(allLazy)) {
+			assertThat(application.bean(DelayedTaskRegistry.class).names())
+				.contains(allLazy ? "packagePrivate.run" : "lazyPackagePrivate.run");
+			assertThat(instances).hasValue(0);
+			application.bean(PackagePrivate.class).run();
+			assertThat(application.pending()).isOne();
+		}
 	}
 
 	@Test
-	void aClassProxyMayBeForcedForABeanAndReplacesAMissingInterface() {
-		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withUserConfiguration(ClassProxied.class, NoInterface.class)
-			.run((context) -> {
-				context.getBean(ClassProxied.class).outside();
-				context.getBean(NoInterface.class).close();
-				assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isEqualTo(2);
-			});
+	void aClassProxyMayBeForcedForABeanAndReplacesAMissingInterface(ClassProxied forced, NoInterface missing) {
+		forced.outside();
+		missing.close();
+		assertThat(app.pending()).isEqualTo(2);
 	}
 
 	@Test
 	@SuppressWarnings("unchecked")
 	void aReturnTypeMayBeATypeVariableThatTheClassOrTheDefinitionOfTheBeanKnows() {
-		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withUserConfiguration(GenericJobs.class)
-			.run((context) -> {
-				CompletableFuture<String> first = ((Job<CompletableFuture<String>>) context.getBean("inherited",
-						Job.class))
-					.run();
-				DelayedTask<String> second = ((Job<DelayedTask<String>>) context.getBean("lambda", Job.class)).run();
-				time.advance(Duration.ofSeconds(2));
-				assertThat(first).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("inherited");
-				assertThat(second).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("lambda");
-			});
+		CompletableFuture<String> first = ((Job<CompletableFuture<String>>) app.context()
+			.getBean("inherited", Job.class)).run();
+		DelayedTask<String> second = ((Job<DelayedTask<String>>) app.context().getBean("lambda", Job.class)).run();
+		app.advanceSeconds(1);
+		assertThat(first).isCompletedWithValue("inherited");
+		assertThat(second.completion()).isCompletedWithValue("lambda");
 	}
 
 	@Test
 	void twoContextsInOneJvmHaveTasksOfTheirOwn() {
-		this.runner.withUserConfiguration(OnInterface.class).run((first) -> {
-			orders(first).close(new Order(7, Duration.ofDays(1)));
-			this.runner.withUserConfiguration(OnInterface.class).run((second) -> {
-				assertThat(second.getBean(DelayedTaskOperations.class).pendingCount()).isZero();
-				assertWorks(second);
-			});
-			assertThat(first.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 7))).isPresent();
-		});
+		try (VirtualApplication first = VirtualApplication.of(DefaultOrders.class);
+				VirtualApplication second = VirtualApplication.of(DefaultOrders.class)) {
+			first.bean(DefaultOrders.class).close(new Order(7, Duration.ofDays(1)));
+			assertThat(second.pending()).isZero();
+			assertWorks(second);
+			assertThat(first.pending()).isOne();
+		}
 	}
 
 	/**
@@ -241,26 +182,20 @@ class AnnotatedBeansTests {
 	 * libraries not.
 	 */
 	@Test
-	void anApplicationWorksAfterARestartInANewClassLoader() {
+	void anApplicationWorksAfterARestartInANewClassLoader() throws Exception {
 		for (int restart = 0; restart < 2; restart++) {
 			ClassLoader loader = new RestartClassLoader();
-			Class<?> restarted = ClassUtils.resolveClassName(Restarted.class.getName(), loader);
-			this.runner.withClassLoader(loader).withBean("restarted", restarted).run((context) -> {
-				assertThat(context).hasNotFailed();
-				Object orders = context.getBean("restarted");
+			try (VirtualApplication application = VirtualApplication
+				.of(ClassUtils.resolveClassName(Restarted.class.getName(), loader))
+				.withClassLoader(loader)) {
+				Object orders = application.context().getBean("restarted");
 				assertThat(orders.getClass().getSuperclass().getClassLoader()).isSameAs(loader);
 				orders.getClass().getMethod("close", long.class).invoke(orders, 1L);
-				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-				assertThat(tasks.find(TaskId.of("restarted.close", 1))).isPresent();
+				assertThat(application.tasks().find(TaskId.of("restarted.close", 1))).isPresent();
 				orders.getClass().getMethod("pay", long.class).invoke(orders, 1L);
-				assertThat(tasks.find(TaskId.of("restarted.close", 1))).isEmpty();
-			});
+				assertThat(application.pending()).isZero();
+			}
 		}
-	}
-
-	private static String workForTooLong() {
-		time.advance(Duration.ofMillis(10));
-		return "late";
 	}
 
 	record Order(long id, Duration window) {
@@ -273,7 +208,7 @@ class AnnotatedBeansTests {
 
 		void pay(long id);
 
-		String quote();
+		String quote(VirtualApplication application);
 
 	}
 
@@ -286,7 +221,7 @@ class AnnotatedBeansTests {
 		@Override
 		@Delayed(delayExpression = "#order.window", name = "close", key = "#order.id")
 		default void close(T order) {
-			calls.add("close " + ((Order) order).id());
+			app.calls().add("close " + ((Order) order).id());
 		}
 
 		@Override
@@ -296,8 +231,9 @@ class AnnotatedBeansTests {
 
 		@Override
 		@Timeout("10ms")
-		default String quote() {
-			return workForTooLong();
+		default String quote(VirtualApplication application) {
+			application.advanceSeconds(1);
+			return "late";
 		}
 
 	}
@@ -311,7 +247,7 @@ class AnnotatedBeansTests {
 		@Override
 		@Delayed(delayExpression = "#order.window", name = "close", key = "#order.id")
 		public void close(Order order) {
-			calls.add("close " + order.id());
+			app.calls().add("close " + order.id());
 		}
 
 		@Override
@@ -321,8 +257,9 @@ class AnnotatedBeansTests {
 
 		@Override
 		@Timeout("10ms")
-		public String quote() {
-			return workForTooLong();
+		public String quote(VirtualApplication application) {
+			application.advanceSeconds(1);
+			return "late";
 		}
 
 	}
@@ -332,7 +269,7 @@ class AnnotatedBeansTests {
 
 		@Override
 		public void close(Order other) {
-			calls.add("close " + other.id());
+			app.calls().add("close " + other.id());
 		}
 
 	}
@@ -341,7 +278,7 @@ class AnnotatedBeansTests {
 
 		@Override
 		public void close(Order other) {
-			calls.add("close " + other.id());
+			app.calls().add("close " + other.id());
 		}
 
 	}
@@ -349,14 +286,15 @@ class AnnotatedBeansTests {
 	static class Unrelated {
 
 		public void close(Order order) {
-			calls.add("close " + order.id());
+			app.calls().add("close " + order.id());
 		}
 
 		public void pay(long id) {
 		}
 
-		public String quote() {
-			return workForTooLong();
+		public String quote(VirtualApplication application) {
+			application.advanceSeconds(1);
+			return "late";
 		}
 
 	}
@@ -402,7 +340,7 @@ class AnnotatedBeansTests {
 		@Override
 		@AfterWindow(task = "close")
 		public void close(Order order) {
-			calls.add("close " + order.id());
+			app.calls().add("close " + order.id());
 		}
 
 		@Override
@@ -412,18 +350,34 @@ class AnnotatedBeansTests {
 
 		@Override
 		@Quick
-		public String quote() {
-			return workForTooLong();
+		public String quote(VirtualApplication application) {
+			application.advanceSeconds(1);
+			return "late";
 		}
 
 	}
 
+	@Lazy
+	static class LazyOrders extends DefaultOrders {
+
+	}
+
+	@Scope("prototype")
+	static class PrototypeOrders extends DefaultOrders {
+
+	}
+
+	@Scope(scopeName = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
+	static class ScopedOrders extends DefaultOrders {
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
-	static class OnInterface {
+	static class ThreadScope {
 
 		@Bean
-		Orders<Order> orders() {
-			return new DefaultOrders();
+		static BeanFactoryPostProcessor scopes() {
+			return (factory) -> factory.registerScope("thread", new SimpleThreadScope());
 		}
 
 	}
@@ -434,73 +388,6 @@ class AnnotatedBeansTests {
 		@Bean
 		Plain<Order> orders() {
 			return new AnnotatedOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OnSuperclass {
-
-		@Bean
-		OverridingOrders orders() {
-			return new OverridingOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OnGenericSuperclass {
-
-		@Bean
-		GenericOverridingOrders orders() {
-			return new GenericOverridingOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OnInheritedMethods {
-
-		@Bean
-		InheritingOrders orders() {
-			return new InheritingOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OnComposedAnnotations {
-
-		@Bean
-		ComposedOrders orders() {
-			return new ComposedOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OfScope {
-
-		@Bean
-		static BeanFactoryPostProcessor threadScope() {
-			return (factory) -> factory.registerScope("thread", new SimpleThreadScope());
-		}
-
-		@Bean
-		@Scope(scopeName = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
-		DefaultOrders orders() {
-			return new DefaultOrders();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OfLazyBean {
-
-		@Bean
-		@Lazy
-		DefaultOrders orders() {
-			return new DefaultOrders();
 		}
 
 	}
@@ -523,17 +410,6 @@ class AnnotatedBeansTests {
 				}
 
 			};
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OfPrototype {
-
-		@Bean
-		@Scope("prototype")
-		DefaultOrders orders() {
-			return new DefaultOrders();
 		}
 
 	}
@@ -649,26 +525,40 @@ class AnnotatedBeansTests {
 
 	static class PackagePrivate {
 
-		private final AtomicInteger runs = new AtomicInteger();
-
 		PackagePrivate() {
-			if (getClass() == PackagePrivate.class) {
+			if (!getClass().getName().contains("$$")) {
 				instances.incrementAndGet();
 			}
 		}
 
 		@Delayed("1h")
 		void run() {
-			this.runs.incrementAndGet();
-			calls.add("run");
+			app.calls().add("run");
 		}
 
 		public void callsItself() {
 			run();
 		}
 
-		public int runs() {
-			return this.runs.get();
+	}
+
+	@Lazy
+	static class LazyPackagePrivate extends PackagePrivate {
+
+	}
+
+	@Scope("prototype")
+	static class TwinJob {
+
+		private int runs;
+
+		@Delayed("1h")
+		public void run() {
+			this.runs++;
+		}
+
+		int runs() {
+			return this.runs;
 		}
 
 	}
@@ -685,13 +575,13 @@ class AnnotatedBeansTests {
 
 		@Bean
 		Nameless first() {
-			return (id) -> calls.add("first " + id);
+			return (id) -> app.calls().add("first " + id);
 		}
 
 		@Bean
 		@Primary
 		Nameless second() {
-			return (id) -> calls.add("second " + id);
+			return (id) -> app.calls().add("second " + id);
 		}
 
 		@Bean

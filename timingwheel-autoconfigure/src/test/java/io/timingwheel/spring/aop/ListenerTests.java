@@ -5,29 +5,23 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -43,7 +37,7 @@ import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Post-processors that call methods of beans themselves call them with all advice,
@@ -51,71 +45,55 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class ListenerTests {
 
-	private static final List<String> calls = new ArrayList<>();
-
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class))
-		.withBean("orders", Orders.class);
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Orders.class, Listening.class, Scheduling.class,
+			Ticking.class);
 
 	@Test
-	void aMessageListenerHasTheAdvice() {
-		calls.clear();
-		this.runner.withUserConfiguration(Listening.class).run((context) -> {
-			ListenerPostProcessor listeners = context.getBean(ListenerPostProcessor.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			listeners.send("close", 1L);
-			assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
-			listeners.send("pay", 1L);
-			assertThat(tasks.find(TaskId.of("close", 1))).isEmpty();
-			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> listeners.send("quote", 1L));
-			listeners.send("closeOnly", 3L);
-			assertThat(tasks.find(TaskId.of("close-only", 3))).isPresent();
-			listeners.send("payOnly", 3L);
-			assertThat(tasks.find(TaskId.of("close-only", 3))).isEmpty();
-			assertThat(calls).containsExactly("pay");
-		});
+	void aMessageListenerHasTheAdvice(ListenerPostProcessor listeners) {
+		listeners.send("close", 1L);
+		assertThat(app.tasks().find(TaskId.of("close", 1))).isPresent();
+		listeners.send("pay", 1L);
+		assertThat(app.tasks().find(TaskId.of("close", 1))).isEmpty();
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> listeners.send("quote", 1L));
+		listeners.send("closeOnly", 3L);
+		assertThat(app.tasks().find(TaskId.of("close-only", 3))).isPresent();
+		listeners.send("payOnly", 3L);
+		assertThat(app.pending()).isZero();
+		assertThat(app.calls()).containsExactly("pay");
 	}
 
 	@Test
-	void aScheduledMethodHasTheAdvice() {
-		this.runner.withUserConfiguration(Scheduling.class).withBean(Ticking.class).run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			context.getBean(Orders.class).close(1);
-			Runnable tick = context.getBean(ScheduledTaskHolder.class)
-				.getScheduledTasks()
-				.iterator()
-				.next()
-				.getTask()
-				.getRunnable();
-			tick.run();
-			assertThat(tasks.find(TaskId.of("close", 1))).isEmpty();
-		});
+	void aScheduledMethodHasTheAdvice(Orders orders) {
+		orders.close(1);
+		app.context()
+			.getBean(ScheduledTaskHolder.class)
+			.getScheduledTasks()
+			.iterator()
+			.next()
+			.getTask()
+			.getRunnable()
+			.run();
+		assertThat(app.pending()).isZero();
 	}
 
 	@Test
-	void anEventListenerHasTheAdvice() {
-		this.runner.run((context) -> {
-			context.getBean(Orders.class).close(7);
-			context.publishEvent(new Paid(7));
-			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 7))).isEmpty();
-		});
+	void anEventListenerHasTheAdvice(Orders orders) {
+		orders.close(7);
+		app.context().publishEvent(new Paid(7));
+		assertThat(app.pending()).isZero();
 	}
 
 	@Test
 	void theOrderOfTheAdviceStays() {
-		this.runner.withUserConfiguration(Listening.class, Resilience.class).run((context) -> {
-			ListenerPostProcessor listeners = context.getBean(ListenerPostProcessor.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			context.getBean(Orders.class).close(1);
-			calls.clear();
-			assertThatThrownBy(() -> listeners.send("payInVain", 1L)).isInstanceOf(IllegalStateException.class);
-			assertThat(calls).containsExactly("in vain", "in vain");
-			assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
+		try (VirtualApplication application = VirtualApplication.of(Orders.class, Listening.class, Resilience.class)) {
+			ListenerPostProcessor listeners = application.bean(ListenerPostProcessor.class);
+			application.bean(Orders.class).close(1);
+			assertThatIllegalStateException().isThrownBy(() -> listeners.send("payInVain", 1L));
+			assertThat(app.calls()).containsExactly("in vain", "in vain");
 			listeners.send("closeRetried", 5L);
-			assertThat(calls).hasSize(2);
-			assertThat(tasks.find(TaskId.of("close-retried", 5))).isPresent();
-		});
+			assertThat(application.pending()).isEqualTo(2);
+		}
 	}
 
 	record Paid(long id) {
@@ -131,7 +109,7 @@ class ListenerTests {
 		@Listener
 		@CancelDelayed(name = "close", key = "#id")
 		public void pay(long id) {
-			calls.add("pay");
+			app.calls().add("pay");
 		}
 
 		@EventListener
@@ -141,15 +119,15 @@ class ListenerTests {
 
 		@Listener
 		@Timeout("10ms")
-		public void quote(long id) throws InterruptedException {
-			Thread.sleep(60_000);
+		public void quote(long id) {
+			app.advanceSeconds(1);
 		}
 
 		@Listener
 		@CancelDelayed(name = "close", key = "#id")
 		@Retryable(maxRetries = 1, delay = 1)
 		public void payInVain(long id) {
-			calls.add("in vain");
+			app.calls().add("in vain");
 			throw new IllegalStateException();
 		}
 

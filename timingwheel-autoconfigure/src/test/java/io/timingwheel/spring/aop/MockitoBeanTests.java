@@ -10,7 +10,6 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -29,120 +28,68 @@ import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.verify;
 
 /**
- * A mock takes the place of the bean and of its proxy: a call is seen at once, and
- * schedules nothing. A spy is inside of the proxy: its body runs after the delay.
+ * A mock takes the place of the bean and of its proxy: a call is seen at once and
+ * schedules nothing, but the name of the task is known. A spy is inside of the proxy: its
+ * body runs after the delay.
  */
+@SpringJUnitConfig(MockitoBeanTests.Application.class)
 class MockitoBeanTests {
 
-	@Nested
-	@SpringJUnitConfig(Application.class)
-	class WithMock {
+	@MockitoBean
+	private Orders orders;
 
-		@MockitoBean
-		private Orders orders;
+	@MockitoBean
+	private Job job;
 
-		@Autowired
-		private DelayedTaskOperations tasks;
+	@MockitoBean
+	private Hidden hidden;
 
-		@Test
-		void aCallIsSeenAtOnceAndSchedulesNothing() {
-			this.orders.close(5);
-			verify(this.orders).close(5);
-			assertThat(this.tasks.pendingCount()).isZero();
-		}
+	@MockitoSpyBean
+	private Payments payments;
 
+	@TestBean
+	private OtherJob otherJob;
+
+	@Autowired
+	private DelayedTaskOperations tasks;
+
+	@Autowired
+	private ManualTimeSource time;
+
+	static OtherJob otherJob() {
+		return new OtherJob();
 	}
 
-	@Nested
-	@SpringJUnitConfig({ Application.class, OtherBeans.class })
-	class WithMockBehindAnotherBean {
-
-		@MockitoBean
-		private Orders orders;
-
-		@MockitoBean
-		private Job job;
-
-		@MockitoBean
-		private Hidden hidden;
-
-		@Autowired
-		private Payments payments;
-
-		@Autowired
-		private ManualTimeSource time;
-
-		@Autowired
-		private DelayedTaskOperations tasks;
-
-		@Test
-		void theNameOfATaskIsKnownAndAMockDoesNotRunByItself() {
-			this.payments.pay(5);
-			assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
-			this.time.advance(Duration.ofHours(5));
-			verify(this.job, never()).run();
-			verify(this.hidden, never()).hide();
-		}
-
+	@Test
+	void aCallOfAMockIsSeenAtOnceAndSchedulesNothing() {
+		this.orders.close(5);
+		verify(this.orders).close(5);
+		assertThat(this.tasks.pendingCount()).isZero();
 	}
 
-	@Nested
-	@SpringJUnitConfig({ Application.class, OtherBeans.class })
-	class WithTestBean {
-
-		@TestBean
-		private Job job;
-
-		@Autowired
-		private DelayedTaskOperations tasks;
-
-		static Job job() {
-			return new Job();
-		}
-
-		@Test
-		void anObjectOfTheTestDoesNotRunByItself() {
-			assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
-		}
-
+	@Test
+	void theNameOfATaskIsKnownAndNeitherAMockNorAnObjectOfTheTestRunsByItself() {
+		this.payments.pay(5);
+		verify(this.payments).pay(5);
+		assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
+		assertThat(this.tasks.find(TaskId.of("otherJob.run", "recurring"))).isEmpty();
+		this.time.advance(Duration.ofHours(5));
+		verify(this.job, never()).run();
+		verify(this.hidden, never()).hide();
 	}
 
-	@Nested
-	@SpringJUnitConfig(Application.class)
-	class WithSpy {
-
-		@MockitoSpyBean
-		private Orders orders;
-
-		@Autowired
-		private DelayedTaskOperations tasks;
-
-		@Autowired
-		private ManualTimeSource time;
-
-		@Test
-		void theBodyIsSeenAfterTheDelay() {
-			this.orders.close(5);
-			this.orders.close(6);
-			assertThat(this.tasks.find(TaskId.of("close-order", 5))).isPresent();
-			verify(this.orders, never()).close(5);
-			this.orders.pay(6);
-			verify(this.orders).pay(6);
-			this.time.advance(Duration.ofHours(1));
-			verify(this.orders, timeout(60_000)).close(5);
-			verify(this.orders, never()).close(6);
-		}
-
+	@Test
+	void theBodyOfASpyIsSeenAfterTheDelay() {
+		this.payments.remind(5);
+		assertThat(this.tasks.pendingCount()).isOne();
+		verify(this.payments, never()).remind(5);
+		this.time.advance(Duration.ofHours(1));
+		verify(this.payments, timeout(60_000)).remind(5);
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
 	static class Application {
-
-		@Bean
-		Orders orders() {
-			return new Orders();
-		}
 
 		@Bean
 		ManualTimeSource time() {
@@ -154,10 +101,10 @@ class MockitoBeanTests {
 			return (builder) -> builder.timeSource(time);
 		}
 
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OtherBeans {
+		@Bean
+		Orders orders() {
+			return new Orders();
+		}
 
 		@Bean
 		Payments payments() {
@@ -167,6 +114,11 @@ class MockitoBeanTests {
 		@Bean
 		Job job() {
 			return new Job();
+		}
+
+		@Bean
+		OtherJob otherJob() {
+			return new OtherJob();
 		}
 
 		@Bean
@@ -186,9 +138,21 @@ class MockitoBeanTests {
 		public void show(long id) {
 		}
 
+		@Delayed("1h")
+		public void remind(long id) {
+		}
+
 	}
 
 	static class Job {
+
+		@Recurring(every = "1h")
+		public void run() {
+		}
+
+	}
+
+	static class OtherJob {
 
 		@Recurring(every = "1h")
 		public void run() {
@@ -215,10 +179,6 @@ class MockitoBeanTests {
 
 		@Delayed(delay = "1h", name = "close-order", key = "#id")
 		public void close(long id) {
-		}
-
-		@CancelDelayed(name = "close-order", key = "#id")
-		public void pay(long id) {
 		}
 
 	}

@@ -58,6 +58,7 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.timeout;
 import static org.springframework.web.servlet.function.RouterFunctions.route;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -86,34 +87,39 @@ class TimeoutProblemDetailsTests {
 		.withBean(Controller.class)
 		.withUserConfiguration(WebFluxRoutes.class);
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/mono", "/single", "/callable", "/task", "/deferred",
-			"/class", "/class/callable" })
-	void inMvcAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
+	@Test
+	void inMvcAnUncaughtTimeoutIsAProblemDetailAndAWarning(CapturedOutput output) {
+		List<String> paths = List.of("/blocking", "/future", "/wrapped", "/mono", "/single", "/callable", "/task",
+				"/deferred", "/class", "/class/callable");
 		this.mvc.run((context) -> {
-			assertThat(get(context, path)).hasStatus(HttpStatus.GATEWAY_TIMEOUT)
-				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
-				.bodyJson()
-				.isLenientlyEqualTo(BODY.formatted(path));
-			assertThat(warnings(output)).singleElement().asString().contains("did not finish within ");
+			for (String path : paths) {
+				assertThat(get(context, path)).as(path)
+					.hasStatus(HttpStatus.GATEWAY_TIMEOUT)
+					.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+					.bodyJson()
+					.isLenientlyEqualTo(BODY.formatted(path));
+			}
+			assertThat(warnings(output)).hasSameSizeAs(paths).allMatch((line) -> line.contains("did not finish within "));
 			assertThat(output).doesNotContain("\tat ");
 		});
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional", "/mono" })
-	void inWebFluxAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
+	@Test
+	void inWebFluxAnUncaughtTimeoutIsAProblemDetailAndAWarning(CapturedOutput output) {
+		List<String> paths = List.of("/blocking", "/future", "/wrapped", "/functional", "/mono");
 		this.webFlux.run((context) -> {
-			client(context).get()
-				.uri(path)
-				.exchange()
-				.expectStatus()
-				.isEqualTo(HttpStatus.GATEWAY_TIMEOUT)
-				.expectHeader()
-				.contentType(MediaType.APPLICATION_PROBLEM_JSON)
-				.expectBody()
-				.json(BODY.formatted(path));
-			assertThat(warnings(output)).singleElement().asString().contains("did not finish within ");
+			for (String path : paths) {
+				client(context).get()
+					.uri(path)
+					.exchange()
+					.expectStatus()
+					.isEqualTo(HttpStatus.GATEWAY_TIMEOUT)
+					.expectHeader()
+					.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+					.expectBody()
+					.json(BODY.formatted(path));
+			}
+			assertThat(warnings(output)).hasSameSizeAs(paths).allMatch((line) -> line.contains("did not finish within "));
 			assertThat(output).doesNotContain("\tat ");
 		});
 	}
@@ -131,11 +137,7 @@ class TimeoutProblemDetailsTests {
 		this.mvc.withUserConfiguration(advice)
 			.run((context) -> assertThat(get(context, "/blocking")).hasStatus(HttpStatus.LOCKED));
 		this.webFlux.withUserConfiguration(advice)
-			.run((context) -> client(context).get()
-				.uri("/blocking")
-				.exchange()
-				.expectStatus()
-				.isEqualTo(HttpStatus.LOCKED));
+			.run((context) -> assertStatus(context, "/blocking", HttpStatus.LOCKED));
 	}
 
 	@Test
@@ -143,11 +145,7 @@ class TimeoutProblemDetailsTests {
 		this.mvc.run((context) -> assertThat(get(context, "/other")).hasFailed()
 			.failure()
 			.hasCauseInstanceOf(IllegalStateException.class));
-		this.webFlux.run((context) -> client(context).get()
-			.uri("/other")
-			.exchange()
-			.expectStatus()
-			.isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
+		this.webFlux.run((context) -> assertStatus(context, "/other", HttpStatus.INTERNAL_SERVER_ERROR));
 	}
 
 	@ParameterizedTest
@@ -158,11 +156,7 @@ class TimeoutProblemDetailsTests {
 				.failure()
 				.hasRootCauseMessage("the wrapped timeout"));
 		this.webFlux.withPropertyValues(property)
-			.run((context) -> client(context).get()
-				.uri("/wrapped")
-				.exchange()
-				.expectStatus()
-				.isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
+			.run((context) -> assertStatus(context, "/wrapped", HttpStatus.INTERNAL_SERVER_ERROR));
 	}
 
 	@Test
@@ -178,11 +172,7 @@ class TimeoutProblemDetailsTests {
 	@Test
 	void anExceptionOfTheApplicationWithATimeoutAsItsCauseKeepsItsStatus() {
 		this.mvc.run((context) -> assertThat(get(context, "/unavailable")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE));
-		this.webFlux.run((context) -> client(context).get()
-			.uri("/unavailable")
-			.exchange()
-			.expectStatus()
-			.isEqualTo(HttpStatus.SERVICE_UNAVAILABLE));
+		this.webFlux.run((context) -> assertStatus(context, "/unavailable", HttpStatus.SERVICE_UNAVAILABLE));
 	}
 
 	@Test
@@ -194,6 +184,10 @@ class TimeoutProblemDetailsTests {
 
 	private static MvcTestResult get(WebApplicationContext context, String path) {
 		return MockMvcTester.from(context).get().uri(path).exchange();
+	}
+
+	private static void assertStatus(ApplicationContext context, String path, HttpStatus status) {
+		client(context).get().uri(path).exchange().expectStatus().isEqualTo(status);
 	}
 
 	private static WebTestClient client(ApplicationContext context) {

@@ -55,6 +55,7 @@ class TimingWheelAutoConfigurationTests {
 				.hasBean("timingWheel")
 				.hasSingleBean(DelayedTaskOperations.class)
 				.hasBean("delayedTaskTemplate")
+				.doesNotHaveBean(ThreadPoolTaskExecutorCustomizer.class)
 				.getBean("delayedTaskTemplate")
 				.isInstanceOf(DelayedTaskTemplate.class);
 			WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
@@ -62,30 +63,11 @@ class TimingWheelAutoConfigurationTests {
 			assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(1));
 			assertThat(wheel.wheelSize()).isEqualTo(256);
 			assertThat(Integer.bitCount(wheel.shards())).isOne();
+			assertThat(threadOf(context.getBean(DelayedTaskOperations.class))).startsWith("task-");
+			TimingWheel closed = context.getBean(TimingWheel.class);
+			context.close();
+			assertThat(closed.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
 		});
-	}
-
-	@Test
-	void theTemplateSchedulesOnTheWheelAndRunsOnBootsExecutor() {
-		this.contextRunner.run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			tasks.schedule(Duration.ofHours(1), () -> {
-			});
-			assertThat(context.getBean(TimingWheel.class).pending()).isOne();
-			assertThat(threadOf(tasks)).startsWith("task-");
-		});
-	}
-
-	@Test
-	void aPropertyAndACustomizerShapeTheWheel() {
-		this.contextRunner.withPropertyValues("timingwheel.tick=10ms")
-			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.wheelSize(64).shards(4))
-			.run((context) -> {
-				WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
-				assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(10));
-				assertThat(wheel.wheelSize()).isEqualTo(64);
-				assertThat(wheel.shards()).isEqualTo(4);
-			});
 	}
 
 	@Test
@@ -125,24 +107,13 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void aWheelOfTheApplicationIsUsed() {
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).tick(Duration.ofMillis(50)).build()) {
-			this.contextRunner.withBean("myWheel", TimingWheel.class, () -> wheel)
-				.withPropertyValues("timingwheel.tick=25h")
-				.run((context) -> {
-					assertThat(context).hasSingleBean(TimingWheel.class).doesNotHaveBean("timingWheel");
-					context.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
-					});
-					assertThat(wheel.pending()).isOne();
-				});
-		}
-	}
-
-	@Test
-	void anApplicationsWheelFollowsItsOwnClock() {
+	void aWheelOfTheApplicationIsUsedWithItsSettingsAndItsClock() {
 		ManualTimeSource time = new ManualTimeSource();
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(time).build();
-		this.contextRunner.withBean("myWheel", TimingWheel.class, () -> wheel).run((context) -> {
+		this.contextRunner.withBean("myWheel", TimingWheel.class, () -> wheel)
+			.withPropertyValues("timingwheel.tick=25h")
+			.run((context) -> {
+			assertThat(context).hasSingleBean(TimingWheel.class).doesNotHaveBean("timingWheel");
 			CompletableFuture<String> result = context.getBean(DelayedTaskOperations.class)
 				.schedule(Duration.ofMinutes(30), () -> "done")
 				.completion();
@@ -174,6 +145,7 @@ class TimingWheelAutoConfigurationTests {
 				assertThat(context.getBean(Customizers.class).calls).containsExactly("first", "second");
 				WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
 				assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(30));
+				assertThat(wheel.wheelSize()).isEqualTo(64);
 			});
 	}
 
@@ -230,23 +202,6 @@ class TimingWheelAutoConfigurationTests {
 			.withInitializer(
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> assertThat(context).hasFailed());
-	}
-
-	@Test
-	void bootsExecutorIsCustomizedOnceAndOnlyIfBodiesBeginWhileTheContextCloses() {
-		this.contextRunner
-			.run((context) -> assertThat(context).doesNotHaveBean(ThreadPoolTaskExecutorCustomizer.class));
-		this.contextRunner.withPropertyValues("timingwheel.shutdown.pending=run")
-			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
-	}
-
-	@Test
-	void theWheelIsClosedWithTheContext() {
-		this.contextRunner.run((context) -> {
-			TimingWheel wheel = context.getBean(TimingWheel.class);
-			context.close();
-			assertThat(wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
-		});
 	}
 
 	@Test
@@ -347,7 +302,7 @@ class TimingWheelAutoConfigurationTests {
 		TimingWheelBuilderCustomizer second() {
 			return (builder) -> {
 				this.calls.add("second");
-				builder.tick(Duration.ofMillis(30));
+				builder.tick(Duration.ofMillis(30)).wheelSize(64);
 			};
 		}
 

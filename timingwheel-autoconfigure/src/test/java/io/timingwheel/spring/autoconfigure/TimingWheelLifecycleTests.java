@@ -15,8 +15,8 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
@@ -36,10 +36,8 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
-import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -123,20 +121,6 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void nothingIsAcceptedAfterClosing() {
-		ConfigurableApplicationContext context = start();
-		DelayedTaskOperations tasks = tasks(context);
-		Drivers drivers = context.getBean(Drivers.class);
-		drivers.silent("d1");
-		context.close();
-		assertThatExceptionOfType(TaskRejectedException.class)
-			.isThrownBy(() -> tasks.schedule(Duration.ZERO, () -> "never"))
-			.withMessageContaining("shutting down");
-		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> drivers.silent("d1"))
-			.withMessageContaining("driver-silent");
-	}
-
-	@Test
 	void pendingTasksThatAreDueWithinThePeriodRunAndTheOthersAreCancelled() throws Exception {
 		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
 				"timingwheel.shutdown.await-termination-period=1m");
@@ -168,35 +152,6 @@ class TimingWheelLifecycleTests {
 		closing.join(SOON.toMillis());
 		assertThat(closing.isAlive()).isFalse();
 		assertThat(task.completion()).succeedsWithin(SOON);
-	}
-
-	@Test
-	void aPeriodicTaskRunsToTheEndOfThePeriod() throws Exception {
-		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
-				"timingwheel.shutdown.await-termination-period=1m");
-		CountDownLatch runs = new CountDownLatch(2);
-		DelayedTask<?> periodic = tasks(context).task(runs::countDown).every(Duration.ofSeconds(25));
-		Thread closing = inBackground(context::close);
-		awaitWaiting(closing);
-		for (int i = 2; i > 0; i--) {
-			long left = i;
-			await().until(() -> runs.getCount() == left && periodic.status() != Status.RUNNING);
-			this.time.advance(Duration.ofSeconds(25));
-		}
-		closing.join(SOON.toMillis());
-		assertThat(closing.isAlive()).isFalse();
-		assertThat(runs.getCount()).isZero();
-		assertThat(periodic.status()).isEqualTo(Status.CANCELLED);
-	}
-
-	@Test
-	void aTaskThatDoesNotRunWithinThePeriodIsCancelledAtTheEndOfThePeriod() {
-		// The clock of the wheel stands still, so that nothing falls due.
-		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
-				"timingwheel.shutdown.await-termination-period=10ms");
-		DelayedTask<String> task = tasks(context).schedule(Duration.ofMillis(5), () -> "never");
-		context.close();
-		assertThat(task.status()).isEqualTo(Status.CANCELLED);
 	}
 
 	@Test

@@ -2,38 +2,30 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
 
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import jakarta.annotation.PostConstruct;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * An attribute with a bean expression waits for its beans: the beans are created, bound
@@ -41,109 +33,83 @@ import static org.awaitility.Awaitility.await;
  */
 class BeanExpressionTests {
 
-	private static final List<String> calls = new CopyOnWriteArrayList<>();
-
-	private final ApplicationContextRunner runner = DelayedContexts.runner(Settings.class)
-		.withPropertyValues("orders.name=close", "orders.grace=5m");
-
-	@BeforeEach
-	void reset() {
-		calls.clear();
+	private static VirtualApplication application(Class<?>... beans) {
+		return VirtualApplication.of(Settings.class).with(beans).with("orders.name=close", "orders.grace=5m");
 	}
 
 	@ParameterizedTest
 	@ValueSource(
 			classes = { WithDelay.class, WithExpireAfter.class, WithName.class, WithTimeout.class, WithCancel.class })
-	<T> void thePropertiesOfTheBeanAreBound(Class<T> bean) {
-		this.runner.withBean("orders", bean).run((context) -> {
-			assertThat(context).hasNotFailed();
-			OrderProperties properties = context.getBean(OrderProperties.class);
+	void thePropertiesOfTheBeanAreBound(Class<?> bean) {
+		try (VirtualApplication application = application(bean)) {
+			OrderProperties properties = application.bean(OrderProperties.class);
 			assertThat(properties.getName()).isEqualTo("close");
 			assertThat(properties.getGrace()).isEqualTo(Duration.ofMinutes(5));
-		});
+		}
 	}
 
 	@Test
-	void theExpiryFollowsTheBean() {
-		this.runner.withBean("orders", WithExpireAfter.class).run((context) -> {
-			WithExpireAfter orders = context.getBean(WithExpireAfter.class);
-			orders.run();
-			runAfter(context, Duration.ofMinutes(6));
-			assertThat(counts(context, "orders.run").expired()).isOne();
-			orders.run();
-			runAfter(context, Duration.ofMinutes(4));
-			assertThat(calls).containsExactly("in time");
-		});
-	}
-
-	/**
-	 * Runs the body late, as a busy executor does.
-	 */
-	private static void runAfter(BeanFactory context, Duration lateness) {
-		advance(context, Duration.ofSeconds(1));
-		await().until(() -> !context.getBean(Settings.class).busy.isEmpty());
-		advance(context, lateness);
-		context.getBean(Settings.class).busy.remove().run();
-		awaitIdle(context);
+	void theDelayTheExpiryAndTheLimitFollowTheBean() {
+		try (VirtualApplication application = application(WithDelay.class, WithExpireAfter.class, WithTimeout.class)) {
+			application.bean(WithDelay.class).run();
+			application.bean(WithExpireAfter.class).run();
+			DelayedTaskRegistry registry = application.bean(DelayedTaskRegistry.class);
+			registry.setPaused("withExpireAfter.run", true);
+			application.advance(Duration.ofMinutes(5));
+			assertThat(application.counts("withDelay.run").completed()).isOne();
+			application.advance(Duration.ofMinutes(1));
+			registry.setPaused("withExpireAfter.run", false);
+			application.advanceSeconds(0);
+			assertThat(application.counts("withExpireAfter.run").expired()).isOne();
+			assertThatExceptionOfType(MethodTimeoutException.class)
+				.isThrownBy(() -> application.bean(WithTimeout.class).run(application))
+				.satisfies((ex) -> assertThat(ex.getTimeout()).hasMinutes(5));
+		}
 	}
 
 	@Test
 	void theNameFollowsTheBeanAndCanBeCancelled() {
-		this.runner.withBean("orders", WithCancel.class).run((context) -> {
-			assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("close");
-			context.getBean(WithCancel.class).run(5);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			assertThat(tasks.find(TaskId.of("close", 5))).isPresent();
-			context.getBean(WithCancel.class).pay(5);
-			assertThat(tasks.find(TaskId.of("close", 5))).isEmpty();
-		});
+		try (VirtualApplication application = application(WithCancel.class)) {
+			WithCancel orders = application.bean(WithCancel.class);
+			orders.run(5);
+			assertThat(application.tasks().find(TaskId.of("close", 5))).isPresent();
+			orders.pay(5);
+			assertThat(application.pending()).isZero();
+		}
 	}
 
 	@Test
 	void theExecutorFollowsTheBean() {
-		this.runner.withPropertyValues("orders.name=mine").withBean("orders", WithExecutor.class).run((context) -> {
-			context.getBean(WithExecutor.class).run();
-			advanceAndAwait(context, Duration.ofSeconds(1));
-			assertThat(calls).singleElement().asString().startsWith("mine-");
-		});
+		List<String> threads = new CopyOnWriteArrayList<>();
+		try (VirtualApplication application = application(WithExecutor.class).with("orders.name=mine")
+			.withExecutors()) {
+			application.bean(WithExecutor.class).run(threads);
+			application.advanceSeconds(0);
+			application.awaitIdle();
+			assertThat(threads).singleElement().asString().startsWith("mine-");
+		}
 	}
 
 	@Test
 	void aCallBeforeTheEndOfTheStartResolvesTheAttributes() {
-		this.runner.withBean("orders", WithName.class).withBean("early", EarlyCaller.class).run((context) -> {
-			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 1))).isPresent();
-			assertThat(context.getBean(OrderProperties.class).getGrace()).isEqualTo(Duration.ofMinutes(5));
-		});
+		try (VirtualApplication application = application(WithName.class, EarlyCaller.class)) {
+			assertThat(application.tasks().find(TaskId.of("close", 1))).isPresent();
+		}
 	}
 
 	@Test
-	void twoNamesThatTurnOutToBeTheSameStopTheStart() {
-		this.runner.withBean("orders", WithName.class)
-			.withBean("others", SameName.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("the name \"close\" of @Delayed belongs to"));
-	}
-
-	@Test
-	void anExecutorThatTurnsOutToBeMissingStopsTheStart() {
-		this.runner.withPropertyValues("orders.name=nobody")
-			.withBean("orders", WithExecutor.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("@Delayed names the executor \"nobody\""));
+	void aNameThatTurnsOutToBeTakenOrAnExecutorThatTurnsOutToBeMissingStopsTheStart() {
+		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
+			.isThrownBy(application(WithName.class, SameName.class)::context)
+			.withMessageContaining("the name \"close\" of @Delayed belongs to");
+		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
+			.isThrownBy(application(WithExecutor.class).with("orders.name=nobody")::context)
+			.withMessageContaining("@Delayed names the executor \"nobody\"");
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableConfigurationProperties
 	static class Settings {
-
-		final BlockingQueue<Runnable> busy = new LinkedBlockingQueue<>();
-
-		@Bean
-		Executor busyExecutor() {
-			return this.busy::add;
-		}
 
 		@Bean
 		OrderProperties orderProperties() {
@@ -192,9 +158,8 @@ class BeanExpressionTests {
 
 	static class WithExpireAfter {
 
-		@Delayed(delay = "0", expireAfter = "#{@orderProperties.grace}", executor = "busyExecutor")
+		@Delayed(delay = "0", expireAfter = "#{@orderProperties.grace}")
 		public void run() {
-			calls.add("in time");
 		}
 
 	}
@@ -218,8 +183,8 @@ class BeanExpressionTests {
 	static class WithExecutor {
 
 		@Delayed(delay = "0", executor = "#{@orderProperties.name}")
-		public void run() {
-			calls.add(Thread.currentThread().getName());
+		public void run(List<String> threads) {
+			threads.add(Thread.currentThread().getName());
 		}
 
 	}
@@ -227,16 +192,13 @@ class BeanExpressionTests {
 	static class WithTimeout {
 
 		@Timeout("#{@orderProperties.grace}")
-		public void run() {
+		public void run(VirtualApplication application) {
+			application.advance(Duration.ofMinutes(5));
 		}
 
 	}
 
-	static class WithCancel {
-
-		@Delayed(delay = "1h", name = "#{@orderProperties.name}", key = "#id")
-		public void run(long id) {
-		}
+	static class WithCancel extends WithName {
 
 		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
 		public void pay(long id) {

@@ -1,263 +1,296 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.function.LongSupplier;
+import java.util.function.BiFunction;
 
+import io.reactivex.rxjava3.core.Flowable;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.reactivestreams.Publisher;
+import reactor.adapter.JdkFlowAdapter;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * {@code @CancelDelayed} on methods of all shapes, without and within a transaction.
+ */
 class CancelDelayedTests {
 
-	private static final List<String> calls = new CopyOnWriteArrayList<>();
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Orders.class, TransactionConfiguration.class,
+			LazyDeadlines.class);
 
-	private final ApplicationContextRunner runner = DelayedContexts.runner().withBean("orders", Orders.class);
+	/**
+	 * What a method returns, which ends as the bank says.
+	 */
+	enum Shape {
 
-	@BeforeEach
-	void reset() {
-		calls.clear();
-	}
+		COMPLETABLE((orders, bank) -> orders.payLater(1, bank)),
 
-	@Test
-	void cancelsAfterANormalReturn() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.close(2);
-			assertThat(orders.pay(1)).isEqualTo("paid");
-			assertThat(pending(context)).isOne();
-			advanceAndAwait(context, Duration.ofMinutes(31));
-			assertThat(calls).containsExactly("pay 1", "close 2");
-			assertThat(counts(context, "close-order").cancelled()).isOne();
-		});
-	}
+		PLAIN((orders, bank) -> orders.payPlain(1, new PlainFuture(bank))),
 
-	@Test
-	void cancelsNothingAfterAnException() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			assertThatIllegalStateException().isThrownBy(() -> orders.fail(1));
-			assertThat(pending(context)).isOne();
-		});
-	}
+		MONO((orders, bank) -> orders.payMono(1, Mono.fromFuture(bank))),
 
-	@Test
-	void cancelsBeforeTheInvocationHoweverItEnds() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			assertThatIllegalStateException().isThrownBy(() -> orders.failAfterwards(1, () -> pending(context)));
-			assertThat(calls).containsExactly("pending 0");
-		});
-	}
+		FLUX((orders, bank) -> orders.payInParts(1, Mono.fromFuture(bank).flux())),
 
-	@Test
-	void anAbsentKeyIsNoError() {
-		this.runner.run((context) -> assertThat(context.getBean(Orders.class).pay(1)).isEqualTo("paid"));
-	}
+		FLOWABLE((orders, bank) -> orders.payInFlow(1, Flowable.fromPublisher(Mono.fromFuture(bank)))),
 
-	@Test
-	void aNullKeyIsAnErrorOfTheCallerAndTheMethodIsNotCalled() {
-		this.runner.run((context) -> {
-			assertThatIllegalArgumentException().isThrownBy(() -> context.getBean(Orders.class).payBoxed(null))
-				.withMessageContaining("must not be null");
-			assertThat(calls).isEmpty();
-		});
-	}
+		PUBLISHER((orders, bank) -> orders.payAsPublisher(1, Mono.fromFuture(bank))),
 
-	@Test
-	void cancelsAfterTheNormalCompletionOfAFuture() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			CompletableFuture<String> payment = new CompletableFuture<>();
-			orders.close(1);
-			assertThat(orders.payLater(1, payment)).isSameAs(payment);
-			assertThat(pending(context)).isOne();
-			payment.complete("paid");
-			assertThat(pending(context)).isZero();
-		});
-	}
+		FLOW((orders, bank) -> orders.payAsFlow(1, Mono.fromFuture(bank)));
 
-	@Test
-	void cancelsNothingWhenTheFutureFails() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			CompletableFuture<String> payment = new CompletableFuture<>();
-			orders.close(1);
-			orders.payLater(1, payment);
-			payment.completeExceptionally(new IllegalStateException());
-			CompletableFuture<String> cancelled = new CompletableFuture<>();
-			orders.payLater(1, cancelled);
-			cancelled.cancel(true);
-			assertThat(pending(context)).isOne();
-		});
-	}
+		private final BiFunction<Orders, CompletableFuture<String>, Object> pay;
 
-	@Test
-	void cancelsAfterTheNormalCompletionOfAPlainFuture() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.close(2);
-			FutureTask<String> failing = new FutureTask<>(() -> {
-				throw new IllegalStateException();
-			});
-			FutureTask<String> succeeding = new FutureTask<>(() -> "paid");
-			orders.payPlain(1, failing);
-			orders.payPlain(2, succeeding);
-			assertThat(pending(context)).isEqualTo(2);
-			failing.run();
-			succeeding.run();
-			await().untilAsserted(() -> assertThat(pending(context)).isOne());
-			advanceAndAwait(context, Duration.ofMinutes(31));
-			assertThat(calls).containsExactly("close 1");
-		});
-	}
-
-	@Test
-	void cancelsAfterTheCommitOfATransaction() {
-		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.payInTransaction(1, () -> pending(context), false);
-			assertThat(calls).containsExactly("before commit: 1");
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void cancelsNothingAfterARollback() {
-		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.payInTransaction(1, () -> pending(context), true);
-			assertThat(pending(context)).isOne();
-			assertThatIllegalStateException().isThrownBy(() -> orders.failInTransaction(1));
-			assertThat(pending(context)).isOne();
-		});
-	}
-
-	@Test
-	void aFutureThatIsDoneAtItsReturnCancelsLikeANormalReturn() {
-		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			FutureTask<String> done = new FutureTask<>(() -> "paid");
-			done.run();
-			for (Future<String> payment : List.of(CompletableFuture.completedFuture("paid"), done)) {
-				DelayedTask<?> earlier = orders.closeLater(1);
-				DelayedTask<?> later = transaction.execute((status) -> {
-					orders.payWithin(1, payment);
-					return orders.closeLater(1);
-				});
-				assertThat(earlier.status()).isEqualTo(DelayedTask.Status.REPLACED);
-				assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-				later.cancel(false);
-			}
-		});
-	}
-
-	@Test
-	void aFutureThatCompletesWithinTheTransactionCancelsAfterTheCommit() {
-		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			for (Future<String> payment : List.of(new CompletableFuture<String>(), new FutureTask<>(() -> "paid"))) {
-				DelayedTask<?> task = orders.closeLater(1);
-				transaction.executeWithoutResult((status) -> {
-					orders.payWithin(1, payment);
-					complete(payment);
-					assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-				});
-				await().untilAsserted(() -> assertThat(task.status()).isEqualTo(DelayedTask.Status.CANCELLED));
-			}
-		});
-	}
-
-	@Test
-	void aFutureThatCompletesAfterTheTransactionCancelsOnlyIfItCommits() {
-		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-			orders.closeLater(1);
-			CompletableFuture<String> rolledBack = new CompletableFuture<>();
-			transaction.executeWithoutResult((status) -> {
-				orders.payWithin(1, rolledBack);
-				status.setRollbackOnly();
-			});
-			rolledBack.complete("paid");
-			assertThat(pending(context)).isOne();
-			CompletableFuture<String> failed = new CompletableFuture<>();
-			CompletableFuture<String> committed = new CompletableFuture<>();
-			transaction.executeWithoutResult((status) -> {
-				orders.payWithin(1, failed);
-				orders.payWithin(1, committed);
-				failed.completeExceptionally(new IllegalStateException());
-			});
-			assertThat(pending(context)).isOne();
-			committed.complete("paid");
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	private static void complete(Future<String> payment) {
-		if (payment instanceof FutureTask<?> task) {
-			task.run();
+		Shape(BiFunction<Orders, CompletableFuture<String>, Object> pay) {
+			this.pay = pay;
 		}
-		else {
-			((CompletableFuture<String>) payment).complete("paid");
+
+		/**
+		 * Pays, and subscribes to a publisher.
+		 */
+		void pay(Orders orders, CompletableFuture<String> bank) {
+			Object payment = this.pay.apply(orders, bank);
+			ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, payment);
+			if (adapter != null && !(payment instanceof Future)) {
+				assertThat(app.pending()).as("before the subscription").isOne();
+				Flux.from(adapter.toPublisher(payment)).subscribe((value) -> {
+				}, (error) -> {
+				});
+			}
+		}
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void cancelsAtTheCompletionAlsoWithoutAValue(Shape shape) {
+		for (String value : Arrays.asList("paid", null)) {
+			Orders orders = app.bean(Orders.class);
+			orders.close(1);
+			CompletableFuture<String> bank = new CompletableFuture<>();
+			shape.pay(orders, bank);
+			assertThat(app.pending()).isOne();
+			bank.complete(value);
+			await().until(() -> app.pending() == 0);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void cancelsNothingWhenTheFutureFails(Shape shape) {
+		Orders orders = app.bean(Orders.class);
+		DelayedTask<?> task = orders.close(1);
+		CompletableFuture<String> failing = new CompletableFuture<>();
+		shape.pay(orders, failing);
+		failing.completeExceptionally(new IllegalStateException("no money"));
+		CompletableFuture<String> cancelled = new CompletableFuture<>();
+		shape.pay(orders, cancelled);
+		cancelled.cancel(true);
+		assertStaysPending(task);
+	}
+
+	/**
+	 * Whatever has ended on another thread before has been seen when a later end is.
+	 */
+	private static void assertStaysPending(DelayedTask<?> task) {
+		Orders orders = app.bean(Orders.class);
+		DelayedTask<?> other = orders.close(2);
+		PlainFuture paid = new PlainFuture(CompletableFuture.completedFuture("paid"));
+		orders.payPlain(2, paid);
+		await().until(other::isCancelled);
+		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatCompletesWithinATransactionCancelsAfterTheCommit(Shape shape, TransactionTemplate transaction) {
+		Orders orders = app.bean(Orders.class);
+		DelayedTask<?> task = orders.close(1);
+		transaction.executeWithoutResult((status) -> {
+			CompletableFuture<String> bank = new CompletableFuture<>();
+			shape.pay(orders, bank);
+			bank.complete("paid");
+			status.setRollbackOnly();
+		});
+		assertStaysPending(task);
+		transaction.executeWithoutResult((status) -> {
+			CompletableFuture<String> bank = new CompletableFuture<>();
+			shape.pay(orders, bank);
+			bank.complete("paid");
+			assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+		});
+		await().until(task::isCancelled);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "COMPLETABLE", "PLAIN" })
+	void aFutureThatCompletesAfterTheTransactionCancelsOnlyIfItCommits(Shape shape, TransactionTemplate transaction) {
+		Orders orders = app.bean(Orders.class);
+		DelayedTask<?> task = orders.close(1);
+		CompletableFuture<String> rolledBack = new CompletableFuture<>();
+		CompletableFuture<String> failed = new CompletableFuture<>();
+		CompletableFuture<String> committed = new CompletableFuture<>();
+		transaction.executeWithoutResult((status) -> {
+			shape.pay(orders, rolledBack);
+			status.setRollbackOnly();
+		});
+		transaction.executeWithoutResult((status) -> {
+			shape.pay(orders, failed);
+			shape.pay(orders, committed);
+			failed.completeExceptionally(new IllegalStateException());
+		});
+		rolledBack.complete("paid");
+		assertStaysPending(task);
+		committed.complete("paid");
+		await().until(task::isCancelled);
+	}
+
+	@Test
+	void aFutureThatIsDoneAtItsReturnCancelsLikeANormalReturn(Orders orders, TransactionTemplate transaction) {
+		CompletableFuture<String> done = CompletableFuture.completedFuture("paid");
+		for (Future<String> payment : List.of(done, new PlainFuture(done))) {
+			DelayedTask<?> earlier = orders.close(1);
+			DelayedTask<?> later = transaction.execute((status) -> {
+				orders.payPlain(1, payment);
+				return orders.close(1);
+			});
+			assertThat(earlier.status()).isEqualTo(Status.REPLACED);
+			assertThat(later.status()).isEqualTo(Status.SCHEDULED);
 		}
 	}
 
 	@Test
-	void oneMethodMayCancelOneTaskAndScheduleAnother() {
-		this.runner.run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			orders.close(1);
-			orders.payAfterwards(1);
-			assertThat(pending(context)).isEqualTo(2);
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(calls).containsExactly("pay 1");
-			assertThat(pending(context)).isZero();
-		});
+	void aMethodWithoutAFutureCancelsAfterItsNormalReturn(Orders orders) {
+		orders.close(1);
+		orders.close(2);
+		assertThatIllegalStateException().isThrownBy(() -> orders.fail(1));
+		assertThat(app.pending()).isEqualTo(2);
+		assertThat(orders.pay(1)).isEqualTo("paid");
+		assertThat(app.pending()).isOne();
+		assertThat(orders.pay(1)).as("nothing to cancel").isEqualTo("paid");
+		app.advance(Duration.ofMinutes(30));
+		assertThat(app.calls()).containsExactly("pay 1", "pay 1", "close 2");
 	}
 
 	@Test
-	void theNameMayBelongToALazyBeanOfWhichOnlyTheInterfaceIsKnown() {
-		DelayedContexts.runner(LazyDeadlines.class).withBean(CancelsDeadline.class).run((context) -> {
-			context.getBean(Deadlines.class).arm(1);
-			context.getBean(CancelsDeadline.class).cancel(1);
-			assertThat(pending(context)).isZero();
-		});
+	void cancelsBeforeTheInvocationHoweverItEnds(Orders orders) {
+		orders.close(1);
+		assertThatIllegalStateException().isThrownBy(() -> orders.failAfterwards(1));
+		assertThat(app.calls()).containsExactly("pending 0");
+		orders.close(1);
+		Mono<String> payment = orders.giveUp(1, Mono.error(new IllegalStateException()));
+		assertThat(app.pending()).isZero();
+		assertThatIllegalStateException().isThrownBy(payment::block);
+	}
+
+	@Test
+	void aTransactionalMethodCancelsAfterItsCommitOnly(Orders orders) {
+		orders.close(1);
+		orders.payInTransaction(1, true);
+		assertThat(app.pending()).isOne();
+		assertThatIllegalStateException().isThrownBy(() -> orders.failInTransaction(1));
+		assertThat(app.pending()).isOne();
+		orders.payInTransaction(1, false);
+		assertThat(app.pending()).isZero();
+		assertThat(app.calls()).containsExactly("before commit: 1");
+	}
+
+	@Test
+	void aNullKeyIsAnErrorOfTheCallerAndTheMethodIsNotCalled(Orders orders) {
+		assertThatIllegalArgumentException().isThrownBy(() -> orders.payBoxed(null))
+			.withMessageContaining("must not be null");
+		assertThat(app.calls()).isEmpty();
+	}
+
+	@Test
+	void oneMethodMayCancelOneTaskAndScheduleAnother(Orders orders) {
+		orders.close(1);
+		orders.payAfterwards(1);
+		assertThat(app.pending()).isEqualTo(2);
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactly("pay 1");
+		assertThat(app.pending()).isZero();
+	}
+
+	@Test
+	void theNameMayBelongToALazyBeanOfWhichOnlyTheInterfaceIsKnown(Orders orders, Deadlines deadlines) {
+		deadlines.arm(1);
+		orders.cancelDeadline(1);
+		assertThat(app.pending()).isZero();
+	}
+
+	@Test
+	void aMonoHasCancelledWhenItsValueArrivesAndAFluxOnlyAtItsEnd(Orders orders) {
+		orders.close(1);
+		assertThat(orders.payMono(1, Mono.just("paid")).map((value) -> app.pending()).block()).isZero();
+		orders.close(1);
+		assertThat(orders.payInParts(1, Flux.just("first", "second")).map((part) -> app.pending()).toIterable())
+			.containsExactly(1L, 1L);
+		assertThat(app.pending()).isZero();
+	}
+
+	@Test
+	void cancelsAtEachSubscription(Orders orders) {
+		Mono<String> payment = orders.payMono(1, Mono.just("paid"));
+		for (int i = 0; i < 2; i++) {
+			orders.close(1);
+			payment.block();
+			assertThat(app.pending()).isZero();
+		}
+	}
+
+	@Test
+	void cancelsNothingWhenTheSubscriptionIsCancelled(Orders orders) {
+		orders.close(1);
+		assertThat(orders.payInParts(1, Flux.just("first", "second")).blockFirst()).isEqualTo("first");
+		orders.payMono(1, Mono.never()).subscribe().dispose();
+		assertThat(app.pending()).isOne();
+	}
+
+	private static final class PlainFuture extends FutureTask<String> {
+
+		PlainFuture(CompletableFuture<String> source) {
+			super(() -> "never runs");
+			source.whenComplete((value, error) -> {
+				if (error != null) {
+					setException(error);
+				}
+				else {
+					set(value);
+				}
+			});
+		}
+
 	}
 
 	interface Deadlines {
@@ -284,50 +317,27 @@ class CancelDelayedTests {
 
 	}
 
-	static class CancelsDeadline {
-
-		@CancelDelayed(name = "deadline", key = "#id")
-		public void cancel(long id) {
-		}
-
-	}
-
 	static class Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
-		public void close(long orderId) {
-			calls.add("close " + orderId);
-		}
-
-		@Delayed(delay = "30m", name = "close-later", key = "#orderId")
-		public DelayedTask<Void> closeLater(long orderId) {
+		public DelayedTask<Void> close(long orderId) {
+			app.calls().add("close " + orderId);
 			return DelayedTask.completed(null);
 		}
 
-		@CancelDelayed(name = "close-later", key = "#orderId")
-		public Future<String> payWithin(long orderId, Future<String> payment) {
-			return payment;
-		}
-
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		public DelayedTask<Void> payAndShip(long orderId, DelayedTaskTemplate tasks) {
-			return tasks.enqueue(TaskId.of("ship", orderId), Duration.ofHours(1));
-		}
-
-		@CancelDelayed(name = "close-later", key = "#orderId")
-		public DelayedTask<Void> payLaterAndShip(long orderId, DelayedTaskTemplate tasks) {
-			return tasks.enqueue(TaskId.of("ship", orderId), Duration.ofHours(1));
+		@CancelDelayed(name = "deadline", key = "#id")
+		public void cancelDeadline(long id) {
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public String pay(long orderId) {
-			calls.add("pay " + orderId);
+			app.calls().add("pay " + orderId);
 			return "paid";
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public void payBoxed(@Nullable Long orderId) {
-			calls.add("pay " + orderId);
+			app.calls().add("pay " + orderId);
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
@@ -336,9 +346,14 @@ class CancelDelayedTests {
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId", beforeInvocation = true)
-		public void failAfterwards(long orderId, LongSupplier pending) {
-			calls.add("pending " + pending.getAsLong());
+		public void failAfterwards(long orderId) {
+			app.calls().add("pending " + app.pending());
 			throw new IllegalStateException();
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId", beforeInvocation = true)
+		public Mono<String> giveUp(long orderId, Mono<String> bank) {
+			return bank;
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
@@ -351,20 +366,45 @@ class CancelDelayedTests {
 			return payment;
 		}
 
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Mono<String> payMono(long orderId, Mono<String> bank) {
+			return bank;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Flux<String> payInParts(long orderId, Flux<String> bank) {
+			return bank;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Flowable<String> payInFlow(long orderId, Flowable<String> bank) {
+			return bank;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Publisher<String> payAsPublisher(long orderId, Mono<String> bank) {
+			return bank;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Flow.Publisher<String> payAsFlow(long orderId, Mono<String> bank) {
+			return JdkFlowAdapter.publisherToFlowPublisher(bank);
+		}
+
 		@Delayed("1s")
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public void payAfterwards(long orderId) {
-			calls.add("pay " + orderId);
+			app.calls().add("pay " + orderId);
 		}
 
 		@Transactional
 		@CancelDelayed(name = "close-order", key = "#orderId")
-		public void payInTransaction(long orderId, LongSupplier pending, boolean rollback) {
+		public void payInTransaction(long orderId, boolean rollback) {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 				@Override
 				public void beforeCommit(boolean readOnly) {
-					calls.add("before commit: " + pending.getAsLong());
+					app.calls().add("before commit: " + app.pending());
 				}
 
 			});

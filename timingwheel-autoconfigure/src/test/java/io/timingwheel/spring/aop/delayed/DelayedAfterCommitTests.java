@@ -1,121 +1,96 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.Method;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+/**
+ * {@code afterCommit} of {@code @Delayed}.
+ */
 class DelayedAfterCommitTests {
 
-	private static final List<String> calls = new CopyOnWriteArrayList<>();
+	private static final List<Throwable> uncaught = new ArrayList<>();
 
-	private final ApplicationContextRunner runner = DelayedContexts.runner(TransactionConfiguration.class)
-		.withBean("service", Service.class);
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(TransactionConfiguration.class, Service.class)
+		.with(AsyncUncaughtExceptionHandler.class, () -> (ex, method, arguments) -> uncaught.add(ex));
 
-	@BeforeEach
-	void reset() {
-		calls.clear();
+	@AfterEach
+	void clear() {
+		uncaught.clear();
 	}
 
 	@Test
-	void schedulesOnceTheTransactionHasCommitted() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-				service.run("a");
-				assertThat(pending(context)).isZero();
-				advance(context, Duration.ofSeconds(20));
+	void schedulesOnceTheTransactionHasCommitted(Service service, TransactionTemplate transaction) {
+		transaction.executeWithoutResult((status) -> {
+			service.run("a");
+			assertThat(app.pending()).isZero();
+			app.advanceSeconds(20);
+		});
+		app.advanceSeconds(9);
+		assertThat(app.pending()).isOne();
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactly("a");
+	}
+
+	@Test
+	void schedulesNothingAfterARollback(Service service, TransactionTemplate transaction) {
+		DelayedTask<String> task = transaction.execute((status) -> {
+			service.run("a");
+			status.setRollbackOnly();
+			return service.result("k", "b");
+		});
+		assertThat(app.pending()).isZero();
+		assertThat(task.status()).isEqualTo(Status.CANCELLED);
+		assertThat(task.isCancelled()).isTrue();
+	}
+
+	@Test
+	void schedulesNothingAfterARollbackToASavepoint(Service service, TransactionTemplate transaction) {
+		DelayedTask<String> inner = transaction.execute((outer) -> {
+			service.run("before");
+			Object savepoint = outer.createSavepoint();
+			DelayedTask<String> result = service.result("k", "within");
+			outer.rollbackToSavepoint(savepoint);
+			service.run("after");
+			return result;
+		});
+		assertThat(inner.status()).isEqualTo(Status.CANCELLED);
+		app.advanceSeconds(10);
+		assertThat(app.calls()).containsExactlyInAnyOrder("before", "after");
+	}
+
+	@Test
+	void schedulesAlsoAfterTheCommitAndWhenAnotherSynchronizationFails(Service service,
+			TransactionTemplate transaction) {
+		transaction.executeWithoutResult((status) -> afterCommit(() -> service.run("a")));
+		assertThat(app.pending()).isOne();
+		assertThatIllegalStateException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+			afterCommit(() -> {
+				throw new IllegalStateException();
 			});
-			assertThat(pending(context)).isOne();
-			advance(context, Duration.ofSeconds(9));
-			assertThat(pending(context)).isOne();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(calls).containsExactly("a");
-		});
-	}
-
-	@Test
-	void schedulesNothingAfterARollback() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTask<String> task = context.getBean(TransactionTemplate.class).execute((status) -> {
-				service.run("a");
-				status.setRollbackOnly();
-				return service.result("k", "b");
-			});
-			assertThat(pending(context)).isZero();
-			assertThat(task.isCancelled()).isTrue();
-			assertThat(task.status()).isEqualTo(Status.CANCELLED);
-			advanceAndAwait(context, Duration.ofSeconds(20));
-			assertThat(calls).isEmpty();
-		});
-	}
-
-	@Test
-	void schedulesNothingAfterARollbackToASavepoint() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTask<String> inner = context.getBean(TransactionTemplate.class).execute((outer) -> {
-				service.run("before");
-				Object savepoint = outer.createSavepoint();
-				DelayedTask<String> result = service.result("k", "within");
-				outer.rollbackToSavepoint(savepoint);
-				service.run("after");
-				return result;
-			});
-			assertThat(inner.status()).isEqualTo(Status.CANCELLED);
-			assertThat(pending(context)).isEqualTo(2);
-			advanceAndAwait(context, Duration.ofSeconds(11));
-			assertThat(calls).containsExactlyInAnyOrder("before", "after");
-		});
-	}
-
-	@Test
-	void schedulesAlsoWhenAnotherSynchronizationFailsAfterTheCommit() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			assertThatIllegalStateException()
-				.isThrownBy(() -> context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-					afterCommit(() -> {
-						throw new IllegalStateException();
-					});
-					service.run("a");
-				}));
-			assertThat(pending(context)).isOne();
-		});
-	}
-
-	@Test
-	void schedulesAlsoWhenCalledAfterTheCommit() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			context.getBean(TransactionTemplate.class)
-				.executeWithoutResult((status) -> afterCommit(() -> service.run("a")));
-			assertThat(pending(context)).isOne();
-		});
+			service.run("b");
+		}));
+		assertThat(app.pending()).isEqualTo(2);
 	}
 
 	private static void afterCommit(Runnable action) {
@@ -130,101 +105,63 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void schedulesAtOnceWithoutATransaction() {
-		this.runner.run((context) -> {
-			context.getBean(Service.class).run("a");
-			assertThat(pending(context)).isOne();
-		});
-	}
-
-	@Test
-	void doesNotWaitWithoutTheAttribute() {
-		this.runner.run((context) -> context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-			context.getBean(Service.class).atOnce();
-			assertThat(pending(context)).isOne();
+	void schedulesAtOnceWithoutATransactionOrWithoutTheAttribute(Service service, TransactionTemplate transaction) {
+		service.run("a");
+		assertThat(app.pending()).isOne();
+		transaction.executeWithoutResult((status) -> {
+			service.atOnce();
+			assertThat(app.pending()).isEqualTo(2);
 			status.setRollbackOnly();
-		}));
-	}
-
-	@Test
-	void theCallerHasTheResultBeforeTheCommit() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTask<String> task = context.getBean(TransactionTemplate.class).execute((status) -> {
-				DelayedTask<String> result = service.result("k", "b");
-				assertThat(result.status()).isEqualTo(Status.SCHEDULED);
-				return result;
-			});
-			advanceAndAwait(context, Duration.ofSeconds(11));
-			assertThat(task.get()).isEqualTo("b");
 		});
+		assertThat(app.pending()).isEqualTo(2);
 	}
 
 	@Test
-	void cancellingBeforeTheCommitSchedulesNothingAndIsCounted() {
-		this.runner.run((context) -> {
-			context.getBean(TransactionTemplate.class)
-				.executeWithoutResult(
-						(status) -> assertThat(context.getBean(Service.class).result("k", "b").cancel(false)).isTrue());
-			assertThat(pending(context)).isZero();
-			assertThat(counts(context, "service.result").cancelled()).isOne();
+	void theCallerHasTheResultBeforeTheCommitAndMayCancelIt(Service service, TransactionTemplate transaction) {
+		DelayedTask<String> task = transaction.execute((status) -> {
+			assertThat(service.result("cancelled", "a").cancel(false)).isTrue();
+			DelayedTask<String> result = service.result("k", "b");
+			assertThat(result.status()).isEqualTo(Status.SCHEDULED);
+			return result;
 		});
+		assertThat(app.pending()).isOne();
+		assertThat(app.counts("service.result").cancelled()).isOne();
+		app.advanceSeconds(10);
+		assertThat(task.completion()).isCompletedWithValue("b");
 	}
 
 	@Test
-	void keepFollowsThePendingTask() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.kept("k", "first");
-			DelayedTask<String> second = context.getBean(TransactionTemplate.class)
-				.execute((status) -> service.kept("k", "second"));
-			advanceAndAwait(context, Duration.ofSeconds(11));
-			assertThat(second.get()).isEqualTo("first");
-		});
+	void keepFollowsThePendingTask(Service service, TransactionTemplate transaction) {
+		service.kept("k", "first");
+		DelayedTask<String> second = transaction.execute((status) -> service.kept("k", "second"));
+		app.advanceSeconds(10);
+		assertThat(second.completion()).isCompletedWithValue("first");
 	}
 
 	@Test
-	void aRejectionAfterTheCommitDoesNotFailTheTransaction() {
-		Handler handler = new Handler();
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
-			Service service = context.getBean(Service.class);
+	void aRejectionAfterTheCommitDoesNotFailTheTransaction(Service service, TransactionTemplate transaction) {
+		service.rejected("k");
+		DelayedTask<String> second = transaction.execute((status) -> {
 			service.rejected("k");
-			DelayedTask<String> second = context.getBean(TransactionTemplate.class).execute((status) -> {
-				service.rejected("k");
-				return service.rejectedResult("k");
-			});
-			assertThat(handler.errors).hasSize(1).first().isInstanceOf(DuplicateTaskException.class);
-			assertThat(second.status()).isEqualTo(Status.SCHEDULED);
-			DelayedTask<String> third = context.getBean(TransactionTemplate.class)
-				.execute((status) -> service.rejectedResult("k"));
-			assertThat(third.status()).isEqualTo(Status.FAILED);
-			assertThat(counts(context, "service.rejected").pending()).isOne();
+			return service.rejectedResult("k");
 		});
+		assertThat(uncaught).singleElement().isInstanceOf(DuplicateTaskException.class);
+		assertThat(second.status()).isEqualTo(Status.SCHEDULED);
+		DelayedTask<String> third = transaction.execute((status) -> service.rejectedResult("k"));
+		assertThat(third.status()).isEqualTo(Status.FAILED);
 	}
 
 	@Test
-	void errorsOfTheCallReachTheCallerAtOnce() {
-		this.runner.run((context) -> context.getBean(TransactionTemplate.class)
-			.executeWithoutResult((status) -> assertThatIllegalArgumentException()
-				.isThrownBy(() -> context.getBean(Service.class).result(null, "b"))));
-	}
-
-	static class Handler implements AsyncUncaughtExceptionHandler {
-
-		private final List<Throwable> errors = new CopyOnWriteArrayList<>();
-
-		@Override
-		public void handleUncaughtException(Throwable ex, Method method, @Nullable Object... params) {
-			this.errors.add(ex);
-		}
-
+	void errorsOfTheCallReachTheCallerAtOnce(Service service, TransactionTemplate transaction) {
+		transaction.executeWithoutResult(
+				(status) -> assertThatIllegalArgumentException().isThrownBy(() -> service.result(null, "b")));
 	}
 
 	static class Service {
 
 		@Delayed(delay = "10s", afterCommit = true)
 		public void run(String call) {
-			calls.add(call);
+			app.calls().add(call);
 		}
 
 		@Delayed("10s")

@@ -4,35 +4,49 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.micrometer.context.ContextRegistry;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.TaskExecutor;
+import org.springframework.scheduling.concurrent.ConcurrentTaskExecutor;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.concurrent.DelegatingSecurityContextExecutor;
+import org.springframework.security.concurrent.DelegatingSecurityContextExecutorService;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextImpl;
+import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecutor;
+import org.springframework.util.Assert;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * What a body sees of the context of its caller: thread locals by a {@code TaskDecorator}
+ * or by Micrometer, and the security context by the executors of Spring Security.
+ */
 class DelayedContextPropagationTests {
 
 	private static final ThreadLocal<@Nullable Object> tenant = new ThreadLocal<>();
@@ -41,210 +55,10 @@ class DelayedContextPropagationTests {
 
 	private static final List<@Nullable Object> seen = new CopyOnWriteArrayList<>();
 
-	private final ApplicationContextRunner runner = DelayedContexts.runner().withBean("service", Service.class);
-
-	@BeforeEach
-	void reset() {
-		seen.clear();
-	}
-
-	@AfterEach
-	void clear() {
-		tenant.remove();
-		inheritable.remove();
-	}
-
-	@Test
-	void aTaskDecoratorSeesTheCallingThread() {
-		this.runner.withBean(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant).run((context) -> {
-			tenant.set("acme");
-			context.getBean(Service.class).tenant();
-			tenant.set("other");
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(seen).containsExactly("acme");
-		});
-	}
-
-	@Test
-	void aReplacementBringsItsOwnContext() {
-		this.runner.withBean(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant).run((context) -> {
-			tenant.set("acme");
-			context.getBean(Service.class).keyed("k");
-			tenant.set("other");
-			context.getBean(Service.class).keyed("k");
-			tenant.remove();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(seen).containsExactly("other");
-		});
-	}
-
-	@Test
-	void theTemplatesTasksAreDecoratedToo() {
-		this.runner.withBean(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant).run((context) -> {
-			tenant.set("acme");
-			DelayedTask<?> task = context.getBean(DelayedTaskTemplate.class)
-				.task(() -> tenant.get())
-				.every(Duration.ofSeconds(1));
-			context.getBean(DelayedTaskTemplate.class).task(() -> seen.add(tenant.get())).every(Duration.ofSeconds(1));
-			tenant.remove();
-			advanceAndAwait(context, Duration.ofSeconds(1));
-			advanceAndAwait(context, Duration.ofSeconds(1));
-			assertThat(seen).containsExactly("acme", "acme");
-			assertThat(task.isDone()).isFalse();
-		});
-	}
-
-	@Test
-	void severalDecoratorsActInTheirOrder() {
-		this.runner.withBean("first", TaskDecorator.class, () -> (task) -> () -> {
-			seen.add("first");
-			task.run();
-		}).withBean("second", TaskDecorator.class, () -> (task) -> () -> {
-			seen.add("second");
-			task.run();
-		}).run((context) -> {
-			context.getBean(Service.class).tenant();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertThat(seen).contains("first", "second").endsWith((Object) null);
-		});
-	}
-
-	@Test
-	void aDecoratorThatDropsTheTaskCancelsIt() {
-		withUndecoratedExecutor().withBean(TaskDecorator.class, () -> (task) -> () -> {
-		}).run((context) -> {
-			DelayedTask<String> task = context.getBean(Service.class).result();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			await().until(() -> task.status() == DelayedTask.Status.CANCELLED);
-		});
-	}
-
-	@Test
-	void aDecoratorThatFailsFailsTheTask() {
-		withUndecoratedExecutor().withBean(TaskDecorator.class, () -> (task) -> () -> {
-			throw new IllegalStateException("decorator");
-		}).run((context) -> {
-			DelayedTask<String> task = context.getBean(Service.class).result();
-			context.getBean(Service.class).tenant();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			await().until(() -> task.status() == DelayedTask.Status.FAILED);
-			assertThat(counts(context, "service.tenant").failed()).isOne();
-		});
-	}
-
-	@Test
-	void aDecoratorThatThrowsWithoutAContextFailsTheTaskOnce() {
-		AtomicInteger calls = new AtomicInteger();
-		this.runner.withBean(TaskDecorator.class, () -> (task) -> {
-			calls.incrementAndGet();
-			if (tenant.get() == null) {
-				throw new IllegalStateException("No tenant");
-			}
-			return task;
-		}).run((context) -> {
-			tenant.set("acme");
-			DelayedTask<String> task = context.getBean(Service.class).result();
-			tenant.remove();
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			await().until(task::isDone);
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
-				.withStackTraceContaining("No tenant");
-			advance(context, Duration.ofMinutes(1));
-			assertThat(calls).hasValue(2);
-			assertThat(counts(context, "service.result").failed()).isOne();
-			assertThat(pending(context)).isZero();
-		});
-	}
-
-	@Test
-	void propagateContextCarriesThreadLocals() {
-		ContextRegistry.getInstance().registerThreadLocalAccessor("tenant", tenant::get, tenant::set, tenant::remove);
-		try {
-			this.runner.withPropertyValues("spring.task.execution.propagate-context=true").run((context) -> {
-				tenant.set("acme");
-				context.getBean(Service.class).tenant();
-				tenant.set("other");
-				// The thread that advances the wheel has a context, but not the caller's.
-				advanceAndAwait(context, Duration.ofSeconds(2));
-				assertThat(seen).containsExactly("acme");
-			});
-		}
-		finally {
-			ContextRegistry.getInstance().removeThreadLocalAccessor("tenant");
-		}
-	}
-
-	@Test
-	void nothingOfTheFirstCallerLeaksIntoTheWheelsThreads() {
-		DelayedContexts.realTimeRunner()
-			.withBean("service", DirectService.class)
-			.withBean("direct", Executor.class, () -> Runnable::run)
-			.run((context) -> {
-				inheritable.set("first caller");
-				context.getBean(DirectService.class).inheritable();
-				await().untilAsserted(() -> assertThat(seen).hasSize(1));
-				assertThat(seen).containsExactly((Object) null);
-			});
-	}
-
-	@Test
-	void nothingIsRetainedAfterTheEndOrACancel() {
-		this.runner.withBean(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant).run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			WeakReference<Object> context1 = new WeakReference<>(setTenant());
-			WeakReference<Object> ran = new WeakReference<>(new Object());
-			service.hold("a", ran.get());
-			WeakReference<Object> cancelled = new WeakReference<>(new Object());
-			service.hold("b", cancelled.get());
-			WeakReference<Object> replaced = new WeakReference<>(new Object());
-			service.hold("c", replaced.get());
-			DelayedTask<?> handle = template.find(TaskId.of("service.hold", "b")).orElseThrow();
-			tenant.remove();
-			template.cancel(TaskId.of("service.hold", "b"));
-			service.hold("c", null);
-			assertCollected(cancelled);
-			assertCollected(replaced);
-			advanceAndAwait(context, Duration.ofSeconds(2));
-			assertCollected(ran);
-			assertCollected(context1);
-			assertThat(handle.isCancelled()).isTrue();
-		});
-	}
-
-	@Test
-	void aCancelFreesATaskThatWaitsInTheQueueOfAnExecutor() {
-		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
-			Service service = context.getBean(Service.class);
-			AtomicBoolean release = new AtomicBoolean();
-			service.block(release);
-			WeakReference<Object> cancelled = new WeakReference<>(new Object());
-			service.hold("a", cancelled.get());
-			advance(context, Duration.ofSeconds(2));
-			assertThat(context.getBean(DelayedTaskTemplate.class).cancel(TaskId.of("service.hold", "a"))).isTrue();
-			assertCollected(cancelled);
-			release.set(true);
-			awaitIdle(context);
-		});
-	}
-
-	private ApplicationContextRunner withUndecoratedExecutor() {
-		return this.runner.withBean("applicationTaskExecutor", TaskExecutor.class,
-				() -> new SimpleAsyncTaskExecutor("task-"));
-	}
-
-	private static Object setTenant() {
-		Object value = new Object();
-		tenant.set(value);
-		return value;
-	}
-
-	private static void assertCollected(WeakReference<?> reference) {
-		await().untilAsserted(() -> {
-			System.gc();
-			assertThat(reference.get()).isNull();
-		});
-	}
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Service.class)
+		.withExecutors()
+		.with(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant);
 
 	private static Runnable withTenant(Runnable task) {
 		Object captured = tenant.get();
@@ -260,6 +74,250 @@ class DelayedContextPropagationTests {
 		};
 	}
 
+	@BeforeEach
+	void reset() {
+		seen.clear();
+	}
+
+	@AfterEach
+	void clear() {
+		tenant.remove();
+		inheritable.remove();
+		SecurityContextHolder.clearContext();
+	}
+
+	private static void run(VirtualApplication application) {
+		application.advanceSeconds(1);
+		application.awaitIdle();
+	}
+
+	@Test
+	void aTaskDecoratorSeesTheThreadOfTheLastCall(Service service) {
+		tenant.set("acme");
+		service.tenant();
+		service.keyed("k");
+		tenant.set("other");
+		service.keyed("k");
+		tenant.remove();
+		run(app);
+		assertThat(seen).containsExactlyInAnyOrder("acme", "other");
+	}
+
+	@Test
+	void eachRunOfATaskOfTheTemplateIsDecorated() {
+		tenant.set("acme");
+		app.tasks().task(() -> seen.add(tenant.get())).every(Duration.ofSeconds(1));
+		tenant.remove();
+		run(app);
+		run(app);
+		assertThat(seen).containsExactly("acme", "acme");
+	}
+
+	@Test
+	void severalDecoratorsActAroundTheBody() {
+		try (VirtualApplication application = VirtualApplication.of(Service.class)
+			.with("first", TaskDecorator.class, () -> (task) -> noting("first", task))
+			.with("second", TaskDecorator.class, () -> (task) -> noting("second", task))) {
+			application.bean(Service.class).tenant();
+			run(application);
+			assertThat(seen).contains("first", "second").endsWith((Object) null).hasSize(3);
+		}
+	}
+
+	private static Runnable noting(String name, Runnable task) {
+		return () -> {
+			seen.add(name);
+			task.run();
+		};
+	}
+
+	@Test
+	void aDecoratorThatDropsTheTaskCancelsIt() {
+		assertEnds(Status.CANCELLED, withUndecoratedExecutor((task) -> () -> {
+		}));
+	}
+
+	@Test
+	void aDecoratorThatFailsFailsTheTask() {
+		assertEnds(Status.FAILED, withUndecoratedExecutor((task) -> () -> {
+			throw new IllegalStateException("decorator");
+		}));
+	}
+
+	@Test
+	void aDecoratorThatThrowsWithoutAContextFailsTheTaskOnce() {
+		AtomicInteger calls = new AtomicInteger();
+		tenant.set("acme");
+		TaskDecorator decorator = (task) -> {
+			calls.incrementAndGet();
+			Assert.state(tenant.get() != null, "No tenant");
+			return task;
+		};
+		// Spring Boot's executor decorates the task again when it is handed over.
+		assertEnds(Status.FAILED,
+				VirtualApplication.of(Service.class).withExecutors().with(TaskDecorator.class, () -> decorator));
+		assertThat(calls).hasValue(2);
+	}
+
+	private static VirtualApplication withUndecoratedExecutor(TaskDecorator decorator) {
+		return VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("applicationTaskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("task-"))
+			.with(TaskDecorator.class, () -> decorator);
+	}
+
+	private static void assertEnds(Status status, VirtualApplication application) {
+		try (application) {
+			DelayedTask<String> task = application.bean(Service.class).result();
+			tenant.remove();
+			run(application);
+			await().until(() -> task.status() == status);
+			application.advance(Duration.ofMinutes(1));
+			assertThat(application.pending()).isZero();
+		}
+	}
+
+	@Test
+	void propagateContextCarriesThreadLocals() {
+		ContextRegistry.getInstance().registerThreadLocalAccessor("tenant", tenant::get, tenant::set, tenant::remove);
+		try (VirtualApplication application = VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("spring.task.execution.propagate-context=true")) {
+			tenant.set("acme");
+			application.bean(Service.class).tenant();
+			// The thread that advances the wheel has a context, but not the caller's.
+			tenant.set("other");
+			run(application);
+			assertThat(seen).containsExactly("acme");
+		}
+		finally {
+			ContextRegistry.getInstance().removeThreadLocalAccessor("tenant");
+		}
+	}
+
+	@Test
+	void nothingOfTheFirstCallerLeaksIntoTheWheelsThreads() {
+		DelayedContexts.realTimeRunner()
+			.withBean("service", DirectService.class)
+			.withBean("direct", Executor.class, () -> Runnable::run)
+			.run((context) -> {
+				inheritable.set("first caller");
+				context.getBean(DirectService.class).inheritable();
+				await().untilAsserted(() -> assertThat(seen).containsExactly((Object) null));
+			});
+	}
+
+	@Test
+	void nothingIsRetainedAfterTheEndOrACancel(Service service) {
+		TaskId cancelledId = TaskId.of("service.hold", "cancelled");
+		WeakReference<?> decorated = held((value) -> tenant.set(value));
+		WeakReference<?> ran = held((value) -> service.hold("ran", value));
+		WeakReference<?> cancelled = held((value) -> service.hold("cancelled", value));
+		WeakReference<?> replaced = held((value) -> service.hold("replaced", value));
+		DelayedTask<?> handle = app.tasks().find(cancelledId).orElseThrow();
+		tenant.remove();
+		app.tasks().cancel(cancelledId);
+		service.hold("replaced", null);
+		assertCollected(cancelled);
+		assertCollected(replaced);
+		run(app);
+		assertCollected(ran);
+		assertCollected(decorated);
+		assertThat(handle.isCancelled()).isTrue();
+	}
+
+	@Test
+	void aCancelFreesATaskThatWaitsInTheQueueOfAnExecutor() throws Exception {
+		try (VirtualApplication application = VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("spring.task.execution.pool.core-size=1")) {
+			Service service = application.bean(Service.class);
+			CountDownLatch release = new CountDownLatch(1);
+			service.block(release);
+			WeakReference<?> cancelled = held((value) -> service.hold("a", value));
+			application.advanceSeconds(1);
+			assertThat(application.tasks().cancel(TaskId.of("service.hold", "a"))).isTrue();
+			assertCollected(cancelled);
+			release.countDown();
+			application.awaitIdle();
+		}
+	}
+
+	private static WeakReference<?> held(Consumer<Object> holder) {
+		Object value = new Object();
+		holder.accept(value);
+		return new WeakReference<>(value);
+	}
+
+	private static void assertCollected(WeakReference<?> reference) {
+		await().untilAsserted(() -> {
+			System.gc();
+			assertThat(reference.get()).isNull();
+		});
+	}
+
+	static List<Executor> securityExecutors() {
+		AsyncTaskExecutor delegate = new SimpleAsyncTaskExecutor();
+		DelegatingSecurityContextAsyncTaskExecutor usual = new DelegatingSecurityContextAsyncTaskExecutor(delegate);
+		return List.of(usual, new DelegatingSecurityContextExecutor(delegate),
+				(Executor) new ProxyFactory(usual).getProxy(), new ConcurrentTaskExecutor(
+						new DelegatingSecurityContextExecutorService(Executors.newSingleThreadExecutor())));
+	}
+
+	@ParameterizedTest
+	@MethodSource("securityExecutors")
+	void theBodyRunsWithTheSecurityContextOfTheLastCaller(Executor executor) {
+		try (VirtualApplication application = secured(executor)) {
+			Service service = application.bean(Service.class);
+			login("ada");
+			service.user("k");
+			service.user("l");
+			application.tasks().task(() -> seen.add(user())).every(Duration.ofSeconds(1));
+			login("eve");
+			service.user("k");
+			SecurityContextHolder.clearContext();
+			service.user("m");
+			login("somebody else");
+			run(application);
+			assertThat(seen).containsExactlyInAnyOrder("ada", "ada", "eve", null);
+			run(application);
+			assertThat(seen).hasSize(5).last().isEqualTo("ada");
+			assertThat(user()).isEqualTo("somebody else");
+		}
+	}
+
+	@Test
+	void aSecurityContextThatWasGivenToTheExecutorHasPriorityAndAnOrdinaryExecutorHasNone() {
+		for (Executor executor : List.of(new SimpleAsyncTaskExecutor(),
+				new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor(), contextOf("system")))) {
+			try (VirtualApplication application = secured(executor)) {
+				login("ada");
+				application.bean(Service.class).user("k");
+				run(application);
+			}
+		}
+		assertThat(seen).containsExactly(null, "system");
+	}
+
+	private static VirtualApplication secured(Executor executor) {
+		return VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("applicationTaskExecutor", Executor.class, () -> executor);
+	}
+
+	private static void login(String name) {
+		SecurityContextHolder.setContext(contextOf(name));
+	}
+
+	private static SecurityContext contextOf(String name) {
+		return new SecurityContextImpl(new TestingAuthenticationToken(name, "secret"));
+	}
+
+	private static @Nullable String user() {
+		Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+		return (authentication != null) ? authentication.getName() : null;
+	}
+
 	static class Service {
 
 		@Delayed("1s")
@@ -272,6 +330,11 @@ class DelayedContextPropagationTests {
 			seen.add(tenant.get());
 		}
 
+		@Delayed(delay = "1s", key = "#key")
+		public void user(String key) {
+			seen.add(DelayedContextPropagationTests.user());
+		}
+
 		@Delayed("1s")
 		public DelayedTask<String> result() {
 			return DelayedTask.completed("result");
@@ -282,10 +345,8 @@ class DelayedContextPropagationTests {
 		}
 
 		@Delayed("1s")
-		public void block(AtomicBoolean release) {
-			while (!release.get()) {
-				Thread.onSpinWait();
-			}
+		public void block(CountDownLatch release) throws Exception {
+			release.await();
 		}
 
 	}

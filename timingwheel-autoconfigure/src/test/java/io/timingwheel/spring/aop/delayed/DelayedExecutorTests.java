@@ -10,102 +10,47 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.DelayedTask;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
-import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * Which executor runs a body, and that no executor stops the wheel.
+ */
 class DelayedExecutorTests {
 
 	private static final List<String> threads = new CopyOnWriteArrayList<>();
 
-	private static volatile CountDownLatch release = new CountDownLatch(1);
-
-	private final ApplicationContextRunner runner = DelayedContexts.runner();
-
 	@BeforeEach
 	void reset() {
 		threads.clear();
-		release = new CountDownLatch(1);
 	}
 
-	@ParameterizedTest
-	@CsvSource(textBlock = """
-			force, task-,  taskExecutor
-			auto,  mine-,  mine
-			auto,  taskExecutor-, mine taskExecutor
-			""")
-	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatName(String mode, String prefix,
-			String beans) {
-		ApplicationContextRunner executors = this.runner.withPropertyValues("spring.task.execution.mode=" + mode)
-			.withBean("service", Service.class);
-		for (String bean : beans.split(" ")) {
-			executors = executors.withBean(bean, TaskExecutor.class, () -> new SimpleAsyncTaskExecutor(bean + "-"));
-		}
-		executors.run((context) -> assertRunsOn(context, prefix));
+	private static VirtualApplication application(Class<?>... beans) {
+		return VirtualApplication.of(beans).withExecutors();
 	}
 
-	@Test
-	void aPoolThatIsNoBeanComesLast() {
-		this.runner.withBean("mine", Executor.class, () -> Runnable::run)
-			.withBean("service", Service.class)
-			.run((context) -> {
-				assertRunsOn(context, "delayed-");
-				assertThat(context.getBeansOfType(Executor.class)).containsOnlyKeys("mine");
-			});
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
-	void aSchedulerOfTheApplicationRunsNoBodies(String beanName) {
-		ApplicationContextRunner schedulers = this.runner
-			.withBean(beanName, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
-			.withBean("service", Service.class);
-		schedulers.run((context) -> assertRunsOn(context, "delayed-"));
-		threads.clear();
-		schedulers.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
-			.run((context) -> assertRunsOn(context, "mine-"));
-	}
-
-	@Test
-	void aSchedulerThatItsTypeHidesRunsNoBodies() {
-		this.runner.withBean("mine", TaskExecutor.class, DelayedExecutorTests::scheduler)
-			.withBean("service", Service.class)
-			.run((context) -> assertRunsOn(context, "delayed-"));
-	}
-
-	@Test
-	void aSchedulerThatIsNamedRunsBodies() {
-		this.runner.withBean("slow", ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
-			.withBean("first", SimpleAsyncTaskScheduler.class, SimpleAsyncTaskScheduler::new)
-			.withBean("service", NamedService.class)
-			.run((context) -> {
-				context.getBean(NamedService.class).qualified();
-				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
-				assertThat(threads).singleElement().asString().startsWith("scheduler-");
-			});
+	private static TaskExecutor named(String name) {
+		return new SimpleAsyncTaskExecutor(name + "-");
 	}
 
 	private static ThreadPoolTaskScheduler scheduler() {
@@ -114,44 +59,80 @@ class DelayedExecutorTests {
 		return scheduler;
 	}
 
+	private static void run(VirtualApplication application, Runnable... calls) {
+		Stream.of(calls).forEach(Runnable::run);
+		application.advanceSeconds(1);
+		application.awaitIdle();
+	}
+
+	private static void assertRunsOn(String prefix, VirtualApplication application) {
+		try (application) {
+			run(application, application.bean(Service.class)::run);
+			assertThat(threads).singleElement().asString().startsWith(prefix);
+		}
+		threads.clear();
+	}
+
 	@Test
-	void theAnnotationNamesABeanOrAQualifier() {
-		this.runner.withUserConfiguration(NamedExecutors.class)
-			.withBean("service", NamedService.class)
-			.run((context) -> {
-				NamedService service = context.getBean(NamedService.class);
-				service.named();
-				service.qualified();
-				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
-				assertThat(threads).hasSize(2)
-					.anyMatch((name) -> name.startsWith("first-"))
-					.anyMatch((name) -> name.startsWith("second-"));
-			});
+	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatNameElseAPoolThatIsNoBean() {
+		assertRunsOn("task-",
+				application(Service.class).with("spring.task.execution.mode=force")
+					.with("taskExecutor", TaskExecutor.class, () -> named("other")));
+		assertRunsOn("mine-", application(Service.class).with("mine", TaskExecutor.class, () -> named("mine")));
+		assertRunsOn("named-",
+				application(Service.class).with("mine", TaskExecutor.class, () -> named("mine"))
+					.with("taskExecutor", TaskExecutor.class, () -> named("named")));
+		assertRunsOn("delayed-", application(Service.class).with("mine", Executor.class, () -> Runnable::run));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
+	void aSchedulerOfTheApplicationRunsNoBodies(String name) {
+		assertRunsOn("delayed-", application(Service.class).with(name, ThreadPoolTaskScheduler.class,
+				DelayedExecutorTests::scheduler));
+		assertRunsOn("mine-",
+				application(Service.class).with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
+					.with("mine", TaskExecutor.class, () -> named("mine")));
+	}
+
+	@Test
+	void aSchedulerThatItsTypeHidesRunsNoBodies() {
+		assertRunsOn("delayed-",
+				application(Service.class).with("mine", TaskExecutor.class, DelayedExecutorTests::scheduler));
+	}
+
+	@Test
+	void theAnnotationNamesABeanOrAQualifierAndMayNameAScheduler() {
+		try (VirtualApplication application = application(NamedExecutors.class, NamedService.class)) {
+			NamedService service = application.bean(NamedService.class);
+			run(application, service::named, service::qualified, service::onScheduler);
+			assertThat(threads).hasSize(3)
+				.anyMatch((name) -> name.startsWith("first-"))
+				.anyMatch((name) -> name.startsWith("second-"))
+				.anyMatch((name) -> name.startsWith("scheduler-"));
+		}
 	}
 
 	@Test
 	void theTemplateTakesNamesAndExecutors() {
-		this.runner.withUserConfiguration(NamedExecutors.class).run((context) -> {
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			template.task(() -> threads.add(Thread.currentThread().getName())).executor("first").after(Duration.ZERO);
-			template.task(() -> threads.add(Thread.currentThread().getName()))
-				.executor(new SimpleAsyncTaskExecutor("given-"))
-				.after(Duration.ZERO);
-			DelayedContexts.advanceAndAwait(context, Duration.ofMillis(1));
+		try (VirtualApplication application = application(NamedExecutors.class)) {
+			Runnable body = () -> threads.add(Thread.currentThread().getName());
+			application.tasks().task(body).executor("first").after(Duration.ZERO);
+			application.tasks().task(body).executor(named("given")).after(Duration.ZERO);
+			run(application);
 			assertThat(threads).hasSize(2)
 				.anyMatch((name) -> name.startsWith("first-"))
 				.anyMatch((name) -> name.startsWith("given-"));
-		});
+		}
 	}
 
-	@ParameterizedTest
-	@MethodSource
-	void anExecutorThatBlocksItsCallerNeverStopsTheDriver(Executor executor) {
-		DelayedContexts.realTimeRunner(NamedExecutors.class)
-			.withPropertyValues("spring.task.execution.mode=force")
-			.withBean("throttled", Executor.class, () -> executor)
-			.withBean("blocking", BlockingService.class)
-			.run(this::assertOthersStayOnTime);
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21)
+	void bodiesRunOnVirtualThreads() {
+		try (VirtualApplication application = application(Service.class).with("spring.threads.virtual.enabled=true")) {
+			run(application, application.bean(Service.class)::thread);
+			assertThat(threads).singleElement().asString().startsWith("VirtualThread");
+		}
 	}
 
 	static Stream<Executor> anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
@@ -165,91 +146,68 @@ class DelayedExecutorTests {
 	private static ThreadPoolTaskExecutor smallPool() {
 		ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
 		executor.setThreadNamePrefix("throttled-");
-		executor.setCorePoolSize(1);
 		executor.setMaxPoolSize(1);
 		executor.setQueueCapacity(0);
 		return executor;
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void anExecutorThatBlocksItsCallerNeverStopsTheDriver(Executor executor) {
+		assertOthersStayOnTime(application(BlockingService.class).with("spring.task.execution.mode=force")
+			.with("throttled", Executor.class, () -> executor));
+	}
+
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
 	void theConcurrencyLimitOfTheApplicationTaskExecutorNeverStopsTheDriver() {
-		DelayedContexts.realTimeRunner()
-			.withPropertyValues("spring.threads.virtual.enabled=true",
-					"spring.task.execution.simple.concurrency-limit=1")
-			.withBean("blocking", DefaultBlockingService.class)
-			.run((context) -> {
-				for (int i = 0; i < 5; i++) {
-					context.getBean(DefaultBlockingService.class).block();
-				}
-				await().until(() -> !threads.isEmpty());
-				context.getBean(DelayedTaskTemplate.class)
+		assertOthersStayOnTime(application(BlockingService.class, NamedExecutors.class)
+			.with("spring.threads.virtual.enabled=true", "spring.task.execution.simple.concurrency-limit=1",
+					"blocking-executor=applicationTaskExecutor", "spring.task.execution.mode=force"));
+	}
+
+	private static void assertOthersStayOnTime(VirtualApplication application) {
+		try (application) {
+			BlockingService service = application.bean(BlockingService.class);
+			CountDownLatch release = new CountDownLatch(1);
+			for (int i = 0; i < 5; i++) {
+				service.block(release);
+			}
+			application.advanceSeconds(1);
+			await().until(() -> !threads.isEmpty());
+			for (int i = 0; i < 20; i++) {
+				DelayedTask<String> other = application.tasks()
 					.task(() -> "on time")
-					.executor(new SimpleAsyncTaskExecutor())
-					.after(Duration.ofMillis(10))
-					.get(60, TimeUnit.SECONDS);
-				assertThat(threads).hasSize(1);
-				release.countDown();
-				await().until(() -> threads.size() == 5);
-				DelayedContexts.awaitIdle(context);
-			});
+					.executor(named("other"))
+					.after(Duration.ofMillis(10));
+				application.advance(Duration.ofMillis(10));
+				assertThat(other.completion()).succeedsWithin(60, TimeUnit.SECONDS);
+			}
+			assertThat(threads).hasSizeLessThan(5);
+			release.countDown();
+			await().until(() -> threads.size() == 5);
+			application.awaitIdle();
+		}
 	}
 
 	@Test
 	void aRefusedTaskIsNotLost() {
-		this.runner.withBean("throttled", Executor.class, DelayedExecutorTests::smallPool)
-			.withBean("blocking", BlockingService.class)
-			.run((context) -> {
-				BlockingService service = context.getBean(BlockingService.class);
-				for (int i = 0; i < 5; i++) {
-					service.block();
-				}
-				DelayedContexts.advance(context, Duration.ofSeconds(1));
-				await().until(() -> threads.size() == 1);
-				assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(4);
-				release.countDown();
-				await().untilAsserted(() -> {
-					DelayedContexts.advance(context, Duration.ofSeconds(1));
-					assertThat(threads).hasSize(5);
-				});
-				DelayedContexts.awaitIdle(context);
+		try (VirtualApplication application = application(BlockingService.class).with("throttled", Executor.class,
+				DelayedExecutorTests::smallPool)) {
+			CountDownLatch release = new CountDownLatch(1);
+			for (int i = 0; i < 5; i++) {
+				application.bean(BlockingService.class).block(release);
+			}
+			application.advanceSeconds(1);
+			await().until(() -> threads.size() == 1);
+			assertThat(application.pending()).isEqualTo(4);
+			release.countDown();
+			await().untilAsserted(() -> {
+				application.advanceSeconds(1);
+				assertThat(threads).hasSize(5);
 			});
-	}
-
-	@Test
-	@EnabledForJreRange(min = JRE.JAVA_21)
-	void bodiesRunOnVirtualThreads() {
-		this.runner.withPropertyValues("spring.threads.virtual.enabled=true")
-			.withBean("service", Service.class)
-			.run((context) -> {
-				context.getBean(Service.class).thread();
-				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
-				assertThat(threads).singleElement().asString().startsWith("VirtualThread");
-			});
-	}
-
-	private void assertOthersStayOnTime(ApplicationContext context) throws Exception {
-		BlockingService service = context.getBean(BlockingService.class);
-		DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-		for (int i = 0; i < 5; i++) {
-			service.block();
+			application.awaitIdle();
 		}
-		await().until(() -> !threads.isEmpty());
-		for (int i = 0; i < 20; i++) {
-			// The others block for longer.
-			template.schedule(Duration.ofMillis(10), () -> {
-			}).get(60, TimeUnit.SECONDS);
-		}
-		assertThat(threads.size()).isLessThan(5);
-		release.countDown();
-		await().until(() -> threads.size() == 5);
-		DelayedContexts.awaitIdle(context);
-	}
-
-	private static void assertRunsOn(ApplicationContext context, String prefix) {
-		context.getBean(Service.class).run();
-		DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
-		assertThat(threads).singleElement().asString().startsWith(prefix);
 	}
 
 	static class Service {
@@ -278,24 +236,24 @@ class DelayedExecutorTests {
 			threads.add(Thread.currentThread().getName());
 		}
 
-	}
-
-	static class BlockingService {
-
-		@Delayed(delay = "0", executor = "throttled")
-		public void block() throws InterruptedException {
+		@Delayed(delay = "1s", executor = "scheduler")
+		public void onScheduler() {
 			threads.add(Thread.currentThread().getName());
-			release.await(5, TimeUnit.MINUTES);
 		}
 
 	}
 
-	static class DefaultBlockingService {
+	static class BlockingService {
 
-		@Delayed("0")
-		public void block() throws InterruptedException {
+		@Delayed(delay = "0", executor = "${blocking-executor:throttled}")
+		public void block(CountDownLatch release) {
 			threads.add(Thread.currentThread().getName());
-			release.await(5, TimeUnit.MINUTES);
+			try {
+				release.await(5, TimeUnit.MINUTES);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
 		}
 
 	}
@@ -305,7 +263,7 @@ class DelayedExecutorTests {
 
 		@Bean
 		TaskExecutor first() {
-			return new SimpleAsyncTaskExecutor("first-");
+			return DelayedExecutorTests.named("first");
 		}
 
 		@Bean
@@ -313,6 +271,11 @@ class DelayedExecutorTests {
 		@Qualifier("slow")
 		Executor second() {
 			return Executors.newSingleThreadExecutor((task) -> new Thread(task, "second-"));
+		}
+
+		@Bean
+		ThreadPoolTaskScheduler scheduler() {
+			return DelayedExecutorTests.scheduler();
 		}
 
 	}

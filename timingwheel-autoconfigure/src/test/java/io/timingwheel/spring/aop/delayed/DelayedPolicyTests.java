@@ -1,119 +1,83 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.time.Duration;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+/**
+ * What the attempts and the places of a policy mean for the body of a method.
+ */
 class DelayedPolicyTests {
 
-	private final ApplicationContextRunner runner = DelayedContexts.runner()
-		.withUserConfiguration(Advice.class)
-		.withBean("callbacks", Callbacks.class);
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Advice.class, Callbacks.class);
 
 	@Test
-	void aBodyThatReturnsAFutureHoldsItsPlaceUntilTheFutureEnds() {
-		this.runner.run((context) -> {
-			Callbacks callbacks = context.getBean(Callbacks.class);
-			DelayedTask<?> first = (DelayedTask<?>) callbacks.send();
-			DelayedTask<?> second = (DelayedTask<?>) callbacks.send();
-			advance(context, Duration.ofSeconds(2));
-			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
-			await().until(() -> first.status() == Status.RUNNING && tasks.waiting("send") == 1);
-			assertThat(second.status()).isEqualTo(Status.SCHEDULED);
-			awaitStage().complete("sent");
-			await().until(() -> {
-				advance(context, Duration.ZERO);
-				return second.status() == Status.RUNNING;
-			});
-			await().until(() -> first.status() == Status.SUCCEEDED);
-			awaitStage().complete("sent");
-			await().until(second::isDone);
-			await().until(() -> tasks.runningCount() == 0);
-		});
-	}
-
-	/**
-	 * A task is running before its body has begun.
-	 */
-	private static CompletableFuture<String> awaitStage() {
-		await().until(() -> !Callbacks.STAGES.isEmpty());
-		return Callbacks.STAGES.remove();
+	void aBodyThatReturnsAFutureHoldsItsPlaceUntilTheFutureEnds(Callbacks callbacks) {
+		DelayedTask<?> first = (DelayedTask<?>) callbacks.send();
+		DelayedTask<?> second = (DelayedTask<?>) callbacks.send();
+		app.advanceSeconds(1);
+		assertThat(first.status()).isEqualTo(Status.RUNNING);
+		assertThat(second.status()).isEqualTo(Status.SCHEDULED);
+		Callbacks.futures.remove().complete("sent");
+		app.advanceSeconds(0);
+		assertThat(first.status()).isEqualTo(Status.SUCCEEDED);
+		assertThat(second.status()).isEqualTo(Status.RUNNING);
+		Callbacks.futures.remove().complete("sent");
+		assertThat(second.isDone()).isTrue();
 	}
 
 	@Test
-	void eachAttemptPassesAllOtherAdviceAndOnlyTheLastFailureIsHandled() {
-		this.runner.run((context) -> {
-			context.getBean(Callbacks.class).fail("a");
-			Advice advice = context.getBean(Advice.class);
-			for (int i = 1; i <= 3; i++) {
-				int attempts = i;
-				advance(context, Duration.ofSeconds((i == 1) ? 1 : 2));
-				await().untilAsserted(() -> assertThat(advice.seen).hasSize(attempts));
-				await().until(() -> context.getBean(DelayedTaskRegistry.class).runningCount() == 0);
-				// The next attempt is scheduled.
-				await().until(() -> context.getBean(TimingWheel.class).pending() == ((attempts < 3) ? 1 : 0));
-			}
-			assertThat(advice.seen).containsExactly("fail a", "fail a", "fail a");
-			await().untilAsserted(() -> assertThat(advice.handled).containsExactly("no 3"));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 0);
-		});
+	void aBodyWhoseFutureFailsIsTriedAgain(Callbacks callbacks) {
+		CompletableFuture<String> result = callbacks.send();
+		app.advanceSeconds(1);
+		Callbacks.futures.remove().completeExceptionally(new IllegalStateException("first"));
+		app.advanceSeconds(1);
+		Callbacks.futures.remove().complete("sent");
+		assertThat(result).isCompletedWithValue("sent");
 	}
 
 	@Test
-	void aBodyWhoseFutureFailsIsTriedAgain() {
-		this.runner.run((context) -> {
-			CompletableFuture<String> result = context.getBean(Callbacks.class).send();
-			advance(context, Duration.ofSeconds(2));
-			await().until(() -> !Callbacks.STAGES.isEmpty());
-			Callbacks.STAGES.remove().completeExceptionally(new IllegalStateException("first"));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 1);
-			advance(context, Duration.ofSeconds(2));
-			await().until(() -> !Callbacks.STAGES.isEmpty());
-			Callbacks.STAGES.remove().complete("sent");
-			assertThat(result).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("sent");
-		});
+	void eachAttemptPassesAllOtherAdviceAndOnlyTheLastFailureIsHandled(Callbacks callbacks) {
+		callbacks.fail("a");
+		app.advanceSeconds(1);
+		app.advanceSeconds(2);
+		assertThat(app.calls()).containsExactly("advice a", "advice a");
+		app.advanceSeconds(2);
+		assertThat(app.calls()).containsExactly("advice a", "advice a", "advice a", "handled no 3");
+		assertThat(app.pending()).isZero();
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	static class Advice {
 
-		final List<String> seen = new CopyOnWriteArrayList<>();
-
-		final List<String> handled = new CopyOnWriteArrayList<>();
-
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		DefaultPointcutAdvisor advisor() {
+		static DefaultPointcutAdvisor advisor() {
 			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
 			pointcut.addMethodName("fail");
 			MethodInterceptor advice = (invocation) -> {
-				this.seen.add("fail " + invocation.getArguments()[0]);
+				app.calls().add("advice " + invocation.getArguments()[0]);
 				return invocation.proceed();
 			};
 			return new DefaultPointcutAdvisor(pointcut, advice);
@@ -121,23 +85,23 @@ class DelayedPolicyTests {
 
 		@Bean
 		AsyncUncaughtExceptionHandler exceptionHandler() {
-			return (ex, method, arguments) -> this.handled.add(ex.getMessage());
+			return (ex, method, arguments) -> app.calls().add("handled " + ex.getMessage());
 		}
 
 	}
 
 	static class Callbacks {
 
-		static final Queue<CompletableFuture<String>> STAGES = new ConcurrentLinkedQueue<>();
+		static final Queue<CompletableFuture<String>> futures = new ArrayDeque<>();
 
 		private int attempts;
 
 		@Delayed(delay = "1s", name = "send", policy = @TaskPolicy(maxAttempts = 2, maxConcurrent = 1,
 				backoff = @Backoff(initial = "1s", jitter = 0)))
 		public CompletableFuture<String> send() {
-			CompletableFuture<String> stage = new CompletableFuture<>();
-			STAGES.add(stage);
-			return stage;
+			CompletableFuture<String> future = new CompletableFuture<>();
+			futures.add(future);
+			return future;
 		}
 
 		@Delayed(delay = "1s", name = "fail",

@@ -15,264 +15,213 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.annotation.AsyncConfigurer;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * What the caller of a method with {@code @Delayed} gets, and who hears of its exception.
+ */
 class DelayedResultTests {
 
-	private static final Duration DELAY = Duration.ofSeconds(2);
+	private static final Handler handler = new Handler();
 
-	private static final List<String> calls = new CopyOnWriteArrayList<>();
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Service.class)
+		.with(AsyncUncaughtExceptionHandler.class, () -> handler);
 
-	private final ApplicationContextRunner runner = DelayedContexts.runner().withBean("service", Service.class);
-
-	@BeforeEach
-	void reset() {
-		calls.clear();
+	@AfterEach
+	void clear() {
+		handler.events.clear();
 	}
 
 	@Test
-	void everyKindOfFutureGivesTheResult() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			Future<String> future = service.future();
-			CompletionStage<String> stage = service.stage();
-			CompletableFuture<String> completable = service.completable(CompletableFuture.completedFuture("c"));
-			DelayedTask<String> task = service.task();
-			assertThat(task.status()).isEqualTo(Status.SCHEDULED);
-			assertThat(completable).isNotDone();
-			advance(context, DELAY);
-			assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo("f");
-			assertThat(stage.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo("s");
-			assertThat(completable.get(60, TimeUnit.SECONDS)).isEqualTo("c");
-			assertThat(task.get(60, TimeUnit.SECONDS)).isEqualTo("t");
-			assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
-		});
+	void everyKindOfFutureGivesTheResult(Service service) {
+		DelayedTask<String> task = service.task();
+		List<Future<String>> futures = List.of(service.future(), service.stage().toCompletableFuture(),
+				service.completable(CompletableFuture.completedFuture("result")), task);
+		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+		assertThat(futures).noneMatch(Future::isDone);
+		app.advanceSeconds(1);
+		assertThat(futures).allSatisfy((future) -> assertThat(future.get()).isEqualTo("result"));
+		assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
 	}
 
 	@Test
-	void aNestedFutureIsFlattenedWithoutABlockedThread() {
-		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
-			Service service = context.getBean(Service.class);
-			CompletableFuture<String> inner = new CompletableFuture<>();
-			CompletableFuture<String> outer = service.completable(inner);
-			service.run("next");
-			advance(context, DELAY);
-			// The only thread is free for the next task.
-			await().untilAsserted(() -> assertThat(calls).containsExactly("completable", "next"));
-			assertThat(outer).isNotDone();
-			assertThat(counts(context, "service.completable").running()).isOne();
-			inner.complete("inner");
-			assertThat(outer).isCompletedWithValue("inner");
-			assertThat(counts(context, "service.completable").running()).isZero();
-		});
+	void aNestedFutureIsFlattenedWithoutABlockedThread(Service service) {
+		CompletableFuture<String> inner = new CompletableFuture<>();
+		FutureTask<String> plain = new FutureTask<>(() -> "plain");
+		CompletableFuture<String> outer = service.completable(inner);
+		Future<String> outerOfPlain = service.plain(plain);
+		app.advanceSeconds(1);
+		assertThat(outer).isNotDone();
+		assertThat(outerOfPlain.isDone()).isFalse();
+		assertThat(app.counts("service.completable").running()).isOne();
+		inner.complete("inner");
+		assertThat(outer).isCompletedWithValue("inner");
+		assertThat(app.counts("service.completable").running()).isZero();
+		plain.run();
+		assertThat(outerOfPlain).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("plain");
 	}
 
 	@Test
-	void aNestedFutureThatCannotCallBackIsFlattenedToo() {
-		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
-			Service service = context.getBean(Service.class);
-			FutureTask<String> inner = new FutureTask<>(() -> "inner");
-			Future<String> outer = service.plain(inner);
-			service.run("next");
-			advance(context, DELAY);
-			await().untilAsserted(() -> assertThat(calls).containsExactly("plain", "next"));
-			assertThat(outer).isNotDone();
-			inner.run();
-			assertThat(outer.get(60, TimeUnit.SECONDS)).isEqualTo("inner");
-		});
+	void theExceptionOfANestedFutureIsTheException(Service service) {
+		long failed = app.counts("service.completable").failed();
+		CompletableFuture<String> outer = service
+			.completable(CompletableFuture.<String>failedFuture(new IllegalStateException("inner"))
+				.thenApply((value) -> value));
+		app.advanceSeconds(1);
+		assertThat(outer).failsWithin(Duration.ZERO)
+			.withThrowableOfType(ExecutionException.class)
+			.havingCause()
+			.isExactlyInstanceOf(IllegalStateException.class)
+			.withMessage("inner");
+		assertThat(app.counts("service.completable").failed() - failed).isOne();
 	}
 
 	@Test
-	void theExceptionOfANestedFutureIsTheException() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			CompletableFuture<String> outer = service
-				.completable(CompletableFuture.<String>failedFuture(new IllegalStateException("inner"))
-					.thenApply((value) -> value));
-			advanceAndAwait(context, DELAY);
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> outer.get(60, TimeUnit.SECONDS))
-				.withCauseInstanceOf(IllegalStateException.class)
-				.withStackTraceContaining("inner");
-			assertThat(counts(context, "service.completable").failed()).isOne();
-		});
+	void aNullFutureGivesNull(Service service) {
+		CompletableFuture<String> outer = service.completable(null);
+		app.advanceSeconds(1);
+		assertThat(outer).isCompletedWithValue(null);
 	}
 
 	@Test
-	void aNullFutureGivesNull() {
-		this.runner.run((context) -> {
-			CompletableFuture<String> outer = context.getBean(Service.class).completable(null);
-			advanceAndAwait(context, DELAY);
-			await().untilAsserted(() -> assertThat(outer).isCompletedWithValue(null));
-		});
-	}
-
-	@Test
-	void cancelBeforeTheStartRemovesTheTimer() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			for (Future<?> future : List.of(service.future(), service.task(),
-					service.completable(new CompletableFuture<>()), service.stage().toCompletableFuture())) {
-				assertThat(pending(context)).isPositive();
-				assertThat(future.cancel(false)).isTrue();
-				assertThat(future.cancel(false)).isFalse();
-			}
-			assertThat(pending(context)).isZero();
-			assertThat(context.getBean(TimingWheel.class).pending()).isZero();
-			advanceAndAwait(context, DELAY);
-			assertThat(calls).isEmpty();
-		});
+	void aCancelBeforeTheStartRemovesTheTimerAndLaterReachesTheNestedFuture(Service service) {
+		for (Future<?> future : List.of(service.future(), service.task(),
+				service.completable(new CompletableFuture<>()), service.stage().toCompletableFuture())) {
+			assertThat(future.cancel(false)).isTrue();
+			assertThat(future.cancel(false)).isFalse();
+		}
+		assertThat(app.timers()).isZero();
+		CompletableFuture<String> inner = new CompletableFuture<>();
+		CompletableFuture<String> outer = service.completable(inner);
+		app.advanceSeconds(1);
+		outer.cancel(true);
+		assertThat(inner).isCancelled();
+		assertThat(app.calls()).containsExactly("completable");
 	}
 
 	@Test
 	void afterTheStartOnlyCancelTrueInterrupts() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
+		try (VirtualApplication threads = VirtualApplication.of(Service.class).withExecutors()) {
+			Service service = threads.bean(Service.class);
 			CountDownLatch release = new CountDownLatch(1);
 			DelayedTask<String> abandoned = service.blocking(release);
 			DelayedTask<String> interrupted = service.blocking(new CountDownLatch(1));
-			advance(context, DELAY);
+			threads.advanceSeconds(1);
 			await().until(() -> abandoned.status() == Status.RUNNING && interrupted.status() == Status.RUNNING);
 			assertThat(abandoned.cancel(false)).isTrue();
 			assertThat(interrupted.cancel(true)).isTrue();
-			assertThat(abandoned.status()).isEqualTo(Status.CANCELLED);
-			await().until(() -> counts(context, "service.blocking").running() == 1);
-			assertThat(calls).containsExactly("interrupted");
+			await().until(() -> threads.counts("service.blocking").running() == 1);
+			assertThat(app.calls()).containsExactly("interrupted");
 			release.countDown();
-			awaitIdle(context);
-			assertThat(calls).containsExactly("interrupted", "released");
-			assertThat(counts(context, "service.blocking").cancelled()).isEqualTo(2);
-			assertThatExceptionOfType(CancellationException.class).isThrownBy(interrupted::get);
-		});
+			threads.awaitIdle();
+			assertThat(app.calls()).containsExactly("interrupted", "released");
+			assertThat(threads.counts("service.blocking").cancelled()).isEqualTo(2);
+			assertThat(List.of(abandoned, interrupted)).allMatch(Future::isCancelled);
+		}
 	}
 
 	@Test
 	void noInterruptLeaksIntoTheExecutorsNextTask() {
-		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
-			Service service = context.getBean(Service.class);
+		try (VirtualApplication threads = VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("spring.task.execution.pool.core-size=1")) {
+			Service service = threads.bean(Service.class);
 			DelayedTask<String> task = service.deaf();
-			advance(context, DELAY);
+			threads.advanceSeconds(1);
 			await().until(() -> task.status() == Status.RUNNING);
 			task.cancel(true);
-			awaitIdle(context);
+			threads.awaitIdle();
 			service.run("next");
-			advanceAndAwait(context, DELAY);
-			assertThat(calls).containsExactly("deaf", "next");
-		});
+			threads.advanceSeconds(1);
+			threads.awaitIdle();
+			assertThat(app.calls()).containsExactly("deaf", "next");
+		}
 	}
 
 	@Test
-	void cancelTrueReachesTheNestedFuture() {
-		this.runner.run((context) -> {
-			CompletableFuture<String> inner = new CompletableFuture<>();
-			CompletableFuture<String> outer = context.getBean(Service.class).completable(inner);
-			advance(context, DELAY);
-			await().until(() -> !calls.isEmpty());
-			outer.cancel(true);
-			await().untilAsserted(() -> assertThat(inner).isCancelled());
-			awaitIdle(context);
-		});
+	void exceptionsOfVoidMethodsReachTheHandlerWithMethodAndArguments(Service service) {
+		service.fail("a", 1);
+		app.advanceSeconds(1);
+		assertThat(handler.events).containsExactly("no: fail [a, 1]");
+		assertThat(app.counts("service.fail").failed()).isOne();
 	}
 
 	@Test
-	void exceptionsOfVoidMethodsReachTheHandlerWithMethodAndArguments() {
-		Handler handler = new Handler();
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
-			context.getBean(Service.class).fail("a", 1);
-			advanceAndAwait(context, DELAY);
-			assertThat(handler.events).containsExactly("no: fail [a, 1]");
-			assertThat(counts(context, "service.fail").failed()).isOne();
-		});
-	}
-
-	@Test
-	void anExceptionThatNoFutureShowsReachesTheHandler() {
-		Handler handler = new Handler();
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.failing();
-			CompletableFuture<String> inner = new CompletableFuture<>();
-			service.completable(inner);
-			service.failing().completion().exceptionally((ex) -> null);
-			service.completable(CompletableFuture.failedFuture(new CancellationException()));
-			service.failing().cancel(false);
-			advance(context, DELAY);
-			await().untilAsserted(() -> assertThat(handler.events).containsExactly("no: failing []"));
-			inner.completeExceptionally(new IllegalStateException("inner"));
-			assertThat(handler.events).containsExactly("no: failing []", "inner: completable [%s]".formatted(inner));
-			awaitIdle(context);
-			assertThat(handler.events).hasSize(2);
-		});
+	void anExceptionThatNoFutureShowsReachesTheHandler(Service service) throws IOException {
+		service.failing();
+		CompletableFuture<String> inner = new CompletableFuture<>();
+		service.completable(inner);
+		service.failing().completion().exceptionally((ex) -> null);
+		service.completable(CompletableFuture.failedFuture(new CancellationException()));
+		service.failing().cancel(false);
+		app.advanceSeconds(1);
+		assertThat(handler.events).containsExactly("no: failing []");
+		inner.completeExceptionally(new IllegalStateException("inner"));
+		assertThat(handler.events).containsExactly("no: failing []", "inner: completable [%s]".formatted(inner));
 	}
 
 	@Test
 	@ExtendWith(OutputCaptureExtension.class)
 	void exceptionsOfTheTemplatesTasksAreLoggedByDefault(CapturedOutput output) {
-		this.runner.run((context) -> {
-			context.getBean(DelayedTaskOperations.class).schedule(DELAY, (Runnable) () -> {
+		try (VirtualApplication plain = VirtualApplication.of()) {
+			plain.tasks().schedule(Duration.ofSeconds(1), (Runnable) () -> {
 				throw new IllegalStateException("nobody looks");
 			});
-			advanceAndAwait(context, DELAY);
-			await().untilAsserted(() -> assertThat(output).contains("nobody looks").contains("DelayedResultTests"));
-		});
+			plain.advanceSeconds(1);
+			assertThat(output).contains("nobody looks").contains("DelayedResultTests");
+		}
 	}
 
 	@Test
 	void theHandlerOfTheAsyncConfigurerComesFirst() {
-		Handler handler = new Handler();
-		Handler other = new Handler();
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> other)
-			.withBean(AsyncConfigurer.class, () -> new AsyncConfigurer() {
+		Handler first = new Handler();
+		AsyncConfigurer configurer = new AsyncConfigurer() {
 
-				@Override
-				public AsyncUncaughtExceptionHandler getAsyncUncaughtExceptionHandler() {
-					return handler;
-				}
+			@Override
+			public AsyncUncaughtExceptionHandler getAsyncUncaughtExceptionHandler() {
+				return first;
+			}
 
-			})
-			.run((context) -> {
-				context.getBean(Service.class).fail("a", 1);
-				advanceAndAwait(context, DELAY);
-				assertThat(handler.events).hasSize(1);
-				assertThat(other.events).isEmpty();
-			});
+		};
+		try (VirtualApplication configured = VirtualApplication.of(Service.class)
+			.with(AsyncUncaughtExceptionHandler.class, () -> handler)
+			.with(AsyncConfigurer.class, () -> configurer)) {
+			configured.bean(Service.class).fail("a", 1);
+			configured.advanceSeconds(1);
+			assertThat(first.events).hasSize(1);
+			assertThat(handler.events).isEmpty();
+		}
 	}
 
 	@Test
 	void aHandlerThatThrowsHarmsNoOtherTask() {
-		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> (ex, method, arguments) -> {
-			throw new IllegalStateException("handler");
-		}).run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.fail("a", 1);
-			service.run("next");
-			advanceAndAwait(context, DELAY);
-			assertThat(calls).containsExactly("next");
-			assertThat(context.getBean(DelayedTaskRegistry.class).runningCount()).isZero();
-		});
+		try (VirtualApplication failing = VirtualApplication.of(Service.class)
+			.with(AsyncUncaughtExceptionHandler.class, () -> (ex, method, arguments) -> {
+				throw new IllegalStateException("handler");
+			})) {
+			failing.bean(Service.class).fail("a", 1);
+			failing.bean(Service.class).run("next");
+			failing.advanceSeconds(1);
+			assertThat(app.calls()).containsExactly("next");
+			assertThat(failing.counts("service.fail").running()).isZero();
+		}
 	}
 
 	static class Handler implements AsyncUncaughtExceptionHandler {
@@ -290,29 +239,28 @@ class DelayedResultTests {
 
 		@Delayed("1s")
 		public Future<String> future() {
-			return CompletableFuture.completedFuture("f");
+			return CompletableFuture.completedFuture("result");
 		}
 
 		@Delayed("1s")
 		public CompletionStage<String> stage() {
-			return CompletableFuture.completedStage("s");
+			return CompletableFuture.completedStage("result");
 		}
 
 		@Delayed("1s")
 		public CompletableFuture<String> completable(@Nullable CompletableFuture<String> inner) {
-			calls.add("completable");
+			app.calls().add("completable");
 			return inner;
 		}
 
 		@Delayed("1s")
 		public Future<String> plain(Future<String> inner) {
-			calls.add("plain");
 			return inner;
 		}
 
 		@Delayed("1s")
 		public DelayedTask<String> task() {
-			return DelayedTask.completed("t");
+			return DelayedTask.completed("result");
 		}
 
 		@Delayed("1s")
@@ -324,10 +272,10 @@ class DelayedResultTests {
 		public DelayedTask<String> blocking(CountDownLatch release) {
 			try {
 				release.await(60, TimeUnit.SECONDS);
-				calls.add("released");
+				app.calls().add("released");
 			}
 			catch (InterruptedException ex) {
-				calls.add("interrupted");
+				app.calls().add("interrupted");
 			}
 			return DelayedTask.completed("done");
 		}
@@ -337,13 +285,13 @@ class DelayedResultTests {
 			while (!Thread.currentThread().isInterrupted()) {
 				Thread.onSpinWait();
 			}
-			calls.add("deaf");
+			app.calls().add("deaf");
 			return DelayedTask.completed("done");
 		}
 
 		@Delayed("1s")
 		public void run(String call) {
-			calls.add(Thread.currentThread().isInterrupted() ? "interrupted " + call : call);
+			app.calls().add(Thread.currentThread().isInterrupted() ? "interrupted " + call : call);
 		}
 
 		@Delayed("1s")

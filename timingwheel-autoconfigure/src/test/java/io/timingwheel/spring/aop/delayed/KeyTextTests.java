@@ -9,65 +9,75 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Checks that a key whose text tells the identity of an object is refused.
+ * A key whose text tells the identity of an object is refused.
  */
 class KeyTextTests {
 
-	@Test
-	void aKeyWithoutATextOfItsOwnIsRefused() {
-		Plain plain = new Plain();
-		Runnable lambda = () -> {
-		};
-		DelayedContexts.runner().withBean(Reminders.class).run((context) -> {
-			Reminders reminders = context.getBean(Reminders.class);
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			Stream
-				.<Object>of(plain, new WithHash(1), new Super(), new byte[] { 1 }, new String[] { "a" }, lambda,
-						List.of(plain), List.of(new byte[0]), List.of(lambda), Map.of("a", plain), Optional.of(plain),
-						new Pair("a", plain), new Pair("a", new int[0]), new Named(plain), "order-" + plain,
-						new CompletableFuture<>())
-				.forEach((key) -> {
-					assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(key))
-						.withMessageStartingWith("The key \"#key\" of ")
-						.withMessageContaining("has no text of its own: the text of ")
-						.withMessageContaining("such as an id");
-					assertThatIllegalArgumentException().isThrownBy(() -> reminders.stop(key))
-						.withMessageContaining("has no text of its own");
-					assertThatIllegalArgumentException()
-						.isThrownBy(() -> template.schedule(TaskId.of("t", key), Duration.ofMinutes(1), lambda))
-						.withMessageContaining("has no text of its own");
-				});
-			assertThat(pending(context)).isZero();
-			assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(List.of(plain)))
-				.withMessageContaining(Plain.class.getName());
-		});
+	private static final Plain plain = new Plain();
+
+	private static final Runnable lambda = () -> {
+	};
+
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Reminders.class);
+
+	static Stream<Arguments> aKeyWithoutATextOfItsOwnIsRefused() {
+		return Stream.<Object>of(plain, new WithHash(1), new byte[] { 1 }, new String[] { "a" }, lambda, List.of(plain),
+				List.of(new byte[0]), List.of(lambda), Map.of("a", plain), Optional.of(plain), new Pair("a", plain),
+				new Pair("a", new int[0]), new Named(plain), "order-" + plain, new CompletableFuture<>())
+			.map((key) -> Arguments.of(key));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void aKeyWithoutATextOfItsOwnIsRefused(Object key) {
+		Reminders reminders = app.bean(Reminders.class);
+		assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(key))
+			.withMessageStartingWith("The key \"#key\" of ")
+			.withMessageContaining("has no text of its own: the text of ")
+			.withMessageContaining("such as an id");
+		assertThatIllegalArgumentException().isThrownBy(() -> reminders.stop(key))
+			.withMessageContaining("has no text of its own");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> app.tasks().schedule(TaskId.of("t", key), Duration.ofMinutes(1), lambda))
+			.withMessageContaining("has no text of its own");
+		assertThat(app.pending()).isZero();
 	}
 
 	@Test
-	void aKeyWithATextIsAccepted() {
-		DelayedContexts.runner().withBean(Reminders.class).run((context) -> {
-			Reminders reminders = context.getBean(Reminders.class);
-			List<Object> keys = List.of(5L, 6, "a", "john@cafe", "john.doe@example.com", "a@b", UUID.randomUUID(),
-					TimeUnit.DAYS, List.of(1, "b"), Optional.of("c"), new Pair("a", 1), new WithText(0xcafe));
-			for (int i = 0; i < keys.size(); i++) {
-				reminders.remind(keys.get(i));
-				reminders.remind(keys.get(i));
-				assertThat(pending(context)).isEqualTo(i + 1);
-			}
-			keys.forEach(reminders::stop);
-			assertThat(pending(context)).isZero();
-		});
+	void theMessageNamesTheClassWithinACollection(Reminders reminders) {
+		assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(List.of(plain)))
+			.withMessageContaining(Plain.class.getName());
+	}
+
+	static Stream<Object> aKeyWithATextIsAccepted() {
+		return Stream.of(5L, 6, "a", "john@cafe", "john.doe@example.com", "a@b", UUID.randomUUID(), TimeUnit.DAYS,
+				List.of(1, "b"), Optional.of("c"), new Pair("a", 1), new WithText(0xcafe));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void aKeyWithATextIsAccepted(Object key) {
+		Reminders reminders = app.bean(Reminders.class);
+		reminders.remind(key);
+		reminders.remind(key);
+		assertThat(app.pending()).isOne();
+		reminders.stop(key);
+		assertThat(app.pending()).isZero();
 	}
 
 	static class Reminders {
@@ -87,6 +97,7 @@ class KeyTextTests {
 	}
 
 	record Pair(String first, Object second) {
+
 	}
 
 	static class WithHash {
@@ -109,23 +120,7 @@ class KeyTextTests {
 
 	}
 
-	static class Super {
-
-		@Override
-		@SuppressWarnings("RedundantMethod")
-		public String toString() {
-			return super.toString();
-		}
-
-	}
-
-	static class Named {
-
-		private final Object part;
-
-		Named(Object part) {
-			this.part = part;
-		}
+	record Named(Object part) {
 
 		@Override
 		public String toString() {

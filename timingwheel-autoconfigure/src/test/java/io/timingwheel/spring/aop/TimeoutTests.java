@@ -1,0 +1,433 @@
+package io.timingwheel.spring.aop;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.VirtualApplication;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.timeout.TimeoutListener;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Which limit a method has, and with which fallback. A body takes the time that its call
+ * says.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class TimeoutTests {
+
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication
+		.of(Quotes.class, DefaultRates.class, PatientRates.class, WholeClass.class, WithFallback.class,
+				ScopedQuotes.class, HiddenFallback.class, GenericBeans.class, Database.class, JdbcOrders.class)
+		.with("spring.aop.proxy-target-class=false")
+		.with("policy", Policy.class, Policy::new)
+		.with(TimeoutListener.class, () -> (method) -> app().calls().add(method.getDeclaringClass().getSimpleName()));
+
+	private static VirtualApplication app() {
+		return app;
+	}
+
+	@AfterEach
+	void noTimerAndNoInterruptIsLeft() {
+		assertThat(app.timers()).isZero();
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void theLimitIsThatOfTheNearestAnnotation(Quotes quotes, WholeClass wholeClass) {
+		assertLimit(quotes::limited, "800ms");
+		assertLimit(app.context().getBean("defaultRates", Rates.class)::rate, "800ms");
+		assertLimit(app.context().getBean("patientRates", Rates.class)::rate, "5s");
+		assertLimit(wholeClass::plain, "800ms");
+		assertLimit(wholeClass::own, "5s");
+		assertLimit(wholeClass::packagePrivate, "800ms");
+	}
+
+	@Test
+	void theLimitMayComeFromBeansAndArguments(Quotes quotes) {
+		assertLimit(quotes::duration, "50ms");
+		assertLimit(quotes::number, "50ms");
+		assertLimit(quotes::text, "50ms");
+		assertLimit(quotes::argument, "50ms");
+	}
+
+	private static void assertLimit(Function<Duration, ?> method, String text) {
+		Duration limit = DurationFormatterUtils.detectAndParse(text);
+		assertThat(method.apply(limit.minusNanos(1))).isEqualTo("in time");
+		assertTimesOut(() -> method.apply(limit));
+	}
+
+	private static void assertTimesOut(ThrowingCallable call) {
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call);
+	}
+
+	private static String work(Duration duration) {
+		app.advance(duration);
+		return "in time";
+	}
+
+	@Test
+	void aListenerHearsOnceOfEachTimeoutAlsoThroughAScopedProxy(ScopedQuotes scoped) {
+		assertTimesOut(() -> app.context().getBean("defaultRates", Rates.class).rate(Duration.ofSeconds(1)));
+		assertTimesOut(() -> scoped.limited(Duration.ofSeconds(1)));
+		assertThat(app.calls()).containsExactly("DefaultRates", "ScopedQuotes");
+	}
+
+	@Test
+	void theAnnotationOfAClassCannotLimitAFinalMethodAndSaysSo(CapturedOutput output) {
+		VirtualApplication.of(WholeClass.class).context().close();
+		assertThat(output).containsOnlyOnce("The @Timeout of " + WholeClass.class.getName()
+				+ " does not limit isFinal(). A proxy cannot intercept a final method");
+	}
+
+	@Test
+	void theFallbackOfAClassIsNotItsOwnFallback(WithFallback service) {
+		assertThat(service.plain(Duration.ofSeconds(1))).isEqualTo("fallback");
+		assertTimesOut(() -> service.instead(Duration.ofSeconds(1)));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "false" })
+	void theFallbackMayBeInTheClassBehindAnInterface(String proxyTargetClass) {
+		try (VirtualApplication application = VirtualApplication.of(HiddenFallback.class)
+			.with("spring.aop.proxy-target-class=" + proxyTargetClass)) {
+			assertThat(application.bean(Hidden.class).hidden(application)).isEqualTo("of the class");
+		}
+	}
+
+	@Test
+	void aTimeoutRollsBackBeforeTheFallbackRunsEvenIfTheBodyClearsTheInterrupt(Orders orders) {
+		JdbcTemplate jdbc = app.bean(JdbcTemplate.class);
+		assertThat(orders.insert(1, Duration.ofMillis(799))).isEqualTo("in time");
+		assertThat(orders.insert(2, Duration.ofMillis(800))).isEqualTo("1 orders");
+		assertThat(orders.insert(3, Duration.ofMillis(800))).isEqualTo("1 orders");
+		assertThat(jdbc.queryForList("select id from orders", Integer.class)).containsExactly(1);
+	}
+
+	@Test
+	@SuppressWarnings("unchecked")
+	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
+		ApplicationContext context = app.context();
+		FutureTask<String> future = (FutureTask<String>) context.getBean("task", Supplier.class).get();
+		FutureTask<String> unknown = ((Loader<FutureTask<String>>) context.getBean("lambda", Loader.class)).load();
+		Own special = ((Loader<Own>) context.getBean("own", Loader.class)).load();
+		CompletableFuture<String> completable = ((Loader<CompletableFuture<String>>) context.getBean("inherited",
+				Loader.class))
+			.load();
+		app.advanceSeconds(1);
+		assertThat(future).isCancelled();
+		assertThat(unknown).isCancelled();
+		assertThat(special).isCompletedExceptionally();
+		assertThat(completable).isCompletedExceptionally();
+	}
+
+	@Test
+	void futuresTimeOutOnThreadsOfTheirOwnAndNotOnThatOfTheWheel() {
+		try (VirtualApplication application = VirtualApplication.of(Quotes.class)
+			.withExecutors()
+			.with("policy", Policy.class, Policy::new)
+			.with("applicationTaskExecutor", Executor.class, () -> Runnable::run)) {
+			CompletableFuture<String> thread = application.bean(Quotes.class)
+				.future()
+				.handle((value, failure) -> Thread.currentThread().getName());
+			application.advance(Duration.ofMillis(800));
+			assertThat(thread.join()).startsWith("timing-wheel-completion-");
+		}
+	}
+
+	@Test
+	void createsNoBeanTooEarly(CapturedOutput output) {
+		VirtualApplication.of(Early.class, WholeClass.class).context().close();
+		assertThat(output.toString().lines().filter((line) -> line.contains("not eligible")))
+			.anyMatch((line) -> line.contains("Bean 'unrelated'"))
+			.noneMatch((line) -> line.contains("imingWheel"));
+	}
+
+	static class Policy {
+
+		public Duration getDuration() {
+			return Duration.ofMillis(50);
+		}
+
+		public int getNumber() {
+			return 50;
+		}
+
+		public String getText() {
+			return "50ms";
+		}
+
+	}
+
+	static class Quotes {
+
+		@Timeout("800ms")
+		public String limited(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("#{policy.duration}")
+		public String duration(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("#{policy.number}")
+		public String number(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("#{policy.text}")
+		public String text(Duration work) {
+			return work(work);
+		}
+
+		@Timeout(timeoutExpression = "@policy.number")
+		public String argument(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("800ms")
+		public CompletableFuture<String> future() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+	static class ScopedQuotes {
+
+		@Timeout("800ms")
+		public String limited(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	interface Rates {
+
+		@Timeout("800ms")
+		String rate(Duration work);
+
+	}
+
+	static class DefaultRates implements Rates {
+
+		@Override
+		public String rate(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	static class PatientRates implements Rates {
+
+		@Override
+		@Timeout("5s")
+		public String rate(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	@Timeout("800ms")
+	static class WholeClass {
+
+		public String plain(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("5s")
+		public String own(Duration work) {
+			return work(work);
+		}
+
+		public final boolean isFinal() {
+			return true;
+		}
+
+		String packagePrivate(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	@Timeout(timeout = "800ms", fallback = "instead")
+	static class WithFallback {
+
+		public String plain(Duration work) {
+			return work(work);
+		}
+
+		public String instead(Duration work) {
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+			work(Duration.ofSeconds(1));
+			return "fallback";
+		}
+
+	}
+
+	interface Hidden {
+
+		@Timeout(timeout = "800ms", fallback = "ofClass")
+		String hidden(VirtualApplication application);
+
+	}
+
+	static class HiddenFallback implements Hidden {
+
+		private final String text = "of the class";
+
+		@Override
+		public String hidden(VirtualApplication application) {
+			application.advance(Duration.ofSeconds(1));
+			return "late";
+		}
+
+		private String ofClass(VirtualApplication application) {
+			return this.text;
+		}
+
+	}
+
+	interface Loader<T> {
+
+		@Timeout("800ms")
+		T load();
+
+	}
+
+	static class Own extends CompletableFuture<String> {
+
+	}
+
+	static class OwnLoader implements Loader<Own> {
+
+		@Override
+		public Own load() {
+			return new Own();
+		}
+
+	}
+
+	abstract static class AbstractLoader<T extends Future<String>> implements Loader<T> {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public T load() {
+			return (T) new CompletableFuture<String>();
+		}
+
+	}
+
+	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class GenericBeans {
+
+		@Bean
+		Supplier<FutureTask<String>> task() {
+			return new Supplier<>() {
+
+				@Override
+				@Timeout("800ms")
+				public FutureTask<String> get() {
+					return new FutureTask<>(() -> "never runs");
+				}
+
+			};
+		}
+
+		@Bean
+		Loader<FutureTask<String>> lambda() {
+			return () -> new FutureTask<>(() -> "never runs");
+		}
+
+		@Bean
+		OwnLoader own() {
+			return new OwnLoader();
+		}
+
+		@Bean
+		InheritedLoader inherited() {
+			return new InheritedLoader();
+		}
+
+	}
+
+	interface Orders {
+
+		String insert(int id, Duration work);
+
+	}
+
+	static class JdbcOrders implements Orders {
+
+		private final JdbcTemplate jdbc;
+
+		JdbcOrders(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Override
+		@Timeout(timeout = "800ms", fallback = "count")
+		@Transactional
+		public String insert(int id, Duration work) {
+			this.jdbc.update("insert into orders values (?)", id);
+			work(work);
+			Thread.interrupted();
+			return "in time";
+		}
+
+		private String count(int id, Duration work) {
+			return this.jdbc.queryForObject("select count(*) from orders", Integer.class) + " orders";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Early {
+
+		@Bean
+		Object unrelated() {
+			return new Object();
+		}
+
+		@Bean
+		static BeanPostProcessor postProcessor(@Qualifier("unrelated") Object early) {
+			return new BeanPostProcessor() {
+			};
+		}
+
+	}
+
+}
