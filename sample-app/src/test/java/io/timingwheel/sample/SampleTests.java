@@ -24,8 +24,8 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the sample answers, and what happens after half an hour or ten minutes, without the
- * wait.
+ * What the sample answers, and what happens after half an hour or ten minutes, without
+ * the wait.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "orders.payment-window=30m", "drivers.silence=10m" })
@@ -42,25 +42,26 @@ class SampleTests {
 	private RestTestClient http;
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			GET  | /orders/999999                      | 404 | There is no order 999999
-			POST | /orders/-1/pay                      | 404 | There is no order -1
-			GET  | /orders/first                       | 400 | id must be a whole number, not 'first'
-			GET  | /drivers/nobody                     | 404 | Nothing was ever heard of driver nobody
-			POST | /drivers/heartbeats?count=0         | 400 | count must be from 1 to 10000, not 0
-			POST | /drivers/heartbeats?count=10001     | 400 | count must be from 1 to 10000, not 10001
-			POST | /drivers/heartbeats?count=many      | 400 | count must be a whole number, not 'many'
-			POST | /drivers/heartbeats                 | 400 | Required parameter 'count' is not present.
-			POST | /drivers/heartbeats?count=1&spread=-1s | 400 | spread must be from 0s to 60s
-			POST | /drivers/heartbeats?count=1&spread=61s | 400 | spread must be from 0s to 60s
-			POST | /drivers/heartbeats?count=1&spread=soon | 400 | spread must be a duration such as 500ms or 2s, not 'soon'
-			GET  | /quotes/tea?work=long               | 400 | work must be a duration such as 500ms or 2s, not 'long'
-			GET  | /quotes/tea?work=PT2S               | 400 | work must be a duration such as 500ms or 2s, not 'PT2S'
-			GET  | /quotes/tea?work=99999999999999999999s | 400 | work must be a duration such as 500ms or 2s, not '99999999999999999999s'
-			GET  | /quotes/tea?work=-1ms               | 400 | work must be from 0s to 60s
-			GET  | /quotes/tea?work=61s                | 400 | work must be from 0s to 60s
-			GET  | /quotes/tea?work=1000000d           | 400 | work must be from 0s to 60s
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					GET  | /orders/999999                      | 404 | There is no order 999999
+					POST | /orders/-1/pay                      | 404 | There is no order -1
+					GET  | /orders/first                       | 400 | id must be a whole number, not 'first'
+					GET  | /drivers/nobody                     | 404 | Nothing was ever heard of driver nobody
+					POST | /drivers/heartbeats?count=0         | 400 | count must be from 1 to 10000, not 0
+					POST | /drivers/heartbeats?count=10001     | 400 | count must be from 1 to 10000, not 10001
+					POST | /drivers/heartbeats?count=many      | 400 | count must be a whole number, not 'many'
+					POST | /drivers/heartbeats                 | 400 | Required parameter 'count' is not present.
+					POST | /drivers/heartbeats?count=1&spread=-1s | 400 | spread must be from 0s to 60s
+					POST | /drivers/heartbeats?count=1&spread=61s | 400 | spread must be from 0s to 60s
+					POST | /drivers/heartbeats?count=1&spread=soon | 400 | spread must be a duration such as 500ms or 2s, not 'soon'
+					GET  | /quotes/tea?work=long               | 400 | work must be a duration such as 500ms or 2s, not 'long'
+					GET  | /quotes/tea?work=PT2S               | 400 | work must be a duration such as 500ms or 2s, not 'PT2S'
+					GET  | /quotes/tea?work=99999999999999999999s | 400 | work must be a duration such as 500ms or 2s, not '99999999999999999999s'
+					GET  | /quotes/tea?work=-1ms               | 400 | work must be from 0s to 60s
+					GET  | /quotes/tea?work=61s                | 400 | work must be from 0s to 60s
+					GET  | /quotes/tea?work=1000000d           | 400 | work must be from 0s to 60s
+					""")
 	void aBadRequestIsExplained(String method, String uri, int status, String detail) {
 		this.http.method(HttpMethod.valueOf(method))
 			.uri(URI.create(uri))

@@ -74,7 +74,8 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 	}
 
 	private static String nameOf(Class<?> bean) {
-		// The simple name would load the class around it, perhaps in another class loader.
+		// The simple name would load the class around it, perhaps in another class
+		// loader.
 		return StringUtils.uncapitalize(ClassUtils.getShortName(bean).replaceFirst(".*\\.", ""));
 	}
 
@@ -101,8 +102,8 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 	 */
 	public VirtualApplication lazy(boolean lazy) {
 		if (lazy) {
-			this.settings
-				.add((context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+			this.settings.add(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
 		}
 		return this;
 	}

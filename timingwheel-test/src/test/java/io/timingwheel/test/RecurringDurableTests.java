@@ -105,9 +105,7 @@ class RecurringDurableTests {
 			next.add(this.tasks.find(REPORT).orElseThrow().dueAt());
 		}, "period=1m");
 		run(Report.class,
-				() -> assertThat(this.tasks.find(REPORT)).get()
-					.extracting(DelayedTask::dueAt)
-					.isEqualTo(next.get(0)),
+				() -> assertThat(this.tasks.find(REPORT)).get().extracting(DelayedTask::dueAt).isEqualTo(next.get(0)),
 				"period=1m");
 	}
 

@@ -45,9 +45,10 @@ class RecurringTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
-					VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class))
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
+						VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class))
 		.withBean("runs", Runs.class);
 
 	private ApplicationContext context;
@@ -75,8 +76,8 @@ class RecurringTests {
 			this.time.advance(Duration.ofDays(400));
 			List<Instant> expected = new ArrayList<>();
 			Schedule schedule = Schedule.cron("0 0 3 * * *", ZoneId.of("Europe/Berlin"));
-			for (Instant next = Objects.requireNonNull(schedule.next(start)); !next.isAfter(this.time.now()); next = Objects
-				.requireNonNull(schedule.next(next))) {
+			for (Instant next = Objects.requireNonNull(schedule.next(start)); !next
+				.isAfter(this.time.now()); next = Objects.requireNonNull(schedule.next(next))) {
 				expected.add(next);
 			}
 			assertThat(this.runs.of("nightly")).hasSize(400).isEqualTo(expected);
@@ -115,8 +116,7 @@ class RecurringTests {
 			assertThat(this.runs.of(name)).hasSize(1);
 			slow.future.complete(null);
 			this.time.advance(Duration.ofMillis(1500));
-			assertThat(
-					this.runs.of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
+			assertThat(this.runs.of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
 				.containsExactly(expected.split(" "));
 		});
 	}
@@ -129,8 +129,7 @@ class RecurringTests {
 			this.time.advance(Duration.ofMillis(3500));
 			slow.future.complete(null);
 			this.time.advance(Duration.ofMillis(2500));
-			assertThat(this.runs.of("pause")).containsExactly(start, start.plusMillis(4500),
-					start.plusMillis(5500));
+			assertThat(this.runs.of("pause")).containsExactly(start, start.plusMillis(4500), start.plusMillis(5500));
 		});
 	}
 

@@ -67,7 +67,8 @@ class CapturedTraceTests {
 		try (VirtualApplication application = traced(Sampler.alwaysOn())) {
 			Tracer tracer = application.bean(Tracer.class);
 			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<TraceContext> task = caller.scoped(() -> application.tasks().schedule(DELAY, () -> tracer.currentSpan().context()));
+			DelayedTask<TraceContext> task = caller
+				.scoped(() -> application.tasks().schedule(DELAY, () -> tracer.currentSpan().context()));
 			DelayedTask<TraceContext> annotated = caller.scoped(() -> application.bean(Drivers.class).silent(tracer));
 			TraceContext call = caller.scoped(() -> tracer.currentSpan().context());
 			caller.stop();

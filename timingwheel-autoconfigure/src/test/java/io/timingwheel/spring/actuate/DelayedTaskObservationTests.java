@@ -255,8 +255,8 @@ class DelayedTaskObservationTests {
 
 	}
 
-	private record Recording(String name, int order, List<TaskExecution> executions)
-			implements TaskExecutionInterceptor, Ordered {
+	private record Recording(String name, int order,
+			List<TaskExecution> executions) implements TaskExecutionInterceptor, Ordered {
 
 		@Override
 		public int getOrder() {
@@ -272,8 +272,9 @@ class DelayedTaskObservationTests {
 		public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body)
 				throws Throwable {
 			this.executions.add(execution);
-			app.calls().add("%s begins with %s, observed: %s".formatted(this.name, captured,
-					registry.getCurrentObservation() != null));
+			app.calls()
+				.add("%s begins with %s, observed: %s".formatted(this.name, captured,
+						registry.getCurrentObservation() != null));
 			try {
 				return body.run();
 			}

@@ -43,9 +43,9 @@ class TimingWheelMetricsTests {
 	private static final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	@RegisterExtension
-	static final VirtualApplication app = application(registry)
-		.with("management.metrics.distribution.percentiles.timingwheel.tasks.lateness=0.5,0.99",
-				"management.metrics.distribution.slo.timingwheel.tasks=100ms,1s");
+	static final VirtualApplication app = application(registry).with(
+			"management.metrics.distribution.percentiles.timingwheel.tasks.lateness=0.5,0.99",
+			"management.metrics.distribution.slo.timingwheel.tasks=100ms,1s");
 
 	private static VirtualApplication application(MeterRegistry registry) {
 		return VirtualApplication.of(Metrics.class, Orders.class, Heartbeat.class)

@@ -70,8 +70,9 @@ class AheadOfTimeHintsTests {
 
 	@Test
 	void proxiesAreRegistered() {
-		assertThat(
-				AotContexts.of(SilentImplementation.class).withProperties("spring.aop.proxy-target-class=false").process())
+		assertThat(AotContexts.of(SilentImplementation.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process())
 			.matches(RuntimeHintsPredicates.proxies()
 				.forInterfaces(Silent.class, SpringProxy.class, Advised.class, DecoratingProxy.class));
 		assertThat(AotContexts.of(SilentImplementation.class).process()).matches(RuntimeHintsPredicates.reflection()

@@ -54,8 +54,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class AnnotatedBeansTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(PackagePrivate.class, OfNamelessBeans.class,
-			TwinJob.class, ClassProxied.class, NoInterface.class, GenericJobs.class)
+	static final VirtualApplication app = VirtualApplication
+		.of(PackagePrivate.class, OfNamelessBeans.class, TwinJob.class, ClassProxied.class, NoInterface.class,
+				GenericJobs.class)
 		.with("spring.aop.proxy-target-class=false");
 
 	private static final AtomicInteger instances = new AtomicInteger();

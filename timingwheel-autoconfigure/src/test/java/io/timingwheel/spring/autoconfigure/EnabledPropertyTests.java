@@ -1,5 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.util.List;
+
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -33,10 +35,17 @@ class EnabledPropertyTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "true", "TRUE" })
-	void trueSwitchesOn(String value) {
+	void trueSwitchesOnAndOneLineNamesTheSettingsOfTheWheel(String value, CapturedOutput output) {
 		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
 			assertThat(context.getBeansOfType(TimingWheel.class)).hasSize(1);
+			context.stop();
+			context.start();
 		}
+		assertThat(linesWith("Timing wheel runs", output)).singleElement()
+			.asString()
+			.contains("INFO")
+			.endsWith("Timing wheel runs: tick 1ms, slots 64, shards 2, no store");
+		assertThat(output).doesNotContain("timingwheel.enabled");
 	}
 
 	@ParameterizedTest
@@ -45,16 +54,26 @@ class EnabledPropertyTests {
 		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
 			assertThat(context.getBeansOfType(TimingWheel.class)).isEmpty();
 		}
-		assertThat(output.getOut().lines().filter((line) -> line.contains("timingwheel.enabled"))).singleElement()
+		assertThat(linesWith("timingwheel.enabled", output)).singleElement()
 			.asString()
 			.contains("WARN")
 			.contains("methods with @Delayed, @CancelDelayed and @Timeout run at once");
+		assertThat(linesWith("Timing wheel runs", output)).isEmpty();
 	}
 
 	@Test
-	void whenSwitchedOnThereIsNoWarning(CapturedOutput output) {
-		run(Orders.class, "timingwheel.enabled", "true").close();
-		assertThat(output).doesNotContain("timingwheel.enabled");
+	void theLineIsThereUnderLazyInitializationAndAChildContextAddsNone(CapturedOutput output) {
+		try (ConfigurableApplicationContext parent = run(Application.class, "spring.main.lazy-initialization", "true");
+				ConfigurableApplicationContext child = new SpringApplicationBuilder(Application.class).parent(parent)
+					.web(WebApplicationType.NONE)
+					.run()) {
+			assertThat(child.getBean(TimingWheel.class)).isSameAs(parent.getBean(TimingWheel.class));
+		}
+		assertThat(linesWith("Timing wheel runs", output)).hasSize(1);
+	}
+
+	private static List<String> linesWith(String text, CapturedOutput output) {
+		return output.getOut().lines().filter((line) -> line.contains(text)).toList();
 	}
 
 	@Test
@@ -90,6 +109,11 @@ class EnabledPropertyTests {
 			TimingWheelDisabledAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class,
 			TimingWheelTaskSchedulerAutoConfiguration.class })
 	static class Application {
+
+		@Bean
+		TimingWheelBuilderCustomizer settings() {
+			return (builder) -> builder.wheelSize(64).shards(2);
+		}
 
 	}
 

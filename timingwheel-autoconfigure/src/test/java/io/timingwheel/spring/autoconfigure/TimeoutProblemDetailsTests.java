@@ -99,7 +99,8 @@ class TimeoutProblemDetailsTests {
 					.bodyJson()
 					.isLenientlyEqualTo(BODY.formatted(path));
 			}
-			assertThat(warnings(output)).hasSameSizeAs(paths).allMatch((line) -> line.contains("did not finish within "));
+			assertThat(warnings(output)).hasSameSizeAs(paths)
+				.allMatch((line) -> line.contains("did not finish within "));
 			assertThat(output).doesNotContain("\tat ");
 		});
 	}
@@ -119,7 +120,8 @@ class TimeoutProblemDetailsTests {
 					.expectBody()
 					.json(BODY.formatted(path));
 			}
-			assertThat(warnings(output)).hasSameSizeAs(paths).allMatch((line) -> line.contains("did not finish within "));
+			assertThat(warnings(output)).hasSameSizeAs(paths)
+				.allMatch((line) -> line.contains("did not finish within "));
 			assertThat(output).doesNotContain("\tat ");
 		});
 	}

@@ -113,15 +113,15 @@ class TimingWheelAutoConfigurationTests {
 		this.contextRunner.withBean("myWheel", TimingWheel.class, () -> wheel)
 			.withPropertyValues("timingwheel.tick=25h")
 			.run((context) -> {
-			assertThat(context).hasSingleBean(TimingWheel.class).doesNotHaveBean("timingWheel");
-			CompletableFuture<String> result = context.getBean(DelayedTaskOperations.class)
-				.schedule(Duration.ofMinutes(30), () -> "done")
-				.completion();
-			time.advance(Duration.ofMinutes(30).minusNanos(1));
-			assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isOne();
-			time.advance(Duration.ofNanos(1));
-			assertThat(result).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("done");
-		});
+				assertThat(context).hasSingleBean(TimingWheel.class).doesNotHaveBean("timingWheel");
+				CompletableFuture<String> result = context.getBean(DelayedTaskOperations.class)
+					.schedule(Duration.ofMinutes(30), () -> "done")
+					.completion();
+				time.advance(Duration.ofMinutes(30).minusNanos(1));
+				assertThat(context.getBean(DelayedTaskOperations.class).pendingCount()).isOne();
+				time.advance(Duration.ofNanos(1));
+				assertThat(result).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("done");
+			});
 	}
 
 	@Test

@@ -75,21 +75,19 @@ class DelayedExecutorTests {
 
 	@Test
 	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatNameElseAPoolThatIsNoBean() {
-		assertRunsOn("task-",
-				application(Service.class).with("spring.task.execution.mode=force")
-					.with("taskExecutor", TaskExecutor.class, () -> named("other")));
+		assertRunsOn("task-", application(Service.class).with("spring.task.execution.mode=force")
+			.with("taskExecutor", TaskExecutor.class, () -> named("other")));
 		assertRunsOn("mine-", application(Service.class).with("mine", TaskExecutor.class, () -> named("mine")));
-		assertRunsOn("named-",
-				application(Service.class).with("mine", TaskExecutor.class, () -> named("mine"))
-					.with("taskExecutor", TaskExecutor.class, () -> named("named")));
+		assertRunsOn("named-", application(Service.class).with("mine", TaskExecutor.class, () -> named("mine"))
+			.with("taskExecutor", TaskExecutor.class, () -> named("named")));
 		assertRunsOn("delayed-", application(Service.class).with("mine", Executor.class, () -> Runnable::run));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
 	void aSchedulerOfTheApplicationRunsNoBodies(String name) {
-		assertRunsOn("delayed-", application(Service.class).with(name, ThreadPoolTaskScheduler.class,
-				DelayedExecutorTests::scheduler));
+		assertRunsOn("delayed-",
+				application(Service.class).with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler));
 		assertRunsOn("mine-",
 				application(Service.class).with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
 					.with("mine", TaskExecutor.class, () -> named("mine")));
@@ -161,9 +159,9 @@ class DelayedExecutorTests {
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
 	void theConcurrencyLimitOfTheApplicationTaskExecutorNeverStopsTheDriver() {
-		assertOthersStayOnTime(application(BlockingService.class, NamedExecutors.class)
-			.with("spring.threads.virtual.enabled=true", "spring.task.execution.simple.concurrency-limit=1",
-					"blocking-executor=applicationTaskExecutor", "spring.task.execution.mode=force"));
+		assertOthersStayOnTime(application(BlockingService.class, NamedExecutors.class).with(
+				"spring.threads.virtual.enabled=true", "spring.task.execution.simple.concurrency-limit=1",
+				"blocking-executor=applicationTaskExecutor", "spring.task.execution.mode=force"));
 	}
 
 	private static void assertOthersStayOnTime(VirtualApplication application) {

@@ -81,9 +81,8 @@ class DelayedResultTests {
 	@Test
 	void theExceptionOfANestedFutureIsTheException(Service service) {
 		long failed = app.counts("service.completable").failed();
-		CompletableFuture<String> outer = service
-			.completable(CompletableFuture.<String>failedFuture(new IllegalStateException("inner"))
-				.thenApply((value) -> value));
+		CompletableFuture<String> outer = service.completable(
+				CompletableFuture.<String>failedFuture(new IllegalStateException("inner")).thenApply((value) -> value));
 		app.advanceSeconds(1);
 		assertThat(outer).failsWithin(Duration.ZERO)
 			.withThrowableOfType(ExecutionException.class)

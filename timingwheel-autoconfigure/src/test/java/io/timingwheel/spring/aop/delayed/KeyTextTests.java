@@ -36,9 +36,10 @@ class KeyTextTests {
 	static final VirtualApplication app = VirtualApplication.of(Reminders.class);
 
 	static Stream<Arguments> aKeyWithoutATextOfItsOwnIsRefused() {
-		return Stream.<Object>of(plain, new WithHash(1), new byte[] { 1 }, new String[] { "a" }, lambda, List.of(plain),
-				List.of(new byte[0]), List.of(lambda), Map.of("a", plain), Optional.of(plain), new Pair("a", plain),
-				new Pair("a", new int[0]), new Named(plain), "order-" + plain, new CompletableFuture<>())
+		return Stream
+			.<Object>of(plain, new WithHash(1), new byte[] { 1 }, new String[] { "a" }, lambda, List.of(plain),
+					List.of(new byte[0]), List.of(lambda), Map.of("a", plain), Optional.of(plain), new Pair("a", plain),
+					new Pair("a", new int[0]), new Named(plain), "order-" + plain, new CompletableFuture<>())
 			.map((key) -> Arguments.of(key));
 	}
 
