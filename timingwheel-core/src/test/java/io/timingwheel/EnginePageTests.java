@@ -45,10 +45,11 @@ class EnginePageTests {
 	@Test
 	void aTimerIsMovedAndCancelled() {
 		// tag::timer[]
-		TimingWheel wheel = TimingWheel.builder(this.executor).build(); // the executor
-																		// runs the tasks
+		// The executor runs the tasks.
+		TimingWheel wheel = TimingWheel.builder(this.executor).build();
 		TimerHandle timeout = wheel.schedule(this::close, Duration.ofSeconds(30));
-		timeout.reschedule(Duration.ofSeconds(30)); // a packet arrived
+		// A packet has arrived.
+		timeout.reschedule(Duration.ofSeconds(30));
 		timeout.cancel();
 		// end::timer[]
 		assertThat(timeout.isCancelled()).isTrue();
@@ -65,8 +66,7 @@ class EnginePageTests {
 		// Reactor
 		Mono<String> reply = call.timeout(Duration.ofMillis(20), Schedulers.fromExecutorService(scheduler));
 
-		// Caffeine: the removal listener is called when an entry expires, even if nobody
-		// calls the cache
+		// Caffeine: the listener is called at the expiry, not at the next access
 		Cache<String, String> sessions = Caffeine.newBuilder()
 			.expireAfterWrite(Duration.ofMillis(20))
 			.scheduler(Scheduler.forScheduledExecutorService(scheduler))
