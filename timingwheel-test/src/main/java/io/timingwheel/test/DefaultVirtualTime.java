@@ -213,7 +213,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	private Stream<PendingTask> pendingOf(String name) {
 		Stream<PendingTask> inMemory = this.registry.getObject()
 			.memoryTasks()
-			.first(name, Integer.MAX_VALUE)
+			.page(name, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false));
 		VirtualNode node = this.node;
@@ -272,7 +272,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		Set<String> names = new TreeSet<>((node != null) ? node.methodNames() : Set.of());
 		if (!durable) {
 			names.addAll(start().names());
-			if (names.contains(name) || !this.registry.getObject().memoryTasks().first(name, 1).isEmpty()) {
+			if (names.contains(name) || !this.registry.getObject().memoryTasks().page(name, null, 1).isEmpty()) {
 				return name;
 			}
 		}

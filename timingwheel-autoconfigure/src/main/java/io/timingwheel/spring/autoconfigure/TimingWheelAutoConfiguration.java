@@ -10,17 +10,16 @@ import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.internal.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
-import io.timingwheel.spring.task.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.memory.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.TaskClock;
+import io.timingwheel.spring.task.memory.UncaughtExceptions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -85,8 +84,7 @@ public final class TimingWheelAutoConfiguration {
 			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors,
 			ObjectProvider<ManualTime> manualTime, TaskPolicies policies) {
 		TaskDecorator decorator = compose(decorators.orderedStream().toList());
-		TaskExecutionInterceptor interceptor = CompositeTaskExecutionInterceptor
-			.of(interceptors.orderedStream().toList());
+		TaskExecutionInterceptor interceptor = TaskExecutionInterceptor.compose(interceptors.orderedStream().toList());
 		ManualTime time = manualTime.getIfAvailable();
 		TaskClock clock = (time != null) ? new TaskClock(time) : new TaskClock(wheel.timeSource(), Clock.systemUTC());
 		return new DelayedTaskRegistry(wheel, clock, handOvers, decorator, interceptor, policies);

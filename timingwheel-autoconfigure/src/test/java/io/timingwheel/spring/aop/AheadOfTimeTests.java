@@ -77,7 +77,7 @@ class AheadOfTimeTests {
 	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
 		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
 			context.getBean(Reminders.class).remind("1");
-			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().first("reminders.remind", 10))
+			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("reminders.remind", null, 10))
 				.hasSize(1);
 		});
 	}
@@ -97,7 +97,8 @@ class AheadOfTimeTests {
 		AotContexts.of(Configured.class).run((context) -> {
 			Configured configured = context.getBean(Configured.class);
 			configured.run("1");
-			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().first("from-property", 10)).hasSize(1);
+			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10))
+				.hasSize(1);
 			configured.cancel("1");
 			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);

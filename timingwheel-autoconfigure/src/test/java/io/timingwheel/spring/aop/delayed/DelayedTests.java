@@ -57,7 +57,7 @@ class DelayedTests {
 	private static void assertScheduled(Runnable call, String task) {
 		call.run();
 		DelayedTaskRegistry registry = app.bean(DelayedTaskRegistry.class);
-		assertThat(registry.memoryTasks().first(task.substring(0, task.indexOf(' ')), 10))
+		assertThat(registry.memoryTasks().page(task.substring(0, task.indexOf(' ')), null, 10))
 			.extracting((pending) -> "%s %s in %s".formatted(pending.name(), pending.key(),
 					Duration.between(app.now(), pending.dueAt())))
 			.containsExactly(task);

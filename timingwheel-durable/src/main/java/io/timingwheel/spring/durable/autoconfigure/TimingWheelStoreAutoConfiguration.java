@@ -22,7 +22,6 @@ import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.Backoff;
-import io.timingwheel.spring.task.internal.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
@@ -114,7 +113,7 @@ public final class TimingWheelStoreAutoConfiguration {
 
 	private static @Nullable TaskExecutionInterceptor interceptor(
 			ObjectProvider<TaskExecutionInterceptor> interceptors) {
-		return CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList());
+		return TaskExecutionInterceptor.compose(interceptors.orderedStream().toList());
 	}
 
 	@Bean

@@ -14,8 +14,8 @@ import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import io.timingwheel.spring.task.internal.TaskExecutors;
-import io.timingwheel.spring.task.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;

@@ -10,14 +10,11 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param multiplier how many times longer each delay is than the one before, at least 1
  * @param max the longest delay
  * @param jitter how much a delay varies at most, as a part of the delay, from 0 to 1
- * @since 0.1
  */
 public record Backoff(Duration initial, double multiplier, Duration max, double jitter) {
 
 	/**
 	 * The delay after a failure, in whole milliseconds.
-	 * @param failures the number of failures so far, at least 1
-	 * @return the delay
 	 */
 	public Duration after(int failures) {
 		double exact = this.initial.toMillis() * Math.pow(this.multiplier, failures - 1.0);

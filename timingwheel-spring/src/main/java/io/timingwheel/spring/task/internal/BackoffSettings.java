@@ -14,7 +14,6 @@ import org.springframework.util.Assert;
  * for the default
  * @param max the longest delay, {@code null} for the default
  * @param jitter how much a delay varies at most, {@code null} for the default
- * @since 0.1
  */
 public record BackoffSettings(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
 		@Nullable Double jitter) {
@@ -22,11 +21,6 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 	/** Leaves every part to the default. */
 	public static final BackoffSettings NONE = new BackoffSettings(null, null, null, null);
 
-	/**
-	 * Checks the parts.
-	 * @throws IllegalArgumentException if a part has no usable value; the message names
-	 * the part
-	 */
 	public BackoffSettings {
 		Assert.isTrue(initial == null || !initial.isNegative(), "backoff.initial must not be negative");
 		Assert.isTrue(multiplier == null || (multiplier >= 1 && Double.isFinite(multiplier)),
@@ -37,7 +31,6 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 
 	/**
 	 * Checks parts that come from one place.
-	 * @return these settings
 	 * @throws IllegalArgumentException if the longest delay is shorter than the first
 	 */
 	public BackoffSettings checkOrder() {
@@ -46,11 +39,6 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 		return this;
 	}
 
-	/**
-	 * Overrides parts.
-	 * @param other the settings whose parts take the place of these
-	 * @return the parts of the other settings, and these where the others have none
-	 */
 	BackoffSettings overriddenBy(BackoffSettings other) {
 		return new BackoffSettings((other.initial != null) ? other.initial : this.initial,
 				(other.multiplier != null) ? other.multiplier : this.multiplier,
@@ -60,8 +48,6 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 	/**
 	 * Completes the settings. A default for the longest delay that is shorter than the
 	 * first delay gives way to the first delay.
-	 * @param defaults the values of the parts that are not set
-	 * @return the backoff
 	 */
 	public Backoff complete(Backoff defaults) {
 		Duration initial = (this.initial != null) ? this.initial : defaults.initial();

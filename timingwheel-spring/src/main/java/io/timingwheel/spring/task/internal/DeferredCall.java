@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A call within a transaction that takes effect once the transaction has committed. Used
  * by the thread of the transaction.
- *
- * @since 0.1
  */
 public abstract class DeferredCall {
 
@@ -25,16 +23,12 @@ public abstract class DeferredCall {
 	 * Creates a call.
 	 * @param key identifies the name and the key of the task; {@code null} if the order
 	 * among other calls does not matter
-	 * @param effect what the call does to the pending task with the key
 	 */
 	protected DeferredCall(@Nullable Object key, Effect effect) {
 		this.key = key;
 		this.effect = effect;
 	}
 
-	/**
-	 * Takes effect. The transaction has committed.
-	 */
 	protected abstract void commit();
 
 	/**
@@ -47,31 +41,21 @@ public abstract class DeferredCall {
 	/**
 	 * Gives up, since a later call of the same transaction takes away or replaces what
 	 * this call would make pending.
-	 * @param later the effect of the later call
 	 */
 	protected void override(Effect later) {
 	}
 
-	/**
-	 * What the call does to the pending task with its key.
-	 * @return the effect
-	 */
 	public final Effect effect() {
 		return this.effect;
 	}
 
 	/**
 	 * The number of the call. A call acts only on tasks with smaller numbers.
-	 * @return the number
 	 */
 	public final long sequence() {
 		return this.sequence;
 	}
 
-	/**
-	 * Identifies the name and the key of the task.
-	 * @return the key, {@code null} for none
-	 */
 	protected @Nullable Object keyInTransaction() {
 		return this.key;
 	}
@@ -95,11 +79,6 @@ public abstract class DeferredCall {
 		}
 	}
 
-	/**
-	 * The effect of a call on the pending task with its key.
-	 *
-	 * @since 0.1
-	 */
 	public enum Effect {
 
 		/** None that matters to other calls. */
@@ -114,18 +93,10 @@ public abstract class DeferredCall {
 		/** Cancels the pending task. */
 		CANCEL;
 
-		/**
-		 * Whether a task is pending after the call.
-		 * @return {@code true} for {@link #START} and {@link #REPLACE}
-		 */
 		public boolean leavesPending() {
 			return this == START || this == REPLACE;
 		}
 
-		/**
-		 * Whether the call overrides an earlier one.
-		 * @return {@code true} for {@link #REPLACE} and {@link #CANCEL}
-		 */
 		boolean overrides() {
 			return this == REPLACE || this == CANCEL;
 		}

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -30,48 +29,51 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  *
  * <p>
  * With virtual time no executor is called: the thread that moves the time runs the tasks.
- *
- * @since 0.1
  */
 public final class HandOverExecutors implements AutoCloseable {
 
 	private static final Set<Class<?>> PROMPT_HANDLERS = Set.of(ThreadPoolExecutor.AbortPolicy.class,
 			ThreadPoolExecutor.DiscardPolicy.class, ThreadPoolExecutor.DiscardOldestPolicy.class);
 
-	/** Prompt executors of the JDK whose types are not public. */
-	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
+	private static final Set<String> PROMPT_EXECUTORS = Set.of(VirtualThreadTaskExecutor.class.getName(),
+			ForkJoinPool.class.getName(), "java.util.concurrent.ThreadPerTaskExecutor");
 
-	private static final Executor CALLING_THREAD = HandOverExecutors::runHere;
+	private static final int MAX_COMPLETION_THREADS = 1_000;
 
 	/** How long {@link #close()} waits for the end of the threads. */
 	private static final long CLOSE_MILLIS = 1_000;
 
 	private final HandOverThreads threads = new HandOverThreads();
 
-	private final CompletionThreads completionThreads = new CompletionThreads();
+	/**
+	 * A completion may end work that occupies all threads of an executor of the
+	 * application, and what depends on it may block, so completions have their own
+	 * threads.
+	 */
+	private final WaitingThreads completionThreads = new WaitingThreads("timing-wheel-completion-",
+			MAX_COMPLETION_THREADS);
+
+	private final Executor completions;
 
 	/** The tasks that wait for the end of the pause, guarded by this list. */
-	private final List<HeldBack> heldBack = new ArrayList<>();
+	private final List<Runnable> heldBack = new ArrayList<>();
 
 	private final boolean onCallingThread;
 
 	private volatile boolean paused;
 
-	/**
-	 * Creates an object that hands tasks over to their executors.
-	 */
 	public HandOverExecutors() {
 		this(false);
 	}
 
 	private HandOverExecutors(boolean onCallingThread) {
 		this.onCallingThread = onCallingThread;
+		this.completions = onCallingThread ? HandOverExecutors::runHere : this::complete;
 	}
 
 	/**
 	 * Creates an object that runs each task on the thread that hands it over, whatever
 	 * its executor is.
-	 * @return the new object
 	 */
 	public static HandOverExecutors onCallingThread() {
 		return new HandOverExecutors(true);
@@ -81,18 +83,21 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * The executor for what completes a future or a publisher of this library. It waits
 	 * for no executor of the application, refuses nothing, and returns at once, so the
 	 * wheel's thread may call it. What depends on the completion may block.
-	 * @return the executor
 	 */
 	public Executor completions() {
-		return this.onCallingThread ? CALLING_THREAD : this.completionThreads;
+		return this.completions;
+	}
+
+	private void complete(Runnable completion) {
+		if (!this.completionThreads.add(completion)) {
+			ForkJoinPool.commonPool().execute(completion);
+		}
 	}
 
 	/**
 	 * Hands a task over to an executor, or holds it back during a pause. The executor is
 	 * called on the current thread if its {@code execute} is known not to block, else on
 	 * another thread.
-	 * @param executor the executor
-	 * @param task the task
 	 * @param failed takes what the executor throws, on another thread, if it is not a
 	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt.
 	 * {@code null} if each exception is a refusal
@@ -104,7 +109,7 @@ public final class HandOverExecutors implements AutoCloseable {
 			return;
 		}
 		if (this.onCallingThread) {
-			CALLING_THREAD.execute(task);
+			runHere(task);
 			return;
 		}
 		try {
@@ -123,9 +128,6 @@ public final class HandOverExecutors implements AutoCloseable {
 	/**
 	 * Gets the executor of a task, which may have to be created. What goes wrong has the
 	 * same consequences as in {@link #handOver}.
-	 * @param executor gives the executor
-	 * @param failed takes what {@code executor} throws, on another thread, if it is not a
-	 * refusal
 	 * @return the executor, {@code null} if {@code failed} takes an exception
 	 * @throws RejectedExecutionException if there is no thread or no memory for the
 	 * executor
@@ -151,19 +153,12 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (failed == null || HandOverThreads.isRefusal(error)) {
 			throw new RejectedExecutionException("The executor has not taken the task", error);
 		}
-		if (this.onCallingThread) {
-			failed.accept(error);
-		}
-		else {
-			this.completionThreads.execute(() -> failed.accept(error));
-		}
+		this.completions.execute(() -> failed.accept(error));
 	}
 
 	/**
 	 * An executor that holds its tasks back during a pause, and is safe to call on the
 	 * wheel's thread.
-	 * @param executor gives the executor that runs the tasks; called for each task
-	 * @return the executor
 	 */
 	public Executor pausable(Supplier<? extends Executor> executor) {
 		return (task) -> handOver(executor.get(), new PausableTask(task, executor, this), null);
@@ -181,27 +176,16 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Ends a pause, and hands over the tasks that were held back.
 	 */
 	public void resume() {
-		List<HeldBack> released;
+		List<Runnable> released;
 		synchronized (this.heldBack) {
 			this.paused = false;
 			released = List.copyOf(this.heldBack);
 			this.heldBack.clear();
 		}
 		// Without the lock, for which the wheel's thread may wait.
-		for (HeldBack task : released) {
-			if (this.onCallingThread) {
-				CALLING_THREAD.execute(task.task());
-			}
-			else {
-				this.threads.add(task.executor(), task.task(), task.failed());
-			}
-		}
+		released.forEach(Runnable::run);
 	}
 
-	/**
-	 * Whether there is a pause.
-	 * @return whether tasks are held back
-	 */
 	public boolean isPaused() {
 		return this.paused;
 	}
@@ -209,18 +193,24 @@ public final class HandOverExecutors implements AutoCloseable {
 	/**
 	 * Holds a task back if there is a pause. A task calls this before it begins, since it
 	 * may have been handed over before the pause.
-	 * @param executor the executor that gets the task after the pause
-	 * @param task the task
 	 * @param failed takes what the executor throws then if it is not a refusal;
 	 * {@code null} to try again
-	 * @return whether the task is held back, so that it must not begin
 	 */
 	public boolean holdBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (!this.paused) {
 			return false;
 		}
 		synchronized (this.heldBack) {
-			return this.paused && this.heldBack.add(new HeldBack(executor, task, failed));
+			return this.paused && this.heldBack.add(() -> release(executor, task, failed));
+		}
+	}
+
+	private void release(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
+		if (this.onCallingThread) {
+			runHere(task);
+		}
+		else {
+			this.threads.add(executor, task, failed);
 		}
 	}
 
@@ -231,7 +221,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	@Override
 	public void close() {
 		Set<Thread> ending = new HashSet<>(this.threads.close());
-		ending.addAll(this.completionThreads.close());
+		ending.addAll(this.completionThreads.close(false));
 		if (!ending.contains(Thread.currentThread())) {
 			awaitEnd(ending);
 		}
@@ -274,37 +264,22 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	static boolean isPrompt(Executor executor) {
 		Class<?> type = executor.getClass();
+		Executor pool = executor;
 		if (type == ThreadPoolTaskExecutor.class) {
-			return isPrompt(((ThreadPoolTaskExecutor) executor).getThreadPoolExecutor().getRejectedExecutionHandler());
+			pool = ((ThreadPoolTaskExecutor) executor).getThreadPoolExecutor();
 		}
-		if (type == ThreadPoolTaskScheduler.class) {
-			return isPrompt(((ThreadPoolTaskScheduler) executor).getScheduledThreadPoolExecutor()
-				.getRejectedExecutionHandler());
+		else if (type == ThreadPoolTaskScheduler.class) {
+			pool = ((ThreadPoolTaskScheduler) executor).getScheduledThreadPoolExecutor();
 		}
-		if (type == SimpleAsyncTaskExecutor.class) {
+		else if (type == SimpleAsyncTaskExecutor.class) {
 			return !((SimpleAsyncTaskExecutor) executor).isThrottleActive();
 		}
-		if (type == ThreadPoolExecutor.class || type == ScheduledThreadPoolExecutor.class) {
-			return isPrompt(((ThreadPoolExecutor) executor).getRejectedExecutionHandler());
+		else if (type != ThreadPoolExecutor.class && type != ScheduledThreadPoolExecutor.class) {
+			return PROMPT_EXECUTORS.contains(type.getName());
 		}
-		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class
-				|| PROMPT_EXECUTORS.contains(type.getName());
+		return PROMPT_HANDLERS.contains(((ThreadPoolExecutor) pool).getRejectedExecutionHandler().getClass());
 	}
 
-	private static boolean isPrompt(RejectedExecutionHandler handler) {
-		return PROMPT_HANDLERS.contains(handler.getClass());
-	}
-
-	/**
-	 * A task that waits for the end of a pause.
-	 */
-	private record HeldBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
-
-	}
-
-	/**
-	 * A task that does not begin during a pause.
-	 */
 	private record PausableTask(Runnable task, Supplier<? extends Executor> executor,
 			HandOverExecutors handOvers) implements Runnable {
 

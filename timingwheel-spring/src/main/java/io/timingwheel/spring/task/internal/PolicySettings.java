@@ -15,7 +15,6 @@ import org.springframework.util.Assert;
  * limit
  * @param rate how many bodies may start in a period, {@code null} for no limit
  * @param paused whether none starts, {@code null} if the settings do not say
- * @since 0.1
  */
 public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings backoff, @Nullable Integer maxConcurrent,
 		@Nullable Integer maxConcurrentPerKey, @Nullable StartRate rate, @Nullable Boolean paused) {
@@ -23,11 +22,6 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 	/** No attempts but the default, and no limits. */
 	public static final PolicySettings NONE = new PolicySettings(null, BackoffSettings.NONE, null, null, null, null);
 
-	/**
-	 * Checks the parts.
-	 * @throws IllegalArgumentException if a part has no usable value; the message names
-	 * the part
-	 */
 	public PolicySettings {
 		Assert.isTrue(maxAttempts == null || maxAttempts >= 1, "max-attempts must be at least 1");
 		Assert.isTrue(maxConcurrent == null || maxConcurrent >= 1,
@@ -36,11 +30,6 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 				"max-concurrent-per-key must be at least 1 (to start none, set paused)");
 	}
 
-	/**
-	 * Overrides parts.
-	 * @param other the policy whose parts take the place of these
-	 * @return the parts of the other policy, and these where the other has none
-	 */
 	public PolicySettings overriddenBy(PolicySettings other) {
 		return new PolicySettings((other.maxAttempts != null) ? other.maxAttempts : this.maxAttempts,
 				this.backoff.overriddenBy(other.backoff),
@@ -49,11 +38,6 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 				(other.rate != null) ? other.rate : this.rate, (other.paused != null) ? other.paused : this.paused);
 	}
 
-	/**
-	 * How often a task is tried.
-	 * @param defaultAttempts the number if the policy sets none
-	 * @return the number, at least 1
-	 */
 	public int maxAttempts(int defaultAttempts) {
 		return (this.maxAttempts != null) ? this.maxAttempts : defaultAttempts;
 	}
@@ -69,7 +53,6 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 	/**
 	 * Tells whether none of the tasks starts, as the configuration says. An operator may
 	 * have changed this at run time.
-	 * @return whether they are paused at the start of the application
 	 */
 	public boolean isPaused() {
 		return Boolean.TRUE.equals(this.paused);

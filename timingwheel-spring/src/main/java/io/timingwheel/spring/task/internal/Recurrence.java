@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param dueAt when the run was due; differs from {@code scheduledAt} if somebody has
  * moved the run, or if it was a retry before the next time by the schedule
  * @param startedAt when the body started
- * @since 0.1
  */
 public record Recurrence(Instant scheduledAt, Instant dueAt, Instant startedAt) {
 
@@ -22,9 +21,6 @@ public record Recurrence(Instant scheduledAt, Instant dueAt, Instant startedAt) 
 	 * The time of the next run. This run stands for all times up to its start, unless
 	 * each of them is to have a run of its own. A run that came before its time by the
 	 * schedule was an additional one.
-	 * @param schedule the schedule
-	 * @param missed what becomes of the times that have passed
-	 * @param now when this run has ended
 	 * @return the time, in the past if the next run is due at once; {@code null} if there
 	 * is none
 	 */

@@ -8,31 +8,22 @@ import java.util.concurrent.ConcurrentHashMap;
  * The threads that run bodies. A body may end the application, by closing the application
  * context or by {@link System#exit}. This body returns only when the application has
  * ended, so the shutdown must not wait for it. Thread-safe.
- *
- * @since 0.1
  */
 public final class RunningBodies {
 
 	/** How many bodies each thread runs. A body may run another on its thread. */
 	private final Map<Thread, Integer> byThread = new ConcurrentHashMap<>();
 
-	/**
-	 * Says that the calling thread begins to run a body.
-	 */
 	public void enter() {
 		this.byThread.merge(Thread.currentThread(), 1, Integer::sum);
 	}
 
-	/**
-	 * Says that the calling thread no longer runs a body that it has entered.
-	 */
 	public void leave() {
 		this.byThread.computeIfPresent(Thread.currentThread(), (thread, bodies) -> (bodies > 1) ? bodies - 1 : null);
 	}
 
 	/**
 	 * How many bodies wait for the end of the application.
-	 * @return the number
 	 */
 	public long waitingForEnd() {
 		return this.byThread.entrySet()
@@ -46,8 +37,6 @@ public final class RunningBodies {
 	 * Whether a thread waits for the end of the application: because it is the calling
 	 * thread, which closes the application context, or because it is inside of
 	 * {@link System#exit} or of the method that closes a context.
-	 * @param thread the thread
-	 * @return whether it waits
 	 */
 	public static boolean waitsForEnd(Thread thread) {
 		return thread == Thread.currentThread()

@@ -21,19 +21,31 @@ import org.springframework.util.ReflectionUtils;
  * is therefore wrapped by it on the thread that submits the task. Spring Security is
  * optional, and its method is not public, so this class calls the method by reflection.
  * Thread-safe.
- *
- * @since 0.1
  */
 public final class SecurityContextExecutors {
 
 	/** The name of the class that these executors extend. */
 	public static final String BASE_TYPE = "org.springframework.security.concurrent.AbstractDelegatingSecurityContextSupport";
 
-	private static final @Nullable Class<?> baseType = findBaseType();
+	private static final @Nullable Class<?> baseType;
 
-	private static final @Nullable Method wrap = findWrap();
+	private static final @Nullable Method wrap;
 
-	private static final @Nullable Field fixedContext = findFixedContext();
+	private static final @Nullable Field fixedContext;
+
+	static {
+		ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
+		baseType = ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader)
+				: null;
+		wrap = (baseType != null) ? ReflectionUtils.findMethod(baseType, "wrap", Runnable.class) : null;
+		fixedContext = (baseType != null) ? ReflectionUtils.findField(baseType, "securityContext") : null;
+		if (wrap != null) {
+			ReflectionUtils.makeAccessible(wrap);
+		}
+		if (fixedContext != null) {
+			ReflectionUtils.makeAccessible(fixedContext);
+		}
+	}
 
 	private SecurityContextExecutors() {
 	}
@@ -41,8 +53,6 @@ public final class SecurityContextExecutors {
 	/**
 	 * Whether an executor gives its tasks the security context of the calling thread,
 	 * rather than one that was given to the executor.
-	 * @param executor gives the executor; not called without Spring Security
-	 * @return whether the executor needs a caller
 	 */
 	public static boolean needsCaller(Supplier<? extends Executor> executor) {
 		Object support = find(executor);
@@ -51,7 +61,6 @@ public final class SecurityContextExecutors {
 
 	/**
 	 * Finds the part of an executor that knows the security context of its tasks.
-	 * @param executor gives the executor; not called without Spring Security
 	 * @return the part, for {@link #wrap}; {@code null} if the executor is of another
 	 * kind
 	 */
@@ -73,36 +82,11 @@ public final class SecurityContextExecutors {
 	/**
 	 * Wraps a task so that it runs with the security context that its executor would give
 	 * it now.
-	 * @param support what {@link #find} has returned
-	 * @param task the task
-	 * @return the wrapped task
 	 */
 	public static Runnable wrap(Object support, Runnable task) {
 		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE
 				+ " has no method wrap(Runnable). Use a TaskDecorator in place of " + support.getClass().getName());
 		return (Runnable) Objects.requireNonNull(ReflectionUtils.invokeMethod(wrap, support, task));
-	}
-
-	private static @Nullable Class<?> findBaseType() {
-		ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
-		return ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader)
-				: null;
-	}
-
-	private static @Nullable Method findWrap() {
-		Method method = (baseType != null) ? ReflectionUtils.findMethod(baseType, "wrap", Runnable.class) : null;
-		if (method != null) {
-			ReflectionUtils.makeAccessible(method);
-		}
-		return method;
-	}
-
-	private static @Nullable Field findFixedContext() {
-		Field field = (baseType != null) ? ReflectionUtils.findField(baseType, "securityContext") : null;
-		if (field != null) {
-			ReflectionUtils.makeAccessible(field);
-		}
-		return field;
 	}
 
 }

@@ -11,7 +11,6 @@ import org.springframework.util.Assert;
  *
  * @param count how many, at least 1
  * @param unit the period: a second, a minute, an hour or a day
- * @since 0.1
  */
 public record StartRate(long count, TimeUnit unit) {
 
@@ -19,24 +18,11 @@ public record StartRate(long count, TimeUnit unit) {
 
 	private static final long BURSTS_PER_SECOND = 10;
 
-	/**
-	 * Checks the parts.
-	 * @throws IllegalArgumentException if the count is below 1 or above one per
-	 * nanosecond, or if the unit is none of those of a rate
-	 */
 	public StartRate {
 		Assert.isTrue(count >= 1 && count <= unit.toNanos(1), "A rate must be at least 1 and at most 1 per nanosecond");
 		symbol(unit);
 	}
 
-	/**
-	 * Reads a rate.
-	 * @param text a number, a slash and {@code s}, {@code m}, {@code h} or {@code d},
-	 * such as {@code 100/s}
-	 * @return the rate
-	 * @throws IllegalArgumentException if the text is no rate; the message quotes the
-	 * text
-	 */
 	public static StartRate parse(String text) {
 		Matcher matcher = FORMAT.matcher(text.strip());
 		Assert.isTrue(matcher.matches(), () -> "\"%s\" is not a rate such as 100/s, 20/m or 5000/h".formatted(text));
@@ -50,10 +36,6 @@ public record StartRate(long count, TimeUnit unit) {
 		});
 	}
 
-	/**
-	 * The time between two starts, if they are spread evenly.
-	 * @return the time in nanoseconds, rounded up, at least 1
-	 */
 	public long intervalNanos() {
 		long period = this.unit.toNanos(1);
 		return (period + this.count - 1) / this.count;
@@ -61,39 +43,19 @@ public record StartRate(long count, TimeUnit unit) {
 
 	/**
 	 * How many tasks may start at once: what is allowed in a tenth of a second.
-	 * @return the number, at least 1
 	 */
 	public long burst() {
 		return Math.max(1, this.count / (BURSTS_PER_SECOND * this.unit.toSeconds(1)));
 	}
 
-	/**
-	 * How many tasks may start now.
-	 * @param nextStart when the next start would be due if all starts were spread evenly,
-	 * in nanoseconds
-	 * @param now the time, in nanoseconds
-	 * @return the number
-	 */
 	public long startsAllowed(long nextStart, long now) {
 		return burst() - (Math.max(0, nextStart - now) + intervalNanos() - 1) / intervalNanos();
 	}
 
-	/**
-	 * The new value of the next start when a task starts.
-	 * @param nextStart the value before, in nanoseconds
-	 * @param now the time, in nanoseconds
-	 * @return the value in nanoseconds
-	 */
 	public long nextStart(long nextStart, long now) {
 		return ((nextStart - now > 0) ? nextStart : now) + intervalNanos();
 	}
 
-	/**
-	 * When the rate allows some starts.
-	 * @param nextStart the value of the next start, in nanoseconds
-	 * @param starts how many, at most the burst
-	 * @return the time in nanoseconds
-	 */
 	public long allowedFrom(long nextStart, long starts) {
 		return nextStart - (burst() - starts) * intervalNanos();
 	}

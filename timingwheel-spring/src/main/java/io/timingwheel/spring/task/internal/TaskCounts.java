@@ -14,7 +14,6 @@ package io.timingwheel.spring.task.internal;
  * @param replaced how many were replaced by a newer task with the same key
  * @param superseded how many were not tried again, since a newer task with the same key
  * was pending
- * @since 0.1
  */
 public record TaskCounts(long pending, long running, long completed, long failed, long cancelled, long expired,
 		long replaced, long superseded) {

@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One run of a body, as a {@link TaskExecutionInterceptor} sees it.
- *
- * @since 0.1
  */
 public interface TaskExecution extends DelayedTaskContext {
 
@@ -31,11 +29,7 @@ public interface TaskExecution extends DelayedTaskContext {
 	/**
 	 * Runs the body of an execution on the current thread, within the interceptor. While
 	 * it runs, the execution is the thread's {@link DelayedTaskContext}.
-	 * @param execution the execution
-	 * @param body the body
 	 * @param interceptor is called around the body, {@code null} for none
-	 * @param captured what the interceptor captured when the task was scheduled
-	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */
 	static @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
@@ -50,19 +44,9 @@ public interface TaskExecution extends DelayedTaskContext {
 		}
 	}
 
-	/**
-	 * The body of a task, and what is called around it.
-	 *
-	 * @since 0.1
-	 */
 	@FunctionalInterface
 	interface Body {
 
-		/**
-		 * Runs the body.
-		 * @return what the body returned
-		 * @throws Throwable what the body threw
-		 */
 		@Nullable Object run() throws Throwable;
 
 	}

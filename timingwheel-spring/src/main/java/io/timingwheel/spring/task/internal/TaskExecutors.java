@@ -25,8 +25,6 @@ import org.springframework.util.function.SingletonSupplier;
  * auto-configured executors would back off from one. A {@link TaskScheduler} is never the
  * default: its few threads are for tasks that have to start on time. Executors are looked
  * up at their first use, since they may be lazy beans. Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskExecutors implements DisposableBean {
 
@@ -44,33 +42,16 @@ public final class TaskExecutors implements DisposableBean {
 
 	private volatile @Nullable Executor ownPool;
 
-	/**
-	 * Creates an instance. It looks up no executor yet.
-	 * @param beanFactory contains the executors
-	 * @param fallback makes the pool if there is no default executor among the beans; if
-	 * the pool is {@link AutoCloseable} or a {@link DisposableBean}, this instance closes
-	 * it
-	 */
 	public TaskExecutors(BeanFactory beanFactory, Supplier<? extends Executor> fallback) {
 		this.beanFactory = beanFactory;
 		this.fallback = fallback;
 		this.defaultExecutor = SingletonSupplier.of(this::findDefault);
 	}
 
-	/**
-	 * The executor for tasks that name none.
-	 * @return the executor
-	 */
 	public Executor defaultExecutor() {
 		return this.defaultExecutor.obtain();
 	}
 
-	/**
-	 * The executor of a name.
-	 * @param nameOrQualifier the name of a bean, or a qualifier
-	 * @return the executor
-	 * @throws IllegalArgumentException if there is no such bean, or more than one
-	 */
 	public Executor named(String nameOrQualifier) {
 		try {
 			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, Executor.class, nameOrQualifier);

@@ -11,8 +11,6 @@ import org.apache.commons.logging.Log;
  * tasks. Only the first event in a minute is therefore logged at its level. All others
  * are logged at DEBUG, and the next line at the level says how many they were.
  * Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskLog {
 
@@ -24,18 +22,10 @@ public final class TaskLog {
 
 	private final LongAdder silenced = new LongAdder();
 
-	/**
-	 * Creates a log.
-	 * @param logger gets the lines
-	 */
 	public TaskLog(Log logger) {
 		this.logger = logger;
 	}
 
-	/**
-	 * Logs an event at ERROR.
-	 * @param message what has happened
-	 */
 	public void error(String message) {
 		if (isFirst()) {
 			this.logger.error(message + others());
@@ -45,10 +35,6 @@ public final class TaskLog {
 		}
 	}
 
-	/**
-	 * Logs an event at WARN.
-	 * @param message what has happened
-	 */
 	public void warn(String message) {
 		if (isFirst()) {
 			this.logger.warn(message + others());

@@ -1,10 +1,5 @@
 package io.timingwheel.spring.task.internal;
 
-/**
- * How a task, or one attempt at it, ended.
- *
- * @since 0.1
- */
 public enum TaskOutcome {
 
 	/** With a result. */

@@ -10,8 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * The policies of all names: those of the annotations, each part overridden by the
  * configuration. A name that no method has, such as one of the template, has only what
  * the configuration sets. Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskPolicies {
 
@@ -27,29 +25,16 @@ public final class TaskPolicies {
 
 	private final boolean exactBackoff;
 
-	/**
-	 * Creates policies.
-	 * @param overrides what the configuration sets
-	 * @param exactBackoff whether backoffs do not vary, whatever their jitter is
-	 */
 	public TaskPolicies(Overrides overrides, boolean exactBackoff) {
 		this.overrides = overrides;
 		this.exactBackoff = exactBackoff;
 	}
 
-	/**
-	 * Returns policies that consist of the defaults.
-	 * @return new policies
-	 */
 	public static TaskPolicies none() {
-		return new TaskPolicies(Overrides.none(), false);
+		return new TaskPolicies(new Overrides() {
+		}, false);
 	}
 
-	/**
-	 * Sets the policy of a method.
-	 * @param name the name of its tasks
-	 * @param policy the policy of its annotation
-	 */
 	public void declare(String name, PolicySettings policy) {
 		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
 	}
@@ -57,18 +42,11 @@ public final class TaskPolicies {
 	/**
 	 * Records that a method is switched off. The configuration may set the policy of its
 	 * tasks nevertheless.
-	 * @param name the name that its tasks would have
 	 */
 	public void addSwitchedOff(String name) {
 		this.switchedOff.add(name);
 	}
 
-	/**
-	 * The policy of a name.
-	 * @param name the name of tasks; for a durable task the name of its handler, not an
-	 * earlier one
-	 * @return the policy, {@link PolicySettings#NONE} for none
-	 */
 	public PolicySettings of(String name) {
 		PolicySettings policy = this.declared.get(name);
 		return (policy != null) ? policy : this.overrides.of(name);
@@ -76,9 +54,6 @@ public final class TaskPolicies {
 
 	/**
 	 * How long a task of a name waits after a failure.
-	 * @param name the name of the task
-	 * @param defaults the parts that the policy does not set
-	 * @return the backoff
 	 */
 	public Backoff backoff(String name, Backoff defaults) {
 		Backoff backoff = of(name).backoff().complete(defaults);
@@ -98,42 +73,15 @@ public final class TaskPolicies {
 	/**
 	 * The policies that the configuration of an application sets by name, in place of
 	 * those of the annotations. Implementations are thread-safe.
-	 *
-	 * @since 0.1
 	 */
 	public interface Overrides {
 
-		/**
-		 * Finds the policy of a name.
-		 * @param name the name of tasks
-		 * @return what the configuration sets for the name, {@link PolicySettings#NONE}
-		 * for nothing
-		 */
-		PolicySettings of(String name);
+		default PolicySettings of(String name) {
+			return PolicySettings.NONE;
+		}
 
-		/**
-		 * Called when the names of all methods are known.
-		 * @param names the names
-		 */
-		void checkNames(Set<String> names);
-
-		/**
-		 * Returns an instance that overrides nothing.
-		 * @return an instance without policies
-		 */
-		static Overrides none() {
-			return new Overrides() {
-
-				@Override
-				public PolicySettings of(String name) {
-					return PolicySettings.NONE;
-				}
-
-				@Override
-				public void checkNames(Set<String> names) {
-				}
-
-			};
+		/** Called when the names of all methods are known. */
+		default void checkNames(Set<String> names) {
 		}
 
 	}

@@ -1,5 +1,8 @@
 package io.timingwheel.spring.task.internal;
 
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -11,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counts the tasks of one name: those in memory and those that are kept in a store.
  * Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskRecorder {
 
@@ -25,35 +26,20 @@ public final class TaskRecorder {
 
 	private final LongAdder ended = new LongAdder();
 
-	private final LongAdder completed = new LongAdder();
-
-	private final LongAdder failed = new LongAdder();
-
-	private final LongAdder cancelled = new LongAdder();
-
-	private final LongAdder expired = new LongAdder();
-
-	private final LongAdder replaced = new LongAdder();
-
-	private final LongAdder superseded = new LongAdder();
+	private final Map<TaskOutcome, LongAdder> outcomes = new EnumMap<>(TaskOutcome.class);
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
 	/** {@code null} if nobody asks for the times. */
 	private volatile @Nullable ExecutionTimes times;
 
-	/**
-	 * Creates a recorder whose counts are 0.
-	 * @param onChange called when a task has ended
-	 */
 	public TaskRecorder(Runnable onChange) {
 		this.onChange = onChange;
+		for (TaskOutcome outcome : TaskOutcome.values()) {
+			this.outcomes.put(outcome, new LongAdder());
+		}
 	}
 
-	/**
-	 * Adds a listener for the times of the executions that end from now on.
-	 * @param listener takes the times
-	 */
 	public synchronized void onExecution(ExecutionTimes listener) {
 		ExecutionTimes earlier = this.times;
 		this.times = (earlier == null) ? listener : (lateness, duration) -> {
@@ -65,9 +51,6 @@ public final class TaskRecorder {
 	/**
 	 * Tells the listeners the times of an execution that has ended. The exception of a
 	 * listener is logged only, since the task has to be settled.
-	 * @param latenessNanos how long after its due time the task has begun
-	 * @param beganAt when the task has begun
-	 * @param clock the clock of that time, read only if there is a listener
 	 */
 	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
 		ExecutionTimes times = this.times;
@@ -85,16 +68,12 @@ public final class TaskRecorder {
 		}
 	}
 
-	/**
-	 * Counts a body that begins.
-	 */
 	public void begun() {
 		this.begun.increment();
 	}
 
 	/**
 	 * Counts the end of a task that had begun.
-	 * @param outcome how it ended
 	 */
 	public void ended(TaskOutcome outcome) {
 		// So a count of running tasks that is zero comes after all outcomes.
@@ -113,7 +92,6 @@ public final class TaskRecorder {
 
 	/**
 	 * Counts a task that has ended and never began.
-	 * @param outcome how it ended
 	 */
 	public void count(TaskOutcome outcome) {
 		increment(outcome);
@@ -122,23 +100,15 @@ public final class TaskRecorder {
 
 	/**
 	 * Counts an outcome, and tells nobody.
-	 * @param outcome how a task has ended
 	 */
 	public void increment(TaskOutcome outcome) {
-		switch (outcome) {
-			case COMPLETED -> this.completed.increment();
-			case FAILED -> this.failed.increment();
-			case CANCELLED -> this.cancelled.increment();
-			case EXPIRED -> this.expired.increment();
-			case REPLACED -> this.replaced.increment();
-			case SUPERSEDED -> this.superseded.increment();
-		}
+		adder(outcome).increment();
 	}
 
-	/**
-	 * How many tasks have begun and not ended.
-	 * @return the number
-	 */
+	private LongAdder adder(TaskOutcome outcome) {
+		return Objects.requireNonNull(this.outcomes.get(outcome));
+	}
+
 	public long running() {
 		// Because of this order the result may be too high for a moment, but never too
 		// low.
@@ -146,32 +116,19 @@ public final class TaskRecorder {
 		return this.begun.sum() - ended;
 	}
 
-	/**
-	 * The figures at this moment.
-	 * @param pending how many tasks are pending
-	 * @return the figures
-	 */
 	public TaskCounts counts(long pending) {
-		return new TaskCounts(pending, running(), this.completed.sum(), this.failed.sum(), this.cancelled.sum(),
-				this.expired.sum(), this.replaced.sum(), this.superseded.sum());
+		return new TaskCounts(pending, running(), adder(TaskOutcome.COMPLETED).sum(), adder(TaskOutcome.FAILED).sum(),
+				adder(TaskOutcome.CANCELLED).sum(), adder(TaskOutcome.EXPIRED).sum(), adder(TaskOutcome.REPLACED).sum(),
+				adder(TaskOutcome.SUPERSEDED).sum());
 	}
 
 	/**
 	 * Takes the times of the executions of a name. Called on the thread of each
 	 * execution, before its outcome is counted. Must be fast and must not throw.
-	 *
-	 * @since 0.1
 	 */
 	@FunctionalInterface
 	public interface ExecutionTimes {
 
-		/**
-		 * Takes the times of an execution that has ended.
-		 * @param latenessNanos how long after its due time the task has begun, in
-		 * nanoseconds
-		 * @param durationNanos how long it took, in nanoseconds; if the body has returned
-		 * a future, until that future was done
-		 */
 		void executed(long latenessNanos, long durationNanos);
 
 	}

@@ -46,8 +46,6 @@ import org.springframework.util.ClassUtils;
  * <p>
  * A nested transaction with a savepoint is a part of its outer transaction. Any other
  * nested transaction, as with {@code REQUIRES_NEW}, has calls of its own.
- *
- * @since 0.1
  */
 public final class Transactions {
 
@@ -62,51 +60,31 @@ public final class Transactions {
 	private Transactions() {
 	}
 
-	/**
-	 * The sequence number of a new call.
-	 * @return a number that is larger than all before it, from 1
-	 */
 	static long nextSequence() {
 		return sequence.incrementAndGet();
 	}
 
-	/**
-	 * Whether the thread is in a transaction.
-	 * @return whether {@link #defer} may be called
-	 */
 	public static boolean isActive() {
 		return PRESENT && Calls.isTransactionActive();
 	}
 
-	/**
-	 * Adds a call to the thread's transaction.
-	 * @param call takes effect once the transaction has committed
-	 */
 	public static void defer(DeferredCall call) {
 		Calls.ofTransaction().add(call);
 	}
 
 	/**
 	 * Registers what to do at the end of the thread's transaction.
-	 * @param afterCommit runs once the transaction has committed
-	 * @param otherwise runs if the transaction was rolled back, also to a savepoint from
-	 * before this call
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
 		defer(new Action(afterCommit, otherwise));
 	}
 
-	/**
-	 * Whether calls wait for the commit of the thread's transaction.
-	 * @return whether {@link #latest} may find one
-	 */
 	public static boolean hasDeferred() {
 		return PRESENT && Calls.find() != null;
 	}
 
 	/**
 	 * The latest call with a key that waits for the commit of the thread's transaction.
-	 * @param key the key of the call
 	 * @return the call, {@code null} if there is none
 	 */
 	public static @Nullable DeferredCall latest(Object key) {
@@ -116,9 +94,6 @@ public final class Transactions {
 
 	/**
 	 * Overrides the waiting calls with a key, on behalf of a call that acts at once.
-	 * @param key the key of the calls
-	 * @param later the effect of the call
-	 * @return whether a task would have been pending after the waiting calls
 	 */
 	public static boolean override(Object key, Effect later) {
 		DeferredCall latest = latest(key);
@@ -153,9 +128,6 @@ public final class Transactions {
 					&& TransactionSynchronizationManager.isActualTransactionActive();
 		}
 
-		/**
-		 * The calls of the thread's transaction, {@code null} if there are none.
-		 */
 		static @Nullable Calls find() {
 			Calls calls = (Calls) TransactionSynchronizationManager.getResource(Calls.class);
 			return (calls != null && !calls.completed) ? calls : null;
@@ -243,9 +215,7 @@ public final class Transactions {
 			}
 		}
 
-		/**
-		 * Gives up the calls from a position on, the latest one first.
-		 */
+		/** Gives up the calls from a position on, the latest one first. */
 		private void rollback(int first) {
 			for (int i = this.calls.size() - 1; i >= first; i--) {
 				DeferredCall call = this.calls.remove(i);
@@ -270,9 +240,6 @@ public final class Transactions {
 
 	}
 
-	/**
-	 * A call that has no key.
-	 */
 	private static final class Action extends DeferredCall {
 
 		private final Runnable afterCommit;

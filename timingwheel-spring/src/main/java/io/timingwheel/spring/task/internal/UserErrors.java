@@ -9,8 +9,6 @@ import org.apache.commons.logging.Log;
  * Reads exceptions of the application's code. Such an exception may override any method
  * of {@link Throwable}: the method may throw, never end its recursion, or return
  * {@code null}. Whatever it does, a task that has ended must be settled.
- *
- * @since 0.1
  */
 public final class UserErrors {
 
@@ -22,8 +20,6 @@ public final class UserErrors {
 
 	/**
 	 * The text of an exception. Never throws.
-	 * @param error the exception
-	 * @return what its {@code toString} method returns, else the name of its class
 	 */
 	public static String describe(Throwable error) {
 		try {
@@ -38,12 +34,6 @@ public final class UserErrors {
 		return error.getClass().getName();
 	}
 
-	/**
-	 * The innermost cause of an exception. Never throws.
-	 * @param error the exception
-	 * @return its innermost cause, the exception itself if it has no cause or does not
-	 * give it
-	 */
 	static Throwable rootCause(Throwable error) {
 		Throwable root = error;
 		try {
@@ -64,10 +54,6 @@ public final class UserErrors {
 	/**
 	 * Logs an exception of a hook that is called again and again: the first one at WARN,
 	 * all others at DEBUG. Never throws.
-	 * @param logger the logger
-	 * @param warned whether an exception was logged at WARN; this method sets it
-	 * @param message what has happened
-	 * @param error the exception
 	 */
 	public static void warnOnce(Log logger, AtomicBoolean warned, String message, Throwable error) {
 		if (warned.compareAndSet(false, true)) {
@@ -81,9 +67,6 @@ public final class UserErrors {
 	/**
 	 * Logs an exception. The logging framework calls the methods of the exception. If one
 	 * of them throws, the log gets the text alone. Never throws.
-	 * @param logMethod the method of the logger, such as {@code logger::warn}
-	 * @param message what has happened
-	 * @param error the exception
 	 */
 	public static void log(BiConsumer<Object, Throwable> logMethod, String message, Throwable error) {
 		try {

@@ -7,7 +7,6 @@ package io.timingwheel.spring.task.memory;
  * @param dueNanos the time by the wheel's clock, in nanoseconds
  * @param epochNanos the time by the wall clock, in nanoseconds since the epoch
  * @param absolute whether the user gave a time of the wall clock rather than a delay
- * @since 0.1
  */
 public record Deadline(long delayNanos, long dueNanos, long epochNanos, boolean absolute) {
 

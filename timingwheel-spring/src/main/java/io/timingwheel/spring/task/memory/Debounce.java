@@ -1,11 +1,8 @@
 package io.timingwheel.spring.task.memory;
 
 /**
- * The payload of a pending task that was scheduled with a longest wait.
- *
- * @param payload the payload of the latest call
- * @param firstNanos the time of the first call since the task last began, by the wheel's
- * clock
+ * The payload of a pending task that was scheduled with a longest wait, and when the
+ * first call since the task last began came, by the wheel's clock.
  */
 record Debounce(Object payload, long firstNanos) {
 

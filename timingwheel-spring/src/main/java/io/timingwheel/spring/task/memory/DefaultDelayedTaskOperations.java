@@ -22,8 +22,6 @@ import org.springframework.util.Assert;
 
 /**
  * Schedules tasks in memory and, if there is a store, durable ones. Thread-safe.
- *
- * @since 0.1
  */
 public final class DefaultDelayedTaskOperations implements DelayedTaskOperations {
 
@@ -39,24 +37,6 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 
 	private final @Nullable DurableTaskOperations stored;
 
-	/**
-	 * Creates operations for tasks in memory.
-	 * @param tasks the tasks in memory
-	 * @param executors the executors that run the tasks
-	 * @param exceptionHandler is told of the exceptions that nobody can see
-	 */
-	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
-			AsyncUncaughtExceptionHandler exceptionHandler) {
-		this(tasks, executors, exceptionHandler, null);
-	}
-
-	/**
-	 * Creates operations.
-	 * @param tasks the tasks in memory
-	 * @param executors the executors that run the tasks
-	 * @param exceptionHandler is told of the exceptions that nobody can see
-	 * @param stored the durable tasks, {@code null} if there is no store
-	 */
 	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
 			AsyncUncaughtExceptionHandler exceptionHandler, @Nullable DurableTaskOperations stored) {
 		this.tasks = tasks;
@@ -83,13 +63,13 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	@Override
 	public TaskSpec<@Nullable Void> task(Runnable task) {
 		Assert.notNull(task, "The task must not be null");
-		return DefaultTaskSpec.of(task, this.tasks, this.executors, this.exceptionHandler);
+		return new DefaultTaskSpec<>(this.tasks, this.executors, this.exceptionHandler, task, false);
 	}
 
 	@Override
 	public <T extends @Nullable Object> TaskSpec<T> task(Callable<T> task) {
 		Assert.notNull(task, "The task must not be null");
-		return DefaultTaskSpec.of(task, this.tasks, this.executors, this.exceptionHandler);
+		return new DefaultTaskSpec<>(this.tasks, this.executors, this.exceptionHandler, task, true);
 	}
 
 	@Override

@@ -15,7 +15,6 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import io.timingwheel.spring.task.internal.TaskExecutors;
-import io.timingwheel.spring.task.memory.Repetition.Rhythm;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
@@ -48,24 +47,14 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private Supplier<? extends Executor> executor;
 
-	private DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors,
-			AsyncUncaughtExceptionHandler exceptionHandler, Object task, boolean callable) {
+	DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors, AsyncUncaughtExceptionHandler exceptionHandler,
+			Object task, boolean callable) {
 		this.tasks = tasks;
 		this.executors = executors;
 		this.exceptionHandler = exceptionHandler;
 		this.task = task;
 		this.callable = callable;
 		this.executor = executors::defaultExecutor;
-	}
-
-	static TaskSpec<@Nullable Void> of(Runnable task, DelayedTaskRegistry tasks, TaskExecutors executors,
-			AsyncUncaughtExceptionHandler exceptionHandler) {
-		return new DefaultTaskSpec<>(tasks, executors, exceptionHandler, task, false);
-	}
-
-	static <T extends @Nullable Object> TaskSpec<T> of(Callable<T> task, DelayedTaskRegistry tasks,
-			TaskExecutors executors, AsyncUncaughtExceptionHandler exceptionHandler) {
-		return new DefaultTaskSpec<>(tasks, executors, exceptionHandler, task, true);
 	}
 
 	@Override
@@ -126,23 +115,25 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	@Override
 	public DelayedTask<T> every(Duration period) {
-		return repeat(new Rhythm(Schedule.every(period), Missed.ALL, true));
+		return repeat(Schedule.every(period), Missed.ALL);
 	}
 
 	@Override
 	public DelayedTask<T> withFixedDelay(Duration delay) {
-		return repeat(new Rhythm(Schedule.fixedDelay(delay), Missed.ALL, true));
+		return repeat(Schedule.fixedDelay(delay), Missed.ALL);
 	}
 
 	@Override
 	public DelayedTask<T> on(Schedule schedule) {
 		Assert.notNull(schedule, "The schedule must not be null");
-		return repeat(new Rhythm(schedule, Missed.ONCE, true));
+		return repeat(schedule, Missed.ONCE);
 	}
 
-	private DelayedTask<T> repeat(Rhythm rhythm) {
+	private DelayedTask<T> repeat(Schedule schedule, Missed missed) {
 		Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
-		return handle(TaskSubmission.repeat(define(), this.key, this.ifPending, this.task, rhythm, null));
+		TaskDefinition<Object> definition = define();
+		Repetition repetition = new Repetition(this.task, definition, schedule, missed, true);
+		return handle(TaskSubmission.repeat(definition, this.key, this.ifPending, repetition, null));
 	}
 
 	private DelayedTask<T> schedule(Deadline due) {

@@ -1,11 +1,17 @@
 package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.timingwheel.TimingWheel;
@@ -22,6 +28,9 @@ import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;
@@ -31,124 +40,143 @@ import org.springframework.core.task.TaskRejectedException;
  * Finds and counts the delayed tasks of one wheel, by their names. The template and the
  * advice use this registry; applications use {@link DelayedTaskOperations}.
  * {@link #memoryTasks()} reads single tasks for operators. Thread-safe.
- *
- * @since 0.1
  */
 public final class DelayedTaskRegistry {
 
 	/** The name of tasks whose user gives none. */
 	public static final String UNNAMED = "unnamed";
 
+	private static final Predicate<PendingTask> ANY = (task) -> true;
+
+	private static final Log logger = LogFactory.getLog(DelayedTaskRegistry.class);
+
+	/** So many names are probably made up at run time. */
+	private static final int MANY_NAMES = 1000;
+
+	private final Map<String, NamedTasks> byName = new ConcurrentHashMap<>();
+
+	private final List<Consumer<String>> listeners = new ArrayList<>();
+
+	private final TaskShutdown shutdown = new TaskShutdown(this);
+
+	private final MemoryTaskReader memoryTasks = new MemoryTaskReader(this);
+
 	private final TaskEnvironment environment;
 
-	private final TaskDirectory directory;
-
-	private final MemoryTaskReader memoryTasks;
+	/** Stands for each name that is not known, and never has a task. */
+	private final NamedTasks unknown;
 
 	/**
 	 * Creates a registry.
-	 * @param wheel the wheel
-	 * @param clock the clocks of the wheel and of people
-	 * @param handOverExecutors keeps executors from blocking the wheel
 	 * @param decorator carries context from the thread that submits a task to its body;
 	 * {@code null} for none
 	 * @param interceptor is called around every body; {@code null} for none
-	 * @param policies the policies of the names
 	 */
 	public DelayedTaskRegistry(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies);
-		this.directory = this.environment.directory();
-		this.memoryTasks = new MemoryTaskReader(this.directory, this.environment);
+		this.unknown = new NamedTasks("", this.environment, this.shutdown);
 	}
 
-	/**
-	 * The clock that computes the deadlines of these tasks.
-	 * @return the clock
-	 */
+	/** The tasks of a name, none if the name is not known. */
+	NamedTasks get(String name) {
+		return this.byName.getOrDefault(name, this.unknown);
+	}
+
+	Collection<NamedTasks> all() {
+		return this.byName.values();
+	}
+
+	/** The tasks of a name. This call declares the name. */
+	NamedTasks tasksOf(String name) {
+		NamedTasks tasks = register(name);
+		tasks.setDeclared();
+		return tasks;
+	}
+
+	private NamedTasks register(String name) {
+		NamedTasks tasks = this.byName.get(name);
+		return (tasks != null) ? tasks : add(name);
+	}
+
+	private synchronized NamedTasks add(String name) {
+		NamedTasks known = this.byName.get(name);
+		if (known != null) {
+			return known;
+		}
+		NamedTasks tasks = new NamedTasks(name, this.environment, this.shutdown);
+		tasks.setPolicy(policies().of(name));
+		this.byName.put(name, tasks);
+		if (this.byName.size() == MANY_NAMES) {
+			logger.warn("There are " + MANY_NAMES + " names of tasks, such as \"" + name
+					+ "\". Each takes memory until the application ends: use a key rather than a name for what"
+					+ " differs from task to task");
+		}
+		for (Consumer<String> listener : this.listeners) {
+			try {
+				listener.accept(name);
+			}
+			catch (Throwable ex) {
+				// The name may belong to a task that has to be settled.
+				UserErrors.log(logger::warn, "A listener for the names of tasks threw an exception for " + name, ex);
+			}
+		}
+		return tasks;
+	}
+
 	public TaskClock clock() {
 		return this.environment.clock();
 	}
 
-	/**
-	 * Makes a name known before its first task.
-	 * @param name the name of tasks in memory
-	 */
 	public void declare(String name) {
-		this.directory.declare(name);
+		tasksOf(name);
 	}
 
 	/**
 	 * Makes the name of a method known before its first task.
-	 * @param name the name of its tasks
-	 * @param policy the policy of its annotation
 	 */
 	public void declare(String name, PolicySettings policy) {
 		policies().declare(name, policy);
-		this.directory.declare(name).setPolicy(policies().of(name));
+		tasksOf(name).setPolicy(policies().of(name));
 	}
 
-	/**
-	 * The policies of the names, those of durable tasks included.
-	 * @return the policies
-	 */
 	public TaskPolicies policies() {
 		return this.environment.policies();
 	}
 
 	/**
 	 * The recorder of a name, which also counts stored tasks.
-	 * @param name the name, which becomes known
-	 * @return the recorder of the name
 	 */
 	public TaskRecorder recorder(String name) {
-		return this.directory.register(name).recorder();
+		return register(name).recorder();
 	}
 
 	/**
 	 * Whether tasks in memory have this name: it was declared, or a task has had it.
-	 * @param name the name
-	 * @return whether it is known
 	 */
 	public boolean isKnown(String name) {
-		return this.directory.isDeclared(name);
+		return get(name).isDeclared();
 	}
 
-	/**
-	 * Whether a task with a key is pending in memory.
-	 * @param taskId its name and key
-	 * @return whether there is one
-	 */
 	public boolean isPending(TaskId taskId) {
-		NamedTasks tasks = this.directory.get(taskId.name());
-		return tasks.pending().containsKey(TaskKeys.of(taskId.key()));
-	}
-
-	/**
-	 * The tasks of a name. This call declares the name.
-	 */
-	NamedTasks tasksOf(String name) {
-		return this.directory.declare(name);
+		return get(taskId.name()).pending().containsKey(TaskKeys.of(taskId.key()));
 	}
 
 	/**
 	 * Cancels the pending task with a key, at once. In a transaction this includes the
 	 * task that an earlier call is going to schedule at the commit.
-	 * @param taskId its name and key
-	 * @return whether there was one
 	 */
 	public boolean cancel(TaskId taskId) {
-		NamedTasks tasks = this.directory.get(taskId.name());
+		NamedTasks tasks = get(taskId.name());
 		Object slot = TaskKeys.of(taskId.key());
-		boolean cancelled = tasks.cancel(slot);
-		return (Transactions.hasDeferred() && Transactions.override(tasks.keyInTransaction(slot), Effect.CANCEL))
-				|| cancelled;
+		boolean cancelled = tasks.cancel(slot, ANY);
+		return (Transactions.hasDeferred()
+				&& Transactions.override(TaskSubmission.keyInTransaction(tasks, slot), Effect.CANCEL)) || cancelled;
 	}
 
 	/**
 	 * Cancels the pending task with a key. In a transaction the task is cancelled after
 	 * the commit, and a task that is submitted after this call stays.
-	 * @param taskId its name and key
 	 */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
@@ -162,109 +190,76 @@ public final class DelayedTaskRegistry {
 	/**
 	 * A cancellation for later. It takes the task with a key only if the task was
 	 * submitted before this call.
-	 * @param taskId its name and key
-	 * @return cancels the task, if the task is still pending
 	 */
 	public Runnable cancellation(TaskId taskId) {
 		return cancelCall(taskId)::commit;
 	}
 
 	private CancelCall cancelCall(TaskId taskId) {
-		return new CancelCall(this.directory.get(taskId.name()), TaskKeys.of(taskId.key()));
+		return new CancelCall(get(taskId.name()), TaskKeys.of(taskId.key()));
 	}
 
-	/**
-	 * Cancels a pending task.
-	 * @param name its name
-	 * @param keyOrId its key or, if no task has this key, its id
-	 * @return whether there was one
-	 */
 	public boolean cancel(String name, String keyOrId) {
-		NamedTasks tasks = this.directory.get(name);
-		if (tasks.cancel(TaskKeys.of(keyOrId))) {
+		return onKeyOrId(name, keyOrId, get(name)::cancel);
+	}
+
+	private boolean onKeyOrId(String name, String keyOrId, BiPredicate<Object, Predicate<PendingTask>> action) {
+		if (action.test(TaskKeys.of(keyOrId), ANY)) {
 			return true;
 		}
-		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.memoryTasks.slotOf(tasks, sequence);
-		return slot != null && tasks.cancel(slot, (task) -> task.sequence() == sequence);
+		long sequence = TaskKeys.sequenceOf(keyOrId);
+		Object slot = MemoryTaskReader.slotOf(get(name), sequence);
+		return slot != null && action.test(slot, (task) -> task.sequence() == sequence);
 	}
 
 	/**
 	 * Moves the pending task with a key.
-	 * @param taskId its name and key
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @return whether there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
 	 * are pending; the task then stays as it is
 	 */
 	public boolean reschedule(TaskId taskId, Duration delay) {
-		NamedTasks tasks = this.directory.get(taskId.name());
-		return tasks.reschedule(TaskKeys.of(taskId.key()), null, clock().after(delay));
+		return get(taskId.name()).reschedule(TaskKeys.of(taskId.key()), clock().after(delay), ANY);
 	}
 
 	/**
 	 * Moves a pending task.
-	 * @param name its name
-	 * @param keyOrId its key or, if no task has this key, its id
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @return whether there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
 	 * are pending; the task then stays as it is
 	 */
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
-		NamedTasks tasks = this.directory.get(name);
 		Deadline due = clock().after(delay);
-		if (tasks.reschedule(TaskKeys.of(keyOrId), null, due)) {
-			return true;
-		}
-		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.memoryTasks.slotOf(tasks, sequence);
-		return slot != null && tasks.reschedule(slot, due, (task) -> task.sequence() == sequence);
+		return onKeyOrId(name, keyOrId, (slot, condition) -> get(name).reschedule(slot, due, condition));
 	}
 
-	/**
-	 * Finds the pending task with a key.
-	 * @param taskId its name and key
-	 * @return its handle, empty if there is none
-	 */
 	public Optional<DelayedTask<?>> find(TaskId taskId) {
-		NamedTasks tasks = this.directory.get(taskId.name());
-		return Optional.ofNullable(tasks.find(TaskKeys.of(taskId.key())));
+		return Optional.ofNullable(get(taskId.name()).read(TaskKeys.of(taskId.key()), (task) -> task.futureOrNew()));
 	}
 
 	/**
 	 * Tells whether a task is pending that runs once and whose name is not paused.
-	 * @return whether there is one
 	 */
 	public boolean hasPendingOnce() {
-		return this.directory.all()
-			.stream()
+		return all().stream()
 			.filter((tasks) -> !tasks.isPaused())
 			.flatMap((tasks) -> tasks.pending().values().stream())
-			.anyMatch((task) -> !task.isRepeating());
+			.anyMatch((task) -> task.repetition() == null);
 	}
 
 	/**
 	 * Finds the repeating tasks.
-	 * @return the ids of those that are pending
 	 */
 	public Set<String> repeating() {
-		return this.directory.all()
-			.stream()
+		return all().stream()
 			.flatMap((tasks) -> tasks.pending().values().stream())
-			.filter(PendingTask::isRepeating)
-			.map((task) -> this.environment.idOf(task.sequence()))
+			.filter((task) -> task.repetition() != null)
+			.map((task) -> TaskKeys.idOf(task.sequence()))
 			.collect(Collectors.toSet());
 	}
 
-	/**
-	 * Cancels the pending tasks.
-	 * @param except the ids of the tasks that stay
-	 */
 	public void cancelAll(Set<String> except) {
-		for (NamedTasks tasks : this.directory.all()) {
+		for (NamedTasks tasks : all()) {
 			for (PendingTask task : tasks.pending().values()) {
-				tasks.cancel(task.slot(), (current) -> !except.contains(this.environment.idOf(current.sequence())));
+				tasks.cancel(task.slot(), (current) -> !except.contains(TaskKeys.idOf(current.sequence())));
 			}
 		}
 	}
@@ -274,7 +269,7 @@ public final class DelayedTaskRegistry {
 	 * ask for.
 	 */
 	public void resetLimits() {
-		for (NamedTasks tasks : this.directory.all()) {
+		for (NamedTasks tasks : all()) {
 			StartGate gate = tasks.gate();
 			if (gate != null) {
 				gate.reset();
@@ -288,12 +283,9 @@ public final class DelayedTaskRegistry {
 	 */
 	public void wallClockSet() {
 		clock().synchronize();
-		for (NamedTasks tasks : this.directory.all()) {
-			for (Object slot : tasks.pending().keySet()) {
-				tasks.pending().computeIfPresent(slot, (key, task) -> {
-					task.wallClockSet();
-					return task;
-				});
+		for (NamedTasks tasks : all()) {
+			for (PendingTask task : tasks.pending().values()) {
+				tasks.update(task, PendingTask::wallClockSet);
 			}
 		}
 	}
@@ -301,116 +293,79 @@ public final class DelayedTaskRegistry {
 	/**
 	 * The known names. A name becomes known when it is declared, when its recorder is
 	 * used, or with its first task, and stays known.
-	 * @return the names, sorted
 	 */
 	public List<String> names() {
-		return this.directory.all().stream().map(NamedTasks::name).sorted().toList();
+		return all().stream().map(NamedTasks::name).sorted().toList();
 	}
 
 	/**
 	 * Calls a listener once for each name in {@link #names()}. The known names come at
 	 * once. A later name comes when it becomes known, on the first thread that uses it.
-	 * @param listener takes a name; must not schedule tasks
 	 */
-	public void onName(Consumer<String> listener) {
-		this.directory.onName(listener);
+	public synchronized void onName(Consumer<String> listener) {
+		this.byName.keySet().forEach(listener);
+		this.listeners.add(listener);
 	}
 
-	/**
-	 * The reader of the pending tasks: single ones, pages, and forecasts.
-	 * @return always the same object
-	 */
 	public MemoryTaskReader memoryTasks() {
 		return this.memoryTasks;
 	}
 
-	/**
-	 * The figures of a name.
-	 * @param name one of {@link #names()}
-	 * @return the figures, all 0 if the name is not known
-	 */
 	public TaskCounts counts(String name) {
-		return this.directory.get(name).counts();
+		return get(name).counts();
 	}
 
 	/**
 	 * Begins or ends a pause of a name: none of its tasks in memory starts during the
 	 * pause. Bodies that run go on.
-	 * @param name one of {@link #names()}
-	 * @param paused whether to pause
 	 * @return {@code false} if the name is not known
 	 */
 	public boolean setPaused(String name, boolean paused) {
-		NamedTasks tasks = this.directory.get(name);
-		if (!tasks.name().equals(name)) {
-			return false;
+		NamedTasks tasks = this.byName.get(name);
+		if (tasks != null) {
+			tasks.setPaused(paused);
 		}
-		tasks.setPaused(paused);
-		return true;
+		return tasks != null;
 	}
 
-	/**
-	 * Whether the tasks in memory of a name are paused.
-	 * @param name the name
-	 * @return whether none of them starts
-	 */
 	public boolean isPaused(String name) {
-		return this.directory.get(name).isPaused();
+		return get(name).isPaused();
 	}
 
 	/**
 	 * How many tasks in memory of a name are due and held back by their policy. They
 	 * count as pending too.
-	 * @param name one of {@link #names()}
-	 * @return the number
 	 */
 	public long waiting(String name) {
-		return this.directory.get(name).waiting();
+		return get(name).waiting();
 	}
 
-	/**
-	 * How many tasks in memory have not begun.
-	 * @return the number over all names
-	 */
 	public long pendingCount() {
-		return this.directory.pendingCount();
+		return all().stream().mapToLong(NamedTasks::pendingCount).sum();
 	}
 
-	/**
-	 * How many tasks have begun and not ended.
-	 * @return the number over all names; may be too high for a moment, never too low
-	 */
 	public long runningCount() {
-		return this.directory.runningCount();
+		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
 	}
 
 	/**
 	 * The executor for what follows the completion of a future.
-	 * @return the executor, which waits for no executor of the application
 	 */
 	public Executor completions() {
 		return this.environment.handOvers().completions();
 	}
 
-	/**
-	 * The object that ends these tasks when the application shuts down.
-	 * @return the shutdown, always the same object
-	 */
 	public TaskShutdown atShutdown() {
-		return this.environment.shutdown();
+		return this.shutdown;
 	}
 
 	/**
 	 * The threads that run bodies, also those of durable tasks.
-	 * @return the threads
 	 */
 	public RunningBodies runningBodies() {
-		return this.environment.bodies();
+		return this.shutdown.bodies();
 	}
 
-	/**
-	 * Cancels a task that was submitted before this call.
-	 */
 	private static final class CancelCall extends DeferredCall {
 
 		private final NamedTasks tasks;
@@ -418,7 +373,7 @@ public final class DelayedTaskRegistry {
 		private final Object slot;
 
 		CancelCall(NamedTasks tasks, Object slot) {
-			super(tasks.keyInTransaction(slot), Effect.CANCEL);
+			super(TaskSubmission.keyInTransaction(tasks, slot), Effect.CANCEL);
 			this.tasks = tasks;
 			this.slot = slot;
 		}

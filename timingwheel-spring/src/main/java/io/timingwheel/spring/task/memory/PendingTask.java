@@ -1,6 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
-import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -15,15 +15,27 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A task that has not begun. The wheel holds the task, and {@link NamedTasks#pending()}
- * has it under its slot. While the timer is on the wheel, a replacement moves the timer
- * and writes into the same object. A heartbeat therefore makes no new objects that stay
- * in memory. An object that is no longer in the map is dead, and its {@code run} does
- * nothing.
+ * A task that has not begun. {@link NamedTasks#pending()} has it under its slot, in one
+ * of three states:
+ *
+ * <pre>
+ *            due and admitted                    the body begins
+ * ON_WHEEL -------------------> HANDED_OVER -----------------------> GONE
+ *  |    ^                         |                                   ^
+ *  |    | a permit is free        | the name is paused                |
+ *  |    |                         v                                   |
+ *  +--> WAITING <-----------------+      cancelled, replaced, expired |
+ *  due, not admitted                     (in any state) --------------+
+ * </pre>
+ *
+ * While the task is on the wheel, a replacement moves the timer and writes into the same
+ * object, so that a heartbeat makes no new objects that stay in memory. In the other
+ * states another object takes its place. An object that is gone is no longer in the map,
+ * and its {@code run} does nothing.
  *
  * <p>
- * The map's lock of the key guards all fields. The wheel also reads {@link #definition},
- * to find the executor.
+ * Only a thread that holds the map's lock of the key writes to the fields. The wheel
+ * reads the executor without the lock, and so do lists the due time.
  */
 final class PendingTask implements RoutedTask {
 
@@ -31,7 +43,11 @@ final class PendingTask implements RoutedTask {
 
 	private volatile TaskDefinition<?> definition;
 
-	private @Nullable TimerHandle timer;
+	/**
+	 * The timer or, if the gate has put the task back on the wheel, the permit with the
+	 * timer.
+	 */
+	private @Nullable Object place;
 
 	private @Nullable Object payload;
 
@@ -44,9 +60,6 @@ final class PendingTask implements RoutedTask {
 
 	private long dueEpochNanos;
 
-	/**
-	 * Creates a task that is not on the wheel yet.
-	 */
 	PendingTask(Object slot, TaskDefinition<?> definition) {
 		this.slot = slot;
 		this.definition = definition;
@@ -60,18 +73,18 @@ final class PendingTask implements RoutedTask {
 		return this.definition;
 	}
 
+	NamedTasks tasks() {
+		return this.definition.tasks();
+	}
+
 	@Nullable TaskFuture<?> future() {
 		return this.future;
 	}
 
-	/**
-	 * The future of the task. This call makes the future if there is none yet.
-	 */
 	TaskFuture<?> futureOrNew() {
 		TaskFuture<?> future = this.future;
 		if (future == null) {
-			future = new TaskFuture<>(this.definition.tasks(), this.definition.name(), this.slot, this.sequence,
-					this.dueEpochNanos);
+			future = new TaskFuture<>(tasks(), this.slot, this.sequence, this.dueEpochNanos);
 			this.future = future;
 		}
 		return future;
@@ -81,51 +94,29 @@ final class PendingTask implements RoutedTask {
 		return this.payload;
 	}
 
-	long sequence() {
-		return this.sequence;
+	@Nullable Repetition repetition() {
+		return (this.payload instanceof Repetition repetition) ? repetition : null;
 	}
 
-	/**
-	 * The text of the schedule, {@code null} for none.
-	 */
-	@Nullable String schedule() {
-		return (this.payload instanceof Repetition repetition) ? repetition.schedule().toString() : null;
-	}
-
-	/**
-	 * When the next regular run is due, by the wall clock.
-	 * @return the time; {@code null} without a schedule, or if this depends on the end of
-	 * the present run
-	 */
-	@Nullable Instant next() {
-		return (this.payload instanceof Repetition repetition) ? repetition.regularTime(this, environment().clock())
-				: null;
-	}
-
-	boolean isRepeating() {
-		return this.payload instanceof Repetition;
-	}
-
-	/**
-	 * Whether a run of this repeating task is under way.
-	 */
 	boolean isRunning() {
 		return this.payload instanceof Repetition repetition && repetition.isRunning();
+	}
+
+	long sequence() {
+		return this.sequence;
 	}
 
 	long dueNanos() {
 		return this.dueNanos;
 	}
 
-	/**
-	 * When the task is due, which may be in the past.
-	 */
-	Deadline deadline() {
-		return new Deadline(this.dueNanos - environment().clock().nanoTime(), this.dueNanos, this.dueEpochNanos, false);
-	}
-
 	long dueEpochNanos() {
 		return this.dueEpochNanos;
+	}
+
+	/** When the task is due, which may be in the past. */
+	Deadline deadline() {
+		return new Deadline(this.dueNanos - environment().clock().nanoTime(), this.dueNanos, this.dueEpochNanos, false);
 	}
 
 	@Override
@@ -134,41 +125,38 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Hands the expired timer of this task over to the executor of its body, unless the
-	 * policy of its name lets the task wait.
+	 * Hands the expired timer over to the executor of the body, unless the policy of the
+	 * name lets the task wait.
 	 */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
-		this.definition.tasks().expiryTimers().start(this);
-		StartGate gate = gate();
-		if (gate == null) {
-			environment().handOvers().handOver(executor, timer, (error) -> fail(error, null));
-			return true;
+		if (this.definition.expires()) {
+			tasks().update(this, PendingTask::startExpiry);
 		}
-		Permit permit = gate.admit(this);
-		if (permit != null) {
-			handOver(executor, permit);
+		StartGate gate = tasks().gate();
+		if (gate != null) {
+			return gate.handOver(this, executor);
 		}
-		return permit != null;
+		handOver(executor, timer, null);
+		return true;
+	}
+
+	void handOver(Executor executor, Runnable timer, @Nullable Permit permit) {
+		environment().handOvers().handOver(executor, timer, (error) -> fail(error, permit));
 	}
 
 	/**
-	 * Hands this task over with a permit to start. The permit begins only once, as the
-	 * timer does.
+	 * Ends the future when the task is too late to begin. A thread may wait for it that
+	 * occupies the executor or the permit of this task.
 	 */
-	void handOver(Executor executor, Permit permit) {
-		try {
-			environment().handOvers().handOver(executor, permit, (error) -> fail(error, permit));
+	private boolean startExpiry() {
+		if (this.future != null) {
+			this.future.expireAt(this.definition.tooLate(this.dueNanos));
 		}
-		catch (RejectedExecutionException ex) {
-			permit.keep();
-			throw ex;
-		}
+		return true;
 	}
 
-	/**
-	 * Ends the task with an exception that came before its body.
-	 */
+	/** Ends the task with an exception that came before its body. */
 	private void fail(Throwable error, @Nullable Permit permit) {
 		if (permit == null || permit.begin()) {
 			new TaskRun(this, permit).run(error);
@@ -182,14 +170,14 @@ final class PendingTask implements RoutedTask {
 
 	void run(@Nullable Permit permit) {
 		HandOverExecutors handOvers = environment().handOvers();
-		if (handOvers.isPaused() && handOvers.holdBack(this.definition.executor(), (permit != null) ? permit : this,
-				(error) -> fail(error, permit))) {
+		if (handOvers.isPaused()
+				&& handOvers.holdBack(executor(), (permit != null) ? permit : this, (error) -> fail(error, permit))) {
 			return;
 		}
 		if (permit != null && !permit.begin()) {
 			return;
 		}
-		StartGate gate = gate();
+		StartGate gate = tasks().gate();
 		if (gate != null && gate.isPaused()) {
 			gate.letWait(this, permit);
 		}
@@ -198,23 +186,6 @@ final class PendingTask implements RoutedTask {
 		}
 	}
 
-	/**
-	 * Puts this task back on the wheel, due now, since it may start.
-	 * @return {@code false} if somebody has taken it out of the map
-	 * @throws RejectedExecutionException if the wheel refuses
-	 */
-	boolean callUp() {
-		return this.definition.tasks().pending().computeIfPresent(this.slot, (slot, current) -> {
-			if (current == this) {
-				this.timer = environment().wheel().schedule(this, 0, TimeUnit.NANOSECONDS);
-			}
-			return current;
-		}) == this;
-	}
-
-	/**
-	 * Sets what to run and which future gets the result.
-	 */
 	void assign(Object payload, @Nullable TaskFuture<?> future, long sequence) {
 		this.payload = payload;
 		this.future = future;
@@ -230,30 +201,39 @@ final class PendingTask implements RoutedTask {
 			TimingWheel wheel = environment().wheel();
 			// The deadline comes from a reading of the wheel's clock, so that another one
 			// is not needed. A task without a delay does not wait for the next tick.
-			this.timer = (due.delayNanos() > 0) ? wheel.scheduleAt(this, due.dueNanos())
+			this.place = (due.delayNanos() > 0) ? wheel.scheduleAt(this, due.dueNanos())
 					: wheel.schedule(this, 0, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			throw new TaskRejectedException(
-					"The task \"%s\" was not accepted: %s".formatted(this.definition.name(), ex.getMessage()), ex);
+					"The task \"%s\" was not accepted: %s".formatted(tasks().name(), ex.getMessage()), ex);
 		}
 		setDue(due);
 	}
 
 	/**
+	 * Puts a task that has waited back on the wheel, due now, with its permit.
+	 * @throws RejectedExecutionException if the wheel refuses
+	 */
+	boolean callUp(Permit permit) {
+		permit.setTimer(environment().wheel().schedule(permit, 0, TimeUnit.NANOSECONDS));
+		this.place = permit;
+		return true;
+	}
+
+	/**
 	 * Moves the timer for a task of another definition, if the timer is on the wheel.
-	 * @return {@code false} if the timer has fired: the task waits for its policy or its
-	 * executor, or runs
+	 * @return {@code false} if the task has another state, or a permit, which belongs to
+	 * its present due time
 	 */
 	boolean move(TaskDefinition<?> definition, Deadline due) {
 		TaskDefinition<?> former = this.definition;
-		TimerHandle timer = this.timer;
 		// The definition comes first, since the timer may fire right after the move. If
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
 		this.definition = definition;
-		StartGate gate = gate();
-		if (timer != null && (gate == null || !gate.isCalledUp(this)) && move(timer, due)) {
+		if (this.place instanceof TimerHandle timer && ((due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos())
+				: timer.reschedule(0, TimeUnit.NANOSECONDS))) {
 			setDue(due);
 			return true;
 		}
@@ -261,22 +241,12 @@ final class PendingTask implements RoutedTask {
 		return false;
 	}
 
-	private static boolean move(TimerHandle timer, Deadline due) {
-		return (due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos()) : timer.reschedule(0, TimeUnit.NANOSECONDS);
-	}
-
 	/**
 	 * Moves the task.
-	 * @return this task or, if its timer has fired, the task that replaces it in the map
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
 		if (move(this.definition, due)) {
-			return this;
-		}
-		if (!isRunning() && due.delayNanos() <= 0 && gate() != null) {
-			// The task is due and starts as soon as the policy allows. It keeps its
-			// place.
 			return this;
 		}
 		if (this.payload instanceof Repetition repetition && repetition.isRunning()) {
@@ -284,54 +254,52 @@ final class PendingTask implements RoutedTask {
 			repetition.moved();
 			return this;
 		}
+		if (due.delayNanos() <= 0 && tasks().gate() != null) {
+			// The task is due and starts as soon as the policy allows. It keeps its
+			// place.
+			return this;
+		}
 		PendingTask next = new PendingTask(this.slot, this.definition);
 		next.start(due);
-		next.payload = this.payload;
-		next.future = this.future;
-		next.sequence = this.sequence;
+		next.assign(Objects.requireNonNull(this.payload), this.future, this.sequence);
 		withdraw();
 		return next;
 	}
 
-	/**
-	 * Cancels the timer of a task that leaves the map, and lets the gate forget the task.
-	 */
+	/** Takes a task that leaves the map from the wheel and from the gate. */
 	void withdraw() {
-		if (this.timer != null) {
-			this.timer.cancel();
+		Permit permit = (this.place instanceof Permit calledUp) ? calledUp : null;
+		if (this.place instanceof TimerHandle timer) {
+			timer.cancel();
 		}
-		StartGate gate = gate();
+		StartGate gate = tasks().gate();
 		if (gate != null) {
-			gate.withdraw(this);
+			gate.withdraw(this, permit);
 		}
 		forget();
 	}
 
-	/**
-	 * Clears the references of this object, which may stay in the queue of an executor.
-	 */
+	/** Clears what this object holds, since it may stay in the queue of an executor. */
 	void forget() {
-		this.definition.tasks().expiryTimers().stop(this.sequence);
-		if (this.payload instanceof Repetition repetition) {
-			repetition.setRunning(this, false);
+		if (this.future != null) {
+			this.future.stopExpiry();
 		}
-		this.timer = null;
+		if (this.payload instanceof Repetition repetition) {
+			repetition.setRunning(false);
+		}
+		this.place = null;
 		this.payload = null;
-		this.future = null;
 	}
 
-	/**
-	 * Computes by the wall clock again when the task is due.
-	 */
-	void wallClockSet() {
-		TaskClock clock = environment().clock();
-		if (!(this.payload instanceof Repetition repetition) || !repetition.wallClockSet(this, clock)) {
+	boolean wallClockSet() {
+		Repetition repetition = repetition();
+		if (repetition == null || !repetition.wallClockSet(this)) {
+			TaskClock clock = environment().clock();
 			long now = clock.nanoTime();
 			this.dueEpochNanos = TaskClock.add(clock.epochNanos(now), this.dueNanos - now);
 		}
-		if (this.future != null) {
-			this.future.setDue(this.dueEpochNanos);
-		}
+		showDue();
+		return true;
 	}
 
 	private void setDue(Deadline due) {
@@ -339,12 +307,14 @@ final class PendingTask implements RoutedTask {
 		this.dueEpochNanos = due.epochNanos();
 	}
 
-	private @Nullable StartGate gate() {
-		return this.definition.tasks().gate();
+	void showDue() {
+		if (this.future != null) {
+			this.future.setDue(this.dueEpochNanos);
+		}
 	}
 
 	private TaskEnvironment environment() {
-		return this.definition.tasks().environment();
+		return tasks().environment();
 	}
 
 }

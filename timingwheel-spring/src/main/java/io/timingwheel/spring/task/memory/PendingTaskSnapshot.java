@@ -14,15 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param schedule the text of its schedule, {@code null} for none
  * @param next when its next regular run is due, by the wall clock; {@code null} without a
  * schedule, or if this depends on the end of the present run
- * @since 0.1
  */
 public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
 		@Nullable String schedule, @Nullable Instant next) {
 
-	/**
-	 * The place of this task among the pending tasks of its name.
-	 * @return its position
-	 */
 	public Position position() {
 		return new Position(this.dueAt, this.id);
 	}
@@ -33,7 +28,6 @@ public record PendingTaskSnapshot(String id, String name, @Nullable String key, 
 	 *
 	 * @param dueAt when the task is due
 	 * @param id the id of the task
-	 * @since 0.1
 	 */
 	public record Position(Instant dueAt, String id) {
 

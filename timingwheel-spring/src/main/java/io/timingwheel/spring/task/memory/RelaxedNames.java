@@ -10,8 +10,6 @@ import java.util.stream.IntStream;
  * Compares names in properties with names in the code. Only letters and digits count, and
  * not their case, because environment variables and other sources of properties cannot
  * write every name.
- *
- * @since 0.1
  */
 public final class RelaxedNames {
 
@@ -20,8 +18,6 @@ public final class RelaxedNames {
 
 	/**
 	 * The form that all spellings of a name have in common.
-	 * @param name the name
-	 * @return its letters and digits, in lower case
 	 */
 	public static String uniform(String name) {
 		return name.chars()
@@ -31,12 +27,6 @@ public final class RelaxedNames {
 			.toLowerCase(Locale.ROOT);
 	}
 
-	/**
-	 * Whether a name is among others.
-	 * @param names the others
-	 * @param name the name
-	 * @return whether one of them has the same form
-	 */
 	public static boolean contains(Collection<String> names, String name) {
 		String uniform = uniform(name);
 		return names.stream().anyMatch((candidate) -> uniform(candidate).equals(uniform));
@@ -44,10 +34,6 @@ public final class RelaxedNames {
 
 	/**
 	 * The names that are most like another one.
-	 * @param names the names to choose from
-	 * @param name the other one
-	 * @param limit how many at most
-	 * @return the names, the nearest one first
 	 */
 	public static List<String> nearest(Collection<String> names, String name, int limit) {
 		String uniform = uniform(name);
@@ -58,9 +44,6 @@ public final class RelaxedNames {
 			.toList();
 	}
 
-	/**
-	 * Returns the Levenshtein distance.
-	 */
 	private static int distance(String first, String second) {
 		int[] row = IntStream.rangeClosed(0, second.length()).toArray();
 		for (int i = 1; i <= first.length(); i++) {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,6 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 import io.timingwheel.DirectTask;
+import io.timingwheel.RoutedTask;
+import io.timingwheel.TimerHandle;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -22,24 +25,19 @@ import org.jspecify.annotations.Nullable;
  * Counts the tasks of one name that its policy lets start: the number of bodies at once,
  * in all or of one key, a rate, or a pause. A due task that may not start waits here,
  * without a timer, and stays in the map of {@link NamedTasks}. When it may start, it goes
- * back on the wheel, due now. Thread-safe.
+ * back on the wheel, due now, with a {@link Permit}. Thread-safe.
  *
  * <p>
- * A task takes a {@link Permit} before it is handed over, or when it goes back on the
- * wheel, and gives it back when its body has ended. The task keeps the permit while its
- * executor refuses it. Until the body begins, the permit reserves one start of the rate,
- * so that an executor that is slow to begin cannot gather starts.
+ * A task gives its permit back when its body has ended, and keeps it while its executor
+ * refuses. Until the body begins, the permit reserves one start of the rate, so that an
+ * executor that is slow to begin cannot gather starts.
  *
  * <p>
  * While no task waits and only the number of all bodies is limited, permits are counted
  * without the lock. The map's lock of a key may be held when the lock of the gate is
- * taken, never the other way round. Under the lock of the gate only the wheel is called,
- * which calls no other code.
+ * taken, never the other way round. Under the lock of the gate only the wheel is called.
  */
 final class StartGate {
-
-	/** The state of {@link #quick} while every task takes the lock. */
-	private static final int LOCKED = -1;
 
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -50,13 +48,14 @@ final class StartGate {
 
 	private final NamedTasks tasks;
 
-	/** How many permits are taken, {@link #returned} not subtracted, or LOCKED. */
-	private final AtomicInteger quick = new AtomicInteger();
+	/** How many permits are taken. */
+	private final AtomicInteger taken = new AtomicInteger();
 
-	/** The permits that came back without the lock. */
-	private final AtomicInteger returned = new AtomicInteger();
-
-	/** Whether tasks may wait, read after {@link #returned} was changed. */
+	/**
+	 * Whether tasks need the lock. A thread that gives a permit back looks at this after
+	 * it has counted, and a task that waits sets it before it looks at the count, so one
+	 * of them starts the task.
+	 */
 	private volatile boolean locked;
 
 	private volatile PolicySettings limits;
@@ -69,13 +68,10 @@ final class StartGate {
 	/** Guards the fields below. */
 	private final Lock lock = new ReentrantLock();
 
-	/** How many permits are taken, while {@link #quick} does not say so. */
-	private int taken;
-
-	/** How many of them reserve a start of the rate. */
+	/** How many permits reserve a start of the rate. */
 	private int reserved;
 
-	/** How many of them are taken by a key, if a limit of keys is set. */
+	/** How many permits are taken by a key, if a limit of keys is set. */
 	private final Map<Object, Integer> takenByKey = new HashMap<>();
 
 	/** The due tasks that may not start, but for those that wait for their key. */
@@ -84,14 +80,11 @@ final class StartGate {
 	/** The tasks that wait for a run of their key. Only one task of a key is pending. */
 	private final Map<Object, PendingTask> waitingForKey = new HashMap<>();
 
-	/** The permits of the tasks that are back on the wheel, due now or refused. */
-	private final Map<PendingTask, Permit> onWheel = new HashMap<>();
-
 	/** When the next start is due if the starts are spread evenly. */
 	private long nextStart;
 
-	/** Cancels the look at the waiting tasks that is planned, {@code null} if none is. */
-	private @Nullable Runnable wakeUp;
+	/** The planned look at the waiting tasks. */
+	private @Nullable TimerHandle wakeUp;
 
 	private long wakeUpNanos;
 
@@ -101,16 +94,11 @@ final class StartGate {
 		reset();
 	}
 
-	/**
-	 * Sets other limits. Bodies that run go on.
-	 */
+	/** Sets other limits. Bodies that run go on. */
 	void setLimits(PolicySettings limits) {
 		change(() -> this.limits = limits);
 	}
 
-	/**
-	 * Begins or ends a pause, during which no task starts.
-	 */
 	void setPaused(boolean paused) {
 		change(() -> this.paused = paused);
 	}
@@ -122,10 +110,9 @@ final class StartGate {
 	void reset() {
 		change(() -> {
 			this.generation++;
-			this.taken = 0;
+			this.taken.set(0);
 			this.reserved = 0;
 			this.takenByKey.clear();
-			this.onWheel.clear();
 			this.nextStart = now();
 			this.paused = this.limits.isPaused();
 		});
@@ -143,99 +130,73 @@ final class StartGate {
 		return this.paused;
 	}
 
-	/**
-	 * How many due tasks wait.
-	 */
 	int waiting() {
 		return locked(() -> this.waiting.size() + this.waitingForKey.size());
 	}
 
 	/**
-	 * Whether a task is on the wheel with a permit, which belongs to its present due
-	 * time.
+	 * Hands over a task that is due, or lets it wait. The wheel's thread calls this.
+	 * @return {@code false} if the task waits, or is on the wheel again since its
+	 * executor has refused it
 	 */
-	boolean isCalledUp(PendingTask task) {
-		return this.locked && locked(() -> this.onWheel.containsKey(task));
-	}
-
-	/**
-	 * Decides about a task that is due. The wheel's thread calls this.
-	 * @return {@code null} if the task has to wait
-	 */
-	@Nullable Permit admit(PendingTask task) {
-		int taken = this.quick.get();
-		while (taken != LOCKED && taken < maxConcurrent()) {
-			if (this.quick.compareAndSet(taken, taken + 1)) {
-				return new Permit(task);
-			}
-			taken = this.quick.get();
-		}
-		Permit permit = locked(() -> permit(task));
+	boolean handOver(PendingTask task, Executor executor) {
+		Permit permit = (!this.locked && tryTake()) ? new Permit(task) : locked(() -> take(task));
 		if (permit == null) {
 			letWait(task, null);
+			return false;
 		}
-		return permit;
+		try {
+			return permit.handOver(executor, permit);
+		}
+		catch (RejectedExecutionException ex) {
+			start(permit);
+			return false;
+		}
 	}
 
-	private @Nullable Permit permit(PendingTask task) {
-		Permit kept = this.onWheel.remove(task);
-		if (this.paused) {
-			release(kept);
+	private boolean tryTake() {
+		Integer max = this.limits.maxConcurrent();
+		int taken = this.taken.get();
+		while (max == null || taken < max) {
+			if (this.taken.compareAndSet(taken, taken + 1)) {
+				return true;
+			}
+			taken = this.taken.get();
+		}
+		return false;
+	}
+
+	private @Nullable Permit take(PendingTask task) {
+		if (this.paused || !this.waiting.isEmpty() || !isKeyFree(task.slot()) || startsLeft() <= 0 || !tryTake()) {
 			return null;
 		}
-		boolean free = this.waiting.isEmpty() && this.taken < maxConcurrent() && isKeyFree(task.slot())
-				&& startsLeft(now()) > 0;
-		return (kept == null && free) ? take(task) : kept;
+		return permit(task);
 	}
 
-	/**
-	 * Lets a task wait, unless somebody has taken it out of the map.
-	 */
+	/** Lets a task wait, unless somebody has taken it out of the map. */
 	void letWait(PendingTask task, @Nullable Permit permit) {
 		enter(task, permit);
-		startWaiting(() -> {
-		});
+		wakeUp();
 	}
 
 	private void enter(PendingTask task, @Nullable Permit permit) {
 		locked(() -> release(permit));
-		this.tasks.pending().computeIfPresent(task.slot(), (slot, current) -> locked(() -> {
-			if (current == task) {
-				this.waiting.add(task);
-			}
-			return current;
-		}));
+		this.tasks.update(task, (current) -> {
+			locked(() -> this.waiting.add(current));
+			return true;
+		});
 	}
 
-	/**
-	 * Keeps a permit under the lock of the key, so that a thread that has not found it
-	 * has tried to move the timer before the timer is pending again.
-	 */
-	private void keep(Permit permit) {
-		PendingTask task = permit.task;
-		boolean pending = this.tasks.pending().computeIfPresent(task.slot(), (slot, current) -> {
-			if (current == task) {
-				locked(() -> this.onWheel.put(task, permit));
-			}
-			return current;
-		}) == task;
-		if (!pending) {
-			permit.giveBack();
-		}
-	}
-
+	/** Uses up one start of the rate, since a body begins. */
 	private boolean useStart(Permit permit) {
-		boolean nextWaits = areStartsReserved();
 		StartRate rate = this.limits.rate();
 		permit.reserves = false;
 		if (rate != null && permit.generation == this.generation) {
 			this.reserved--;
 			this.nextStart = rate.nextStart(this.nextStart, now());
-			if (nextWaits && !this.paused && !this.waiting.isEmpty() && this.taken < maxConcurrent()) {
-				wakeUpAtNextStart();
-			}
+			wakeUpAtNextStart();
 		}
-		return nextWaits;
+		return true;
 	}
 
 	private void giveBack(Permit permit) {
@@ -243,24 +204,22 @@ final class StartGate {
 			startWaiting(() -> release(permit));
 		}
 		else if (permit.end()) {
-			this.returned.incrementAndGet();
+			this.taken.decrementAndGet();
 			if (this.locked) {
-				startWaiting(() -> {
-				});
+				wakeUp();
 			}
 		}
 	}
 
-	/**
-	 * Forgets a task that leaves the map, under the lock of its key.
-	 */
-	void withdraw(PendingTask task) {
-		if (this.locked) {
+	/** Forgets a task that leaves the map, under the lock of its key. */
+	void withdraw(PendingTask task, @Nullable Permit permit) {
+		boolean onWheel = permit != null && permit.cancelTimer();
+		if (onWheel || this.locked) {
 			locked(() -> {
 				this.waitingForKey.remove(task.slot(), task);
 				this.waiting.remove(task);
-				boolean freed = release(this.onWheel.remove(task));
-				if (freed) {
+				boolean freed = onWheel && release(permit);
+				if (freed && !this.waiting.isEmpty()) {
 					wakeUpAt(now());
 				}
 				return freed;
@@ -275,14 +234,9 @@ final class StartGate {
 		this.lock.lock();
 		try {
 			this.locked = true;
-			int quick = this.quick.getAndSet(LOCKED);
-			this.taken = Math.max(0, ((quick != LOCKED) ? quick : this.taken) - this.returned.getAndSet(0));
 			T result = action.get();
-			if (!this.paused && this.waiting.isEmpty() && this.waitingForKey.isEmpty() && this.onWheel.isEmpty()
-					&& this.limits.rate() == null && this.limits.maxConcurrentPerKey() == null) {
-				this.quick.set(this.taken);
-				this.locked = false;
-			}
+			this.locked = this.paused || !this.waiting.isEmpty() || !this.waitingForKey.isEmpty()
+					|| this.limits.rate() != null || this.limits.maxConcurrentPerKey() != null;
 			return result;
 		}
 		finally {
@@ -311,17 +265,16 @@ final class StartGate {
 	private boolean start(Permit permit) {
 		PendingTask task = permit.task;
 		try {
-			if (!task.callUp()) {
-				locked(() -> release(this.onWheel.remove(task)));
+			if (!this.tasks.update(task, (current) -> current.callUp(permit))) {
+				locked(() -> release(permit));
 			}
 			return true;
 		}
 		catch (RejectedExecutionException ex) {
-			locked(() -> this.onWheel.remove(task));
+			// The wheel is full.
 		}
 		try {
-			task.handOver(task.executor(), permit);
-			return true;
+			return permit.handOver(task.executor(), permit);
 		}
 		catch (RejectedExecutionException ex) {
 			enter(task, permit);
@@ -335,25 +288,20 @@ final class StartGate {
 	 * @return its permit, {@code null} if none may start now
 	 */
 	private @Nullable Permit takeNext() {
-		while (!this.paused && !this.waiting.isEmpty() && this.taken < maxConcurrent()) {
-			if (startsLeft(now()) <= 0) {
+		while (!this.paused && !this.waiting.isEmpty()) {
+			if (!isKeyFree(this.waiting.first().slot())) {
+				PendingTask next = this.waiting.pollFirst();
+				this.waitingForKey.put(next.slot(), next);
+			}
+			else if (startsLeft() <= 0) {
 				wakeUpAtNextStart();
 				return null;
 			}
-			PendingTask next = this.waiting.pollFirst();
-			if (isKeyFree(next.slot())) {
-				Permit permit = take(next);
-				this.onWheel.put(next, permit);
-				return permit;
+			else {
+				return tryTake() ? permit(this.waiting.pollFirst()) : null;
 			}
-			this.waitingForKey.put(next.slot(), next);
 		}
 		return null;
-	}
-
-	private int maxConcurrent() {
-		Integer max = this.limits.maxConcurrent();
-		return (max != null) ? max : Integer.MAX_VALUE;
 	}
 
 	private boolean isKeyFree(Object slot) {
@@ -361,23 +309,13 @@ final class StartGate {
 		return max == null || this.takenByKey.getOrDefault(slot, 0) < max;
 	}
 
-	private long startsLeft(long now) {
+	private long startsLeft() {
 		StartRate rate = this.limits.rate();
-		return (rate != null) ? rate.startsAllowed(this.nextStart, now) - this.reserved : 1;
+		return (rate != null) ? rate.startsAllowed(this.nextStart, now()) - this.reserved : 1;
 	}
 
-	/**
-	 * Whether the tasks that have not begun use up all starts that the rate allows at
-	 * once. Then no time brings the next start, but the begin of one of them.
-	 */
-	private boolean areStartsReserved() {
-		StartRate rate = this.limits.rate();
-		return rate != null && this.reserved >= rate.burst();
-	}
-
-	private Permit take(PendingTask task) {
+	private Permit permit(PendingTask task) {
 		Permit permit = new Permit(task);
-		this.taken++;
 		if (this.limits.rate() != null) {
 			permit.reserves = true;
 			this.reserved++;
@@ -389,15 +327,11 @@ final class StartGate {
 		return permit;
 	}
 
-	/**
-	 * Takes a permit back.
-	 * @return whether a permit is free now
-	 */
 	private boolean release(@Nullable Permit permit) {
 		if (permit == null || !permit.end()) {
 			return false;
 		}
-		this.taken--;
+		this.taken.decrementAndGet();
 		this.reserved -= permit.reserves ? 1 : 0;
 		if (permit.keyed) {
 			Object slot = permit.task.slot();
@@ -410,44 +344,41 @@ final class StartGate {
 		return true;
 	}
 
+	/**
+	 * Plans a look at the waiting tasks when the rate allows the next start. If tasks
+	 * that have not begun reserve all starts, no time brings the next one, but the begin
+	 * of one of them.
+	 */
 	private void wakeUpAtNextStart() {
 		StartRate rate = this.limits.rate();
-		if (rate != null && !areStartsReserved()) {
+		Integer max = this.limits.maxConcurrent();
+		if (rate != null && this.reserved < rate.burst() && !this.paused && !this.waiting.isEmpty()
+				&& (max == null || this.taken.get() < max)) {
 			wakeUpAt(rate.allowedFrom(this.nextStart, this.reserved + 1));
 		}
 	}
 
-	/**
-	 * Plans a look at the waiting tasks, unless one is planned that comes no later.
-	 */
+	/** Plans a look at the waiting tasks, unless one is planned that comes no later. */
 	private void wakeUpAt(long nanos) {
-		Runnable planned = this.wakeUp;
-		if (planned != null && this.wakeUpNanos - nanos <= 0) {
+		TimerHandle planned = this.wakeUp;
+		if (planned != null && planned.isPending() && this.wakeUpNanos - nanos <= 0) {
 			return;
 		}
-		this.wakeUp = planWakeUp(nanos);
 		this.wakeUpNanos = nanos;
-		if (planned != null) {
-			planned.run();
+		if (planned != null && planned.rescheduleAt(nanos)) {
+			return;
 		}
-	}
-
-	private Runnable planWakeUp(long nanos) {
 		try {
-			DirectTask wakeUp = this::wakeUp;
-			return this.tasks.environment().wheel().scheduleAt(wakeUp, nanos)::cancel;
+			DirectTask look = this::wakeUp;
+			this.wakeUp = this.tasks.environment().wheel().scheduleAt(look, nanos);
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full.
 			wakeUpLater(Math.max(nanos - now(), RETRY_NANOS));
-			return () -> {
-			};
 		}
 	}
 
-	/**
-	 * Looks again without the wheel, unless the wheel has ended.
-	 */
+	/** Looks again without the wheel, unless the wheel has ended. */
 	private void wakeUpLater(long delayNanos) {
 		TaskEnvironment environment = this.tasks.environment();
 		if (environment.wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
@@ -457,7 +388,8 @@ final class StartGate {
 	}
 
 	private void wakeUp() {
-		startWaiting(() -> this.wakeUp = null);
+		startWaiting(() -> {
+		});
 	}
 
 	private long now() {
@@ -465,9 +397,10 @@ final class StartGate {
 	}
 
 	/**
-	 * Lets one task start. An executor gets the permit in place of the task, and runs it.
+	 * Lets one task start. The executor, and the wheel if the task has waited or was
+	 * refused, get the permit in place of the task.
 	 */
-	final class Permit extends AtomicInteger implements Runnable {
+	final class Permit extends AtomicInteger implements RoutedTask {
 
 		private static final long serialVersionUID = 1L;
 
@@ -485,10 +418,32 @@ final class StartGate {
 
 		private boolean keyed;
 
+		/** The timer of this permit on the wheel, guarded by the lock of the key. */
+		private transient @Nullable TimerHandle timer;
+
 		Permit(PendingTask task) {
 			super(TAKEN);
 			this.task = task;
 			this.generation = StartGate.this.generation;
+		}
+
+		void setTimer(TimerHandle timer) {
+			this.timer = timer;
+		}
+
+		boolean cancelTimer() {
+			return this.timer != null && this.timer.cancel();
+		}
+
+		@Override
+		public Executor executor() {
+			return this.task.executor();
+		}
+
+		@Override
+		public boolean handOver(Executor executor, Runnable timer) {
+			this.task.handOver(executor, this, this);
+			return true;
 		}
 
 		@Override
@@ -504,26 +459,13 @@ final class StartGate {
 			return compareAndSet(TAKEN, BEGUN);
 		}
 
-		/**
-		 * Records that the body begins, which uses up one start of the rate.
-		 */
 		void bodyBegins() {
 			if (this.reserves) {
 				locked(() -> useStart(this));
 			}
 		}
 
-		/**
-		 * Keeps this permit, since the executor has refused the task. The wheel tries
-		 * again.
-		 */
-		void keep() {
-			StartGate.this.keep(this);
-		}
-
-		/**
-		 * Ends the use of this permit. The task that has waited for it starts.
-		 */
+		/** Ends the use of this permit. The task that has waited for it starts. */
 		void giveBack() {
 			StartGate.this.giveBack(this);
 		}

@@ -11,11 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
- * wall clock, which people read. The wall clock is read at most once a second. In
+ * wall clock, which people read. The wall clock is read at most once a second; in
  * between, the wheel's clock shows how much time has passed. Sums and conversions
- * saturate at about 292 years instead of overflowing. Thread-safe.
- *
- * @since 0.1
+ * saturate at about 292 years. Thread-safe.
  */
 public final class TaskClock {
 
@@ -37,18 +35,12 @@ public final class TaskClock {
 
 	private volatile Reading reading;
 
-	/**
-	 * A clock that goes on by itself.
-	 * @param timeSource the clock of the wheel
-	 * @param wallClock the wall clock
-	 */
 	public TaskClock(TimeSource timeSource, Clock wallClock) {
 		this(timeSource, wallClock, null);
 	}
 
 	/**
 	 * A clock that a test moves.
-	 * @param time the time of the wheel
 	 */
 	public TaskClock(ManualTime time) {
 		this(time.timeSource(), time.clock(), time);
@@ -68,77 +60,49 @@ public final class TaskClock {
 
 	/**
 	 * The deadline after a delay.
-	 * @param delayNanos how long from now, in nanoseconds; a negative delay is zero
-	 * @return the deadline
 	 */
 	public Deadline after(long delayNanos) {
-		long now = nanoTime();
-		long delay = Math.max(0, delayNanos);
-		return new Deadline(delay, now + Math.min(delay, MAX_DELAY), add(epochNanos(now), delay), false);
+		return within(nanoTime(), Math.max(0, delayNanos));
 	}
 
-	/**
-	 * The deadline after a delay.
-	 * @param delay how long from now; a negative delay is zero, more than 292 years
-	 * saturate
-	 * @return the deadline
-	 */
 	public Deadline after(Duration delay) {
 		return after(nanos(delay));
 	}
 
 	/**
-	 * The deadline after a delay that may be over already.
-	 * @param delayNanos how long from now, in nanoseconds; negative for a deadline in the
-	 * past
+	 * The deadline at a delay from a time of the wheel's clock, which may be over
+	 * already.
 	 */
-	Deadline within(long delayNanos) {
-		long now = nanoTime();
-		long delay = Math.max(-MAX_DELAY, Math.min(delayNanos, MAX_DELAY));
-		return new Deadline(delay, now + delay, add(epochNanos(now), delay), false);
+	Deadline within(long nowNanos, long delayNanos) {
+		return new Deadline(delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos), false);
 	}
 
 	/**
 	 * The deadline at a time of the wall clock. The delay is the time from now, by the
 	 * wall clock.
-	 * @param instant the time; may be in the past
-	 * @return the deadline
 	 */
 	public Deadline at(Instant instant) {
 		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
-		return new Deadline(delay, nanoTime() + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY)), sinceEpoch(instant),
-				true);
+		return new Deadline(delay, sum(nanoTime(), delay), sinceEpoch(instant), true);
 	}
 
 	/**
 	 * Computes the deadline again for a task that is scheduled later than it was
 	 * submitted.
-	 * @param due the deadline at the submission
-	 * @return the deadline: a delay starts again from now, a time of the wall clock stays
 	 */
 	public Deadline restart(Deadline due) {
 		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
 	}
 
-	/**
-	 * The time by the wall clock.
-	 * @return the time, as the due times of tasks are computed
-	 */
 	public Instant now() {
 		return toInstant(epochNanos(nanoTime()));
 	}
 
-	/**
-	 * The time by the wheel's clock.
-	 */
 	long nanoTime() {
 		return this.timeSource.nanoTime();
 	}
 
-	/**
-	 * The time by the wall clock, in nanoseconds since the epoch.
-	 * @param nanoTime the time by the wheel's clock
-	 */
+	/** The time by the wall clock, in nanoseconds since the epoch. */
 	long epochNanos(long nanoTime) {
 		Reading reading = this.reading;
 		long since = nanoTime - reading.nanoTime();
@@ -150,9 +114,7 @@ public final class TaskClock {
 		return add(reading.epochNanos(), since);
 	}
 
-	/**
-	 * Reads the wall clock again, which somebody has set.
-	 */
+	/** Reads the wall clock again, which somebody has set. */
 	void synchronize() {
 		this.reading = read();
 	}
@@ -180,11 +142,14 @@ public final class TaskClock {
 		return Instant.ofEpochSecond(0, epochNanos);
 	}
 
-	/**
-	 * The end of a period. A longer period counts as half the range of {@code long}.
-	 */
+	/** The end of a period. A longer period counts as half the range of {@code long}. */
 	static long deadline(long nowNanos, Duration period) {
-		return nowNanos + Math.min(nanos(period), MAX_DELAY);
+		return sum(nowNanos, nanos(period));
+	}
+
+	/** A time of the wheel's clock, which may wrap. */
+	private static long sum(long nanoTime, long delay) {
+		return nanoTime + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY));
 	}
 
 	static long add(long a, long b) {
@@ -199,9 +164,6 @@ public final class TaskClock {
 		return nanos(Duration.ofSeconds(instant.getEpochSecond(), instant.getNano()));
 	}
 
-	/**
-	 * Both clocks at one moment.
-	 */
 	private record Reading(long nanoTime, long epochNanos) {
 
 	}

@@ -5,12 +5,13 @@ import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimerHandle;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.ManualTime;
@@ -25,8 +26,6 @@ import org.springframework.util.Assert;
 final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
 
 	private final NamedTasks tasks;
-
-	private final String name;
 
 	private final Object slot;
 
@@ -47,9 +46,11 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	/** Whether {@link #cancel} has interrupted that thread; guarded by this. */
 	private boolean interrupted;
 
-	TaskFuture(NamedTasks tasks, String name, Object slot, long sequence, long dueEpochNanos) {
+	/** Ends a task that is too late to begin; guarded by the lock of the key. */
+	private @Nullable TimerHandle expiry;
+
+	TaskFuture(NamedTasks tasks, Object slot, long sequence, long dueEpochNanos) {
 		this.tasks = tasks;
-		this.name = name;
 		this.slot = slot;
 		this.sequence = sequence;
 		this.dueEpochNanos = dueEpochNanos;
@@ -57,12 +58,12 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public String id() {
-		return this.tasks.environment().idOf(this.sequence);
+		return TaskKeys.idOf(this.sequence);
 	}
 
 	@Override
 	public @Nullable TaskId taskId() {
-		return TaskKeys.taskId(this.name, this.slot);
+		return TaskKeys.taskId(this.tasks.name(), this.slot);
 	}
 
 	@Override
@@ -72,19 +73,23 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public Status status() {
-		if (isDone()) {
-			if (isCancelled()) {
-				return this.replaced ? Status.REPLACED : Status.CANCELLED;
-			}
-			return isCompletedExceptionally() ? Status.FAILED : Status.SUCCEEDED;
+		if (!isDone()) {
+			return this.running ? Status.RUNNING : Status.SCHEDULED;
 		}
-		return this.running ? Status.RUNNING : Status.SCHEDULED;
+		if (isCancelled()) {
+			return this.replaced ? Status.REPLACED : Status.CANCELLED;
+		}
+		return isCompletedExceptionally() ? Status.FAILED : Status.SUCCEEDED;
 	}
 
 	@Override
 	public boolean reschedule(Duration delay) {
 		Assert.notNull(delay, "The delay must not be null");
-		return !isDone() && this.tasks.reschedule(this.slot, this, this.tasks.environment().clock().after(delay));
+		return !isDone() && this.tasks.reschedule(this.slot, this.tasks.environment().clock().after(delay), this::isOf);
+	}
+
+	private boolean isOf(PendingTask task) {
+		return task.future() == this;
 	}
 
 	@Override
@@ -124,16 +129,13 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	private void checkWait() {
 		ManualTime time = this.tasks.environment().clock().manualTime();
 		if (time != null && !isDone()) {
-			time.checkWait(this.name, dueAt());
+			time.checkWait(this.tasks.name(), dueAt());
 		}
 	}
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
-		if (isDone()) {
-			return false;
-		}
-		if (!this.tasks.cancel(this.slot, this) && !cancelled()) {
+		if (isDone() || (!removeTask() && !cancelled())) {
 			return false;
 		}
 		if (mayInterruptIfRunning) {
@@ -144,43 +146,24 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public boolean complete(T value) {
-		if (isDone()) {
-			return false;
-		}
 		boolean completed = super.complete(value);
-		this.tasks.cancel(this.slot, this);
+		if (completed) {
+			removeTask();
+		}
 		return completed;
 	}
 
 	@Override
 	public boolean completeExceptionally(Throwable ex) {
-		if (isDone()) {
-			return false;
-		}
 		boolean completed = super.completeExceptionally(ex);
-		this.tasks.cancel(this.slot, this);
+		if (completed) {
+			removeTask();
+		}
 		return completed;
 	}
 
-	@Override
-	public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier, Executor executor) {
-		executor.execute(() -> {
-			if (isDone()) {
-				return;
-			}
-			try {
-				complete(supplier.get());
-			}
-			catch (Throwable ex) {
-				completeExceptionally(ex);
-			}
-		});
-		return this;
-	}
-
-	@Override
-	public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier) {
-		return completeAsync(supplier, defaultExecutor());
+	private boolean removeTask() {
+		return this.tasks.cancel(this.slot, this::isOf);
 	}
 
 	@Override
@@ -192,35 +175,47 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		this.dueEpochNanos = epochNanos;
 	}
 
-	/**
-	 * Cancels the future alone.
-	 */
-	boolean cancelled() {
-		return super.completeExceptionally(new CancellationException("The task \"" + this.name + "\" was cancelled"));
+	/** Cancels the task at a time of the wheel's clock, unless it has begun by then. */
+	void expireAt(long nanos) {
+		if (this.expiry != null) {
+			return;
+		}
+		DirectTask expire = () -> this.tasks.environment()
+			.handOvers()
+			.completions()
+			.execute(() -> this.tasks.expire(this.slot, this));
+		try {
+			this.expiry = this.tasks.environment().wheel().scheduleAt(expire, nanos);
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full or has stopped. The task expires when its turn comes.
+		}
 	}
 
-	/**
-	 * Completes the future of a task that a newer task has replaced.
-	 */
+	void stopExpiry() {
+		if (this.expiry != null) {
+			this.expiry.cancel();
+			this.expiry = null;
+		}
+	}
+
+	/** Cancels the future alone. */
+	boolean cancelled() {
+		return super.completeExceptionally(
+				new CancellationException("The task \"" + this.tasks.name() + "\" was cancelled"));
+	}
+
 	void replaced() {
 		this.replaced = true;
 		super.completeExceptionally(
-				new CancellationException("The task \"" + this.name + "\" was replaced by a newer one"));
+				new CancellationException("The task \"" + this.tasks.name() + "\" was replaced by a newer one"));
 	}
 
+	/** Completes the future with the end of the task. */
 	@SuppressWarnings("unchecked")
-	void succeeded(@Nullable Object value) {
-		super.complete((T) value);
-	}
-
-	/**
-	 * Completes the future with an exception.
-	 * @return whether anybody can see the exception: the user has completed the future,
-	 * waits for it, or has made another future depend on it
-	 */
-	boolean failed(Throwable error) {
+	boolean end(@Nullable Object value, @Nullable Throwable error) {
 		boolean watched = getNumberOfDependents() > 0;
-		return !super.completeExceptionally(error) || watched;
+		return !((error != null) ? super.completeExceptionally(error) : super.complete((T) value)) || watched;
 	}
 
 	/**
@@ -257,25 +252,21 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		}
 	}
 
-	/**
-	 * Records that no run is under way: the next attempt or the next run follows.
-	 */
+	/** Records that no run is under way: the next attempt or the next run follows. */
 	void waiting() {
 		this.running = false;
 	}
 
 	private void interrupt() {
-		Future<?> inner = null;
+		Object executing;
 		synchronized (this) {
-			if (this.executing instanceof Thread thread) {
+			executing = this.executing;
+			if (executing instanceof Thread thread) {
 				this.interrupted = true;
 				thread.interrupt();
 			}
-			else if (this.executing instanceof Future<?> future) {
-				inner = future;
-			}
 		}
-		if (inner != null) {
+		if (executing instanceof Future<?> inner) {
 			inner.cancel(true);
 		}
 	}

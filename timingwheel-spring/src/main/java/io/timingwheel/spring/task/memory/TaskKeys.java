@@ -1,27 +1,31 @@
 package io.timingwheel.spring.task.memory;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots under which pending tasks are kept. Users' keys are the same if their texts
- * are the same. A key that is a whole number is kept as a {@code Long}. A {@code Long}
- * takes half the memory of a text, and is often an argument of the call, which is in
- * memory anyway.
+ * The slots under which pending tasks are kept, and the ids of tasks. Users' keys are the
+ * same if their texts are. A whole number is kept as a {@code Long}, which takes half the
+ * memory of a text. An id is a prefix, different for each run of the JVM, and the
+ * sequence of the task.
  */
 final class TaskKeys {
 
 	private static final int MAX_DIGITS = 18;
 
+	private static final long BOUND = 1_000_000_000_000_000_000L;
+
+	private static final String ID_PREFIX = "%08x-".formatted(ThreadLocalRandom.current().nextInt());
+
 	private TaskKeys() {
 	}
 
-	/**
-	 * The slot of a user's key, the same for all keys with the same text.
-	 */
+	/** The slot of a user's key, the same for all keys with the same text. */
 	static Object of(Object key) {
-		if (key instanceof Long) {
-			return withoutExtremes((Long) key);
+		if (key instanceof Long number && number > -BOUND && number < BOUND) {
+			return number;
 		}
 		if (key instanceof Integer || key instanceof Short || key instanceof Byte) {
 			return ((Number) key).longValue();
@@ -30,28 +34,24 @@ final class TaskKeys {
 		return isCanonicalNumber(text) ? (Object) Long.valueOf(text) : text;
 	}
 
-	/**
-	 * The text of a user's key.
-	 * @param slot the slot of the task
-	 * @return the text, {@code null} if the task has no key
-	 */
+	/** The text of a user's key, {@code null} if the task has none. */
 	static @Nullable String text(Object slot) {
 		return (slot instanceof Unkeyed) ? null : slot.toString();
 	}
 
-	/**
-	 * The identity of a task.
-	 * @param name the name of the task
-	 * @param slot its slot
-	 * @return the identity, {@code null} if the task has no key
-	 */
 	static @Nullable TaskId taskId(String name, Object slot) {
 		String key = text(slot);
 		return (key != null) ? new TaskId(name, key) : null;
 	}
 
-	private static Object withoutExtremes(Long key) {
-		return (key > -1_000_000_000_000_000_000L && key < 1_000_000_000_000_000_000L) ? key : key.toString();
+	static String idOf(long sequence) {
+		return ID_PREFIX + sequence;
+	}
+
+	/** The sequence in an id, 0 if this JVM has not made the id. */
+	static long sequenceOf(String id) {
+		String number = id.startsWith(ID_PREFIX) ? id.substring(ID_PREFIX.length()) : "";
+		return isCanonicalNumber(number) ? Long.parseLong(number) : 0;
 	}
 
 	/**
@@ -74,9 +74,6 @@ final class TaskKeys {
 		return true;
 	}
 
-	/**
-	 * The slot of a task without a key.
-	 */
 	record Unkeyed(long sequence) {
 
 	}

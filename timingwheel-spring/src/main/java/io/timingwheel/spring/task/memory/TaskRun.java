@@ -10,8 +10,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskContextHolder;
@@ -50,7 +48,10 @@ final class TaskRun implements TaskExecution {
 	private TaskDefinition<?> definition;
 
 	/** {@code null} if the task was no longer in the map. */
-	private @Nullable Object payload;
+	private @Nullable Envelope envelope;
+
+	/** {@code null} for a task that runs once. */
+	private @Nullable Repetition repetition;
 
 	private @Nullable TaskFuture<?> future;
 
@@ -62,15 +63,12 @@ final class TaskRun implements TaskExecution {
 
 	private long latenessNanos;
 
-	// The state of the run.
-
-	/** {@code null} for a task that runs once. */
-	private @Nullable Repetition repetition;
-
 	private int attempt = 1;
 
 	/** Whether a failure may be followed by another attempt. */
 	private boolean triedAgain;
+
+	// What the body did.
 
 	private boolean invoked;
 
@@ -80,6 +78,9 @@ final class TaskRun implements TaskExecution {
 
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
+
+	/** Whether the schedule has no further time. */
+	private boolean last;
 
 	TaskRun(PendingTask task, @Nullable Permit permit) {
 		this.task = task;
@@ -92,63 +93,63 @@ final class TaskRun implements TaskExecution {
 	 * @param failure the exception that came before the body, {@code null} for none
 	 */
 	void run(@Nullable Throwable failure) {
-		tasks().pending().computeIfPresent(slot(), this::begin);
-		Object payload = this.payload;
-		if (payload == null) {
+		tasks().update(this.task, this::begin);
+		if (this.envelope == null) {
 			giveBackPermit();
-			return;
 		}
-		if (this.definition.isExpired(this.latenessNanos)) {
-			tasks().recorder().ended(TaskOutcome.EXPIRED);
-			giveBackPermit();
-			if (this.future != null) {
-				this.future.cancelled();
-			}
-			return;
+		else if (this.definition.isExpired(this.latenessNanos)) {
+			endWithoutBody(TaskOutcome.EXPIRED);
 		}
-		if (this.future != null && !this.future.begin()) {
-			tasks().recorder().ended(TaskOutcome.CANCELLED);
-			giveBackPermit();
-			return;
-		}
-		if (this.permit != null) {
-			this.permit.bodyBegins();
-		}
-		open(payload);
-		if (failure != null) {
-			failed(failure);
+		else if (this.future != null && !this.future.begin()) {
+			endWithoutBody(TaskOutcome.CANCELLED);
 		}
 		else {
-			call();
-		}
-		if (!followsResult()) {
-			ended(this.result, FutureCompletion.unwrapped(this.error));
+			if (this.permit != null) {
+				this.permit.bodyBegins();
+			}
+			if (failure != null) {
+				failed(failure);
+			}
+			else {
+				call();
+			}
+			if (!followsResult()) {
+				ended(this.result, FutureCompletion.unwrapped(this.error));
+			}
 		}
 	}
 
-	/**
-	 * Takes the task out of the map, under the lock of its key.
-	 */
-	private @Nullable PendingTask begin(Object slot, PendingTask current) {
-		if (current != this.task) {
-			return current;
-		}
-		this.definition = current.definition();
+	/** Takes over the task, under the lock of its key. */
+	private boolean begin(PendingTask current) {
 		// This comes before the removal: a task must always count as pending or as
 		// running.
 		tasks().recorder().begun();
-		this.payload = current.payload();
+		this.definition = current.definition();
 		this.future = current.future();
 		this.sequence = current.sequence();
 		this.dueEpochNanos = current.dueEpochNanos();
 		this.begunNanos = environment().clock().nanoTime();
 		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
-		if (this.payload instanceof Repetition repetition) {
-			repetition.begin(current, environment().clock());
-			return current;
+		Envelope envelope = Envelope.of(Objects.requireNonNull(current.payload()));
+		this.envelope = envelope;
+		this.attempt = envelope.attempt();
+		this.repetition = current.repetition();
+		this.triedAgain = (this.repetition == null || !this.repetition.endsWithFailure())
+				&& this.attempt < tasks().policy().maxAttempts(1);
+		if (this.repetition == null) {
+			current.forget();
+			return false;
 		}
-		current.forget();
-		return null;
+		this.repetition.begin();
+		return true;
+	}
+
+	private void endWithoutBody(TaskOutcome outcome) {
+		tasks().recorder().ended(outcome);
+		giveBackPermit();
+		if (this.future != null) {
+			this.future.cancelled();
+		}
 	}
 
 	private void giveBackPermit() {
@@ -157,38 +158,11 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/**
-	 * Takes apart what the pending task kept.
-	 */
-	private void open(Object payload) {
-		Object inner = payload;
-		if (inner instanceof Repetition repetition) {
-			this.repetition = repetition;
-			this.attempt = repetition.attempt();
-			inner = repetition.payload();
-		}
-		if (inner instanceof Debounce debounce) {
-			inner = debounce.payload();
-		}
-		if (inner instanceof Attempt next) {
-			this.attempt = next.number();
-			inner = next.payload();
-		}
-		this.payload = inner;
-		this.triedAgain = (this.repetition == null || !this.repetition.endsWithFailure())
-				&& this.attempt < tasks().policy().maxAttempts(1);
-	}
-
 	private void call() {
 		try {
-			if (this.payload instanceof CapturedPayload captured) {
-				captured.run((context) -> invoke(captured.payload(), context));
-				if (!this.invoked) {
-					this.error = new CancellationException("A TaskDecorator did not run the task");
-				}
-			}
-			else {
-				invoke(given(), null);
+			envelope().run(this::invoke);
+			if (!this.invoked) {
+				this.error = new CancellationException("A TaskDecorator did not run the task");
 			}
 		}
 		catch (Throwable ex) {
@@ -197,34 +171,28 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/**
-	 * Runs the body within the interceptor. An exception becomes part of the result.
-	 */
-	private void invoke(Object payload, @Nullable Object captured) {
+	/** Runs the body within the interceptor. An exception becomes part of the result. */
+	private void invoke(@Nullable Object captured) {
 		this.invoked = true;
-		environment().bodies().enter();
+		tasks().shutdown().bodies().enter();
 		try {
-			this.result = TaskExecution.run(this, () -> definition().run(payload), environment().interceptor(),
+			this.result = TaskExecution.run(this, () -> definition().run(given()), environment().interceptor(),
 					captured);
 		}
 		catch (Throwable ex) {
 			failed(ex);
 		}
 		finally {
-			environment().bodies().leave();
+			tasks().shutdown().bodies().leave();
 		}
 	}
 
-	/**
-	 * Takes an exception. Unless there may be another attempt, calls the handler.
-	 */
+	/** Takes an exception. Unless there may be another attempt, calls the handler. */
 	private void failed(Throwable error) {
 		this.error = error;
 		recordFailure(error);
-		if (this.triedAgain && !(error instanceof CancellationException)) {
-			this.unhandled = true;
-		}
-		else {
+		this.unhandled = this.triedAgain && !(error instanceof CancellationException);
+		if (!this.unhandled) {
 			handle(() -> definition().handleError(error, given()));
 		}
 	}
@@ -235,36 +203,30 @@ final class TaskRun implements TaskExecution {
 	 * @return {@code false} if there is no such future
 	 */
 	private boolean followsResult() {
-		Object result = this.result;
-		boolean follows = this.error == null && this.definition.flattens();
-		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> {
-			Throwable cause = FutureCompletion.unwrapped(error);
-			if (cause != null && this.repetition != null) {
-				failed(cause);
-			}
-			else if (cause != null) {
-				recordFailure(cause);
-			}
-			ended(value, cause);
-		};
-		if (follows && result instanceof CompletionStage<?> stage) {
-			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
-			FutureCompletion.whenDone(stage, callback);
+		Object result = (this.error == null && this.definition.flattens()) ? this.result : null;
+		if (this.future != null) {
+			this.future.bodyReturned((result instanceof Future<?> inner) ? inner : null);
+		}
+		if (result instanceof CompletionStage<?> stage) {
+			FutureCompletion.whenDone(stage, this::resultEnded);
 			return true;
 		}
-		if (follows && result instanceof Future<?> inner) {
-			bodyReturned(inner);
-			FutureCompletion.whenDone(inner, completions(), callback);
+		if (result instanceof Future<?> inner) {
+			FutureCompletion.whenDone(inner, completions(), this::resultEnded);
 			return true;
 		}
-		bodyReturned(null);
 		return false;
 	}
 
-	private void bodyReturned(@Nullable Future<?> inner) {
-		if (this.future != null) {
-			this.future.bodyReturned(inner);
+	private void resultEnded(@Nullable Object value, @Nullable Throwable error) {
+		Throwable cause = FutureCompletion.unwrapped(error);
+		if (cause != null && this.repetition != null) {
+			failed(cause);
 		}
+		else if (cause != null) {
+			recordFailure(cause);
+		}
+		ended(value, cause);
 	}
 
 	/**
@@ -297,26 +259,11 @@ final class TaskRun implements TaskExecution {
 		tasks().recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		// 6. The future. The handler gets what the future cannot show anybody.
-		boolean seen = !goesOn && completed((this.repetition != null) ? null : value, error, cancelled);
+		boolean seen = !goesOn && this.future != null
+				&& (this.future.end((this.repetition != null) ? null : value, error) || cancelled);
 		if (error != null && !seen) {
 			handle(() -> definition().handleUnseenError((thrown != null) ? thrown : error, given()));
 		}
-	}
-
-	/**
-	 * Completes the future.
-	 * @return whether anybody can see the exception
-	 */
-	private boolean completed(@Nullable Object value, @Nullable Throwable error, boolean cancelled) {
-		TaskFuture<?> future = this.future;
-		if (future == null) {
-			return false;
-		}
-		if (error != null) {
-			return future.failed(error) || cancelled;
-		}
-		future.succeeded(value);
-		return true;
 	}
 
 	/**
@@ -325,6 +272,9 @@ final class TaskRun implements TaskExecution {
 	 */
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+		if (this.future != null) {
+			this.future.waiting();
+		}
 		try {
 			if (!((this.repetition != null) ? triesRunAgain(this.repetition, delay) : triesTaskAgain(delay))) {
 				return false;
@@ -343,20 +293,21 @@ final class TaskRun implements TaskExecution {
 
 	private boolean triesTaskAgain(Duration delay) {
 		Deadline due = environment().clock().after(delay);
-		if (!environment().shutdown().mayRun(due.dueNanos())) {
+		if (!tasks().shutdown().mayRun(due.dueNanos())) {
 			return false;
 		}
-		TaskFuture<?> future = this.future;
-		if (future != null) {
-			future.setDue(due.epochNanos());
-			future.waiting();
-		}
-		Attempt next = new Attempt(Objects.requireNonNull(this.payload), this.attempt + 1);
-		if (!tasks().tryAgain(slot(), this.definition, next, future, this.sequence, due)) {
+		envelope().setAttempt(this.attempt + 1);
+		PendingTask next = new PendingTask(this.task.slot(), this.definition);
+		next.assign(envelope(), this.future, this.sequence);
+		if (tasks().pending().computeIfAbsent(next.slot(), (slot) -> {
+			next.start(due);
+			next.showDue();
+			return next;
+		}) != next) {
 			tasks().recorder().increment(TaskOutcome.SUPERSEDED);
 			return false;
 		}
-		if (future != null && future.isDone()) {
+		if (this.future != null && this.future.isDone()) {
 			// The user may have looked before the task was pending again.
 			cancel();
 		}
@@ -369,21 +320,16 @@ final class TaskRun implements TaskExecution {
 	 * first.
 	 */
 	private boolean triesRunAgain(Repetition repetition, Duration delay) {
-		if (this.future != null) {
-			this.future.waiting();
-		}
-		AtomicBoolean again = new AtomicBoolean();
-		tasks().pending().computeIfPresent(slot(), (slot, current) -> {
-			if (current == this.task && repetition.tryAgain(current, delay, environment().clock())) {
-				again.setPlain(true);
-				showDue();
-			}
-			return current;
+		boolean pending = tasks().update(this.task, (current) -> {
+			repetition.tryAgain(current, delay);
+			current.showDue();
+			return true;
 		});
-		if (again.getPlain()) {
-			heedShutdown(this.task.dueNanos());
+		if (!pending || repetition.isRunning()) {
+			return false;
 		}
-		return again.getPlain();
+		heedShutdown(this.task.dueNanos());
+		return true;
 	}
 
 	/**
@@ -392,76 +338,56 @@ final class TaskRun implements TaskExecution {
 	 * @return {@code false} if the task has ended with this run
 	 */
 	private boolean goesOn(Repetition repetition, @Nullable Throwable error) {
-		if (error != null && repetition.endsWithFailure()) {
-			tasks().pending().computeIfPresent(slot(), (slot, current) -> {
-				if (current != this.task) {
-					return current;
-				}
-				current.forget();
-				return null;
-			});
-			if (this.future == null || !this.future.isDone()) {
-				logger.warn("The repeating task \"" + name() + "\" does not run again, since it threw: "
-						+ UserErrors.describe(error));
+		if (error == null || !repetition.endsWithFailure()) {
+			if (this.future != null) {
+				this.future.waiting();
 			}
+			return scheduleNextRun(repetition);
+		}
+		tasks().update(this.task, (current) -> {
+			current.forget();
 			return false;
+		});
+		if (this.future == null || !this.future.isDone()) {
+			logger.warn("The repeating task \"" + name() + "\" does not run again, since it threw: "
+					+ UserErrors.describe(error));
 		}
-		if (this.future != null) {
-			this.future.waiting();
-		}
-		return scheduleNextRun(repetition);
+		return false;
 	}
 
 	private boolean scheduleNextRun(Repetition repetition) {
-		AtomicBoolean last = new AtomicBoolean();
-		PendingTask pending;
+		boolean pending;
 		try {
-			pending = tasks().pending().computeIfPresent(slot(), (slot, current) -> {
-				if (current == this.task) {
-					if (!repetition.scheduleNextRun(current, environment().clock())) {
-						last.setPlain(true);
-						return null;
-					}
-					showDue();
-				}
-				return current;
+			pending = tasks().update(this.task, (current) -> {
+				this.last = !repetition.scheduleNextRun(current);
+				current.showDue();
+				return !this.last;
 			});
 		}
 		catch (TaskRejectedException ex) {
 			scheduleNextRunLater(repetition);
 			return true;
 		}
-		if (pending != this.task && !last.getPlain() && this.future != null) {
+		if (!pending && !this.last && this.future != null) {
 			// The shutdown has let the task end with this run.
 			this.future.cancelled();
 		}
 		heedShutdown(this.task.dueNanos());
-		return !last.getPlain();
+		return !this.last;
 	}
 
-	/**
-	 * Schedules the next run later, since the wheel has refused.
-	 */
+	/** Schedules the next run later, since the wheel has refused. */
 	private void scheduleNextRunLater(Repetition repetition) {
-		if (!environment().shutdown().isAccepting()) {
+		if (!tasks().shutdown().isAccepting()) {
 			cancel();
 			return;
 		}
 		// The wheel is full at the moment.
 		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions()).execute(() -> {
-			if (!scheduleNextRun(repetition)) {
-				completed(null, null, false);
+			if (!scheduleNextRun(repetition) && this.future != null) {
+				this.future.end(null, null);
 			}
 		});
-	}
-
-	/**
-	 * Shows the new due time in the future.
-	 */
-	private void showDue() {
-		if (this.future != null) {
-			this.future.setDue(this.task.dueEpochNanos());
-		}
 	}
 
 	/**
@@ -469,36 +395,26 @@ final class TaskRun implements TaskExecution {
 	 * the task was pending again.
 	 */
 	private void heedShutdown(long dueNanos) {
-		if (!environment().shutdown().mayRun(dueNanos)) {
+		if (!tasks().shutdown().mayRun(dueNanos)) {
 			cancel();
 		}
-		environment().shutdown().changed();
+		tasks().shutdown().changed();
 	}
 
-	/**
-	 * Cancels the task, but not one that has replaced it.
-	 */
 	private void cancel() {
-		tasks().cancel(slot(), (pending) -> pending.sequence() == this.sequence);
+		tasks().cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
 	}
 
 	private void handleInContext(Throwable error) {
-		Runnable handler = () -> handle(() -> definition().handleError(error, given()));
-		if (!(this.payload instanceof CapturedPayload captured)) {
-			handler.run();
-			return;
-		}
 		try {
-			captured.run((context) -> handler.run());
+			envelope().run((captured) -> handle(() -> definition().handleError(error, given())));
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "A TaskDecorator threw an exception for the task \"" + name() + "\"", ex);
 		}
 	}
 
-	/**
-	 * Calls an exception handler. Meanwhile this run is the thread's context.
-	 */
+	/** Calls an exception handler. Meanwhile this run is the thread's context. */
 	private void handle(Runnable handler) {
 		DelayedTaskContext outer = DelayedTaskContextHolder.get();
 		DelayedTaskContextHolder.set(this);
@@ -514,9 +430,6 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/**
-	 * Reports a failure to the virtual time, if there is one.
-	 */
 	private void recordFailure(Throwable error) {
 		ManualTime time = environment().clock().manualTime();
 		if (time != null && !(error instanceof CancellationException)) {
@@ -524,16 +437,12 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/**
-	 * The payload without the captured context.
-	 */
-	private Object given() {
-		Object payload = Objects.requireNonNull(this.payload);
-		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
+	private Envelope envelope() {
+		return Objects.requireNonNull(this.envelope);
 	}
 
-	Object slot() {
-		return this.task.slot();
+	private Object given() {
+		return envelope().payload();
 	}
 
 	private NamedTasks tasks() {
@@ -555,17 +464,17 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public String name() {
-		return this.definition.name();
+		return tasks().name();
 	}
 
 	@Override
 	public String id() {
-		return environment().idOf(this.sequence);
+		return TaskKeys.idOf(this.sequence);
 	}
 
 	@Override
 	public @Nullable TaskId taskId() {
-		return TaskKeys.taskId(name(), slot());
+		return TaskKeys.taskId(name(), this.task.slot());
 	}
 
 	@Override

@@ -5,8 +5,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 
+import io.timingwheel.spring.task.internal.RunningBodies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -14,8 +16,6 @@ import org.springframework.core.task.TaskRejectedException;
 /**
  * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down. Tasks
  * ask here whether they may still run, and report that they have ended. Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskShutdown {
 
@@ -37,20 +37,22 @@ public final class TaskShutdown {
 
 	private volatile boolean noneMayRun;
 
-	private final TaskEnvironment environment;
+	private final RunningBodies bodies = new RunningBodies();
 
-	TaskShutdown(TaskEnvironment environment) {
-		this.environment = environment;
+	private final DelayedTaskRegistry tasks;
+
+	TaskShutdown(DelayedTaskRegistry tasks) {
+		this.tasks = tasks;
+	}
+
+	RunningBodies bodies() {
+		return this.bodies;
 	}
 
 	boolean isAccepting() {
 		return this.accepting;
 	}
 
-	/**
-	 * Checks that tasks are accepted.
-	 * @throws TaskRejectedException if not
-	 */
 	void checkAccepting(String name) {
 		if (!this.accepting) {
 			throw new TaskRejectedException(
@@ -72,23 +74,23 @@ public final class TaskShutdown {
 		return !this.noneMayRun && (last == null || dueNanos - last <= 0);
 	}
 
-	/**
-	 * Refuses new tasks from now on.
-	 */
 	public void stopAccepting() {
 		this.accepting = false;
 	}
 
 	/**
 	 * Cancels all tasks that have not begun; their futures complete as cancelled.
-	 * @return how many there were
 	 */
 	public long cancelPending() {
 		this.noneMayRun = !this.accepting;
+		return cancel((tasks, task) -> true);
+	}
+
+	private long cancel(BiPredicate<NamedTasks, PendingTask> condition) {
 		long cancelled = 0;
-		for (NamedTasks tasks : this.environment.directory().all()) {
+		for (NamedTasks tasks : this.tasks.all()) {
 			for (PendingTask task : tasks.pending().values()) {
-				cancelled += tasks.cancelAtShutdown(task.slot()) ? 1 : 0;
+				cancelled += (condition.test(tasks, task) && tasks.cancelAtShutdown(task.slot())) ? 1 : 0;
 			}
 		}
 		return cancelled;
@@ -97,23 +99,18 @@ public final class TaskShutdown {
 	/**
 	 * Refuses new tasks, runs the tasks that are due within a period, cancels the others
 	 * and those of paused names, and waits for the bodies that run.
-	 * @param period how long to wait at most; more than 146 years count as that long
-	 * @return whether all tasks that had begun have ended
 	 * @throws InterruptedException if the thread was interrupted; the tasks that have not
 	 * begun are cancelled then too
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
-		if (this.environment.clock().manualTime() != null) {
-			// No task falls due while nobody moves the time.
-			cancelPending();
-			return runningCount() == 0;
-		}
-		long deadline = TaskClock.deadline(System.nanoTime(), period);
-		setLastDue(TaskClock.deadline(this.environment.clock().nanoTime(), period));
-		cancelLate();
 		try {
-			await(() -> this.environment.directory().pendingCount() == 0 && runningCount() == 0, deadline);
+			// With virtual time no task falls due while nobody moves the time.
+			if (this.tasks.clock().manualTime() == null) {
+				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
+				cancel((tasks, task) -> tasks.isPaused() || !mayRun(task.dueNanos()));
+				await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
+			}
 		}
 		finally {
 			cancelPending();
@@ -125,43 +122,27 @@ public final class TaskShutdown {
 		this.lastDueNanos = lastDueNanos;
 	}
 
-	private void cancelLate() {
-		for (NamedTasks tasks : this.environment.directory().all()) {
-			for (PendingTask task : tasks.pending().values()) {
-				if (tasks.isPaused() || !mayRun(task.dueNanos())) {
-					tasks.cancelAtShutdown(task.slot());
-				}
-			}
-		}
-	}
-
 	/**
-	 * Waits until no body runs.
-	 * @param period how long to wait at most; more than 146 years count as that long
-	 * @return whether none runs
+	 * Waits until no body runs. With virtual time bodies run on the thread that moves the
+	 * time, so that there is nothing to wait for.
 	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
-		if (this.environment.clock().manualTime() != null) {
-			// Bodies run on the thread that moves the time. A future that is not done
-			// has most likely been forgotten by a test.
-			return runningCount() == 0;
+		if (this.tasks.clock().manualTime() == null) {
+			await(() -> runningCount() == 0, period);
 		}
-		return await(() -> runningCount() == 0, TaskClock.deadline(System.nanoTime(), period));
+		return runningCount() == 0;
 	}
 
 	/**
 	 * How many tasks run, without those whose bodies wait for the end of the application.
-	 * @return the number
 	 */
 	public long runningCount() {
-		long running = this.environment.directory().runningCount();
-		return (running > 0) ? Math.max(0, running - this.environment.bodies().waitingForEnd()) : 0;
+		long running = this.tasks.runningCount();
+		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
 	}
 
-	/**
-	 * Reports that a task has ended, was cancelled, or waits for its next run.
-	 */
+	/** Reports that a task has ended, was cancelled, or waits for its next run. */
 	void changed() {
 		if (this.waiting) {
 			this.lock.lock();
@@ -178,21 +159,17 @@ public final class TaskShutdown {
 	 * Waits until a condition holds. Checks the condition after each change, and from
 	 * time to time, since a body that begins to wait for the end of the application is
 	 * not a change.
-	 * @param deadline when to give up, by {@link System#nanoTime()}
-	 * @return whether the condition holds
 	 */
-	private boolean await(BooleanSupplier condition, long deadline) throws InterruptedException {
+	private void await(BooleanSupplier condition, Duration period) throws InterruptedException {
+		long deadline = TaskClock.deadline(System.nanoTime(), period);
 		this.waiting = true;
 		this.lock.lock();
 		try {
-			while (!condition.getAsBoolean()) {
-				long left = deadline - System.nanoTime();
-				if (left <= 0) {
-					return false;
-				}
+			long left = deadline - System.nanoTime();
+			while (left > 0 && !condition.getAsBoolean()) {
 				this.changed.awaitNanos(Math.min(left, CHECK_INTERVAL));
+				left = deadline - System.nanoTime();
 			}
-			return true;
 		}
 		finally {
 			this.lock.unlock();

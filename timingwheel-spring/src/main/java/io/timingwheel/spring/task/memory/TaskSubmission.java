@@ -3,17 +3,19 @@ package io.timingwheel.spring.task.memory;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
-import io.timingwheel.spring.task.memory.Repetition.Rhythm;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -22,8 +24,6 @@ import org.springframework.core.task.TaskRejectedException;
  * A task that is to be scheduled once, now or at the commit: its payload with the context
  * of the thread that submits it, its key, and its result. Not thread-safe, but one thread
  * may submit the task and another thread may schedule it.
- *
- * @since 0.1
  */
 public final class TaskSubmission extends DeferredCall {
 
@@ -33,18 +33,13 @@ public final class TaskSubmission extends DeferredCall {
 
 	private final IfPending ifPending;
 
-	private final Object payload;
-
 	private final long maxWaitNanos;
+
+	private final Object payload;
 
 	private final boolean givesResult;
 
-	private final boolean keyed;
-
 	private final Object slot;
-
-	/** A pending task with a smaller number counts as absent. */
-	private long absentBefore;
 
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
@@ -55,85 +50,45 @@ public final class TaskSubmission extends DeferredCall {
 	private Consumer<? super RuntimeException> errorHandler = (ex) -> {
 	};
 
-	private boolean givenUp;
-
-	private boolean replacing;
-
-	private @Nullable TaskFuture<?> replaced;
-
 	/**
 	 * Submits a task, and captures the context of the current thread for it.
-	 * @param <P> the type of the payload
-	 * @param definition the definition of the task
 	 * @param key the key, compared by its text; {@code null} for a task without one
-	 * @param ifPending what to do if a task with this key is pending
-	 * @param payload the payload of the task
-	 * @param givesResult whether the caller gets the result
-	 */
-	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending, P payload,
-			boolean givesResult) {
-		this(definition, key, ifPending, null, payload, givesResult);
-	}
-
-	/**
-	 * Submits a task, and captures the context of the current thread for it.
-	 * @param <P> the type of the payload
-	 * @param definition the definition of the task
-	 * @param key the key, compared by its text; {@code null} for a task without one
-	 * @param ifPending what to do if a task with this key is pending
 	 * @param maxWait the task is due at most this long after the first call since it last
 	 * began; {@code null} for no limit
-	 * @param payload the payload of the task
-	 * @param givesResult whether the caller gets the result
 	 */
 	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
 			@Nullable Duration maxWait, P payload, boolean givesResult) {
-		this(definition, key, ifPending, maxWait, givesResult, CapturedPayload.capture(payload, definition));
-	}
-
-	private TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending,
-			@Nullable Duration maxWait, boolean givesResult, Object captured) {
 		super(null, (ifPending == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
 		this.definition = definition;
 		this.ifPending = ifPending;
 		this.maxWaitNanos = (maxWait != null) ? TaskClock.nanos(maxWait) : UNLIMITED;
-		this.payload = captured;
+		this.payload = (payload instanceof Repetition) ? payload : Envelope.seal(payload, definition);
 		this.givesResult = givesResult;
-		this.keyed = key != null;
 		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(sequence());
 	}
 
 	/**
 	 * Starts a recurring task, which no exception of a run ends. The task takes the place
 	 * of the pending task with its key.
-	 * @param <P> the type of the payload
-	 * @param definition the definition of the task
-	 * @param key the key, compared by its text
-	 * @param payload the payload of the task
-	 * @param schedule its times
-	 * @param missed what becomes of the times that pass during a run
 	 * @param initialDelay how long the first run is from now, {@code null} for the first
 	 * time of the schedule
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
 			@Nullable Duration initialDelay) {
-		repeat(definition, key, IfPending.REPLACE, payload, new Rhythm(schedule, missed, false), initialDelay);
+		Repetition repetition = new Repetition(payload, definition, schedule, missed, false);
+		repeat(definition, key, IfPending.REPLACE, repetition, initialDelay);
 	}
 
-	/**
-	 * Starts a repeating task.
-	 */
-	static <P> @Nullable DelayedTask<?> repeat(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
-			P payload, Rhythm rhythm, @Nullable Duration initialDelay) {
-		Repetition repetition = new Repetition(CapturedPayload.capture(payload, definition), rhythm);
-		return new TaskSubmission(definition, key, ifPending, null, true, repetition)
-			.schedule(repetition.first(initialDelay, definition.tasks().environment().clock()));
+	@SuppressWarnings("unchecked")
+	static @Nullable DelayedTask<?> repeat(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending,
+			Repetition repetition, @Nullable Duration initialDelay) {
+		return new TaskSubmission((TaskDefinition<Object>) definition, key, ifPending, null, repetition, true)
+			.schedule(repetition.first(initialDelay));
 	}
 
 	/**
 	 * Schedules the task.
-	 * @param due when it is due
 	 * @return the task, or the pending task that it did not replace; {@code null} if the
 	 * submission gives no result
 	 * @throws DuplicateTaskException if another task is pending and the submission asks
@@ -142,14 +97,43 @@ public final class TaskSubmission extends DeferredCall {
 	 * earlier task with the key then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
-		return this.definition.tasks().schedule(this, due);
+		return place(due);
+	}
+
+	private @Nullable TaskFuture<?> place(Deadline due) {
+		NamedTasks tasks = tasks();
+		boolean afterOthers = !(this.slot instanceof TaskKeys.Unkeyed) && Transactions.hasDeferred();
+		DeferredCall earlier = afterOthers ? Transactions.latest(keyInTransaction()) : null;
+		if (earlier instanceof TaskSubmission waiting && !replaces()) {
+			return takeOver(waiting::futureOrNew);
+		}
+		tasks.shutdown().checkAccepting(tasks.name());
+		// Finds the executor, so that a missing one fails here and not on the wheel's
+		// thread.
+		this.definition.executor();
+		Placement placement = new Placement(due,
+				(earlier != null && earlier.effect() == Effect.CANCEL) ? earlier.sequence() : 0);
+		tasks.pending().compute(this.slot, placement);
+		if (afterOthers && replaces()) {
+			Transactions.override(keyInTransaction(), Effect.REPLACE);
+		}
+		placement.complete();
+		if (!tasks.shutdown().mayRun(due.dueNanos())) {
+			// The shutdown may have visited the map before the task was in it.
+			tasks.cancel(this.slot, (task) -> task.sequence() == sequence());
+		}
+		return this.future;
+	}
+
+	private @Nullable TaskFuture<?> takeOver(Supplier<TaskFuture<?>> other) {
+		if (this.ifPending == IfPending.REJECT) {
+			throw new DuplicateTaskException(new TaskId(tasks().name(), String.valueOf(TaskKeys.text(this.slot))));
+		}
+		return this.givesResult ? other.get() : null;
 	}
 
 	/**
 	 * Schedules the task once the transaction of the current thread has committed.
-	 * @param due when it would be due if it was scheduled now
-	 * @param errorHandler takes the exception if the task cannot be scheduled then and
-	 * gives no result
 	 * @return the task, which can be cancelled until then; {@code null} if the submission
 	 * gives no result
 	 */
@@ -163,7 +147,12 @@ public final class TaskSubmission extends DeferredCall {
 
 	@Override
 	protected Object keyInTransaction() {
-		return this.definition.tasks().keyInTransaction(this.slot);
+		return keyInTransaction(tasks(), this.slot);
+	}
+
+	/** Identifies the calls with a key among those that wait for a commit. */
+	static Object keyInTransaction(NamedTasks tasks, Object slot) {
+		return new TransactionKey(tasks, slot);
 	}
 
 	/**
@@ -173,25 +162,37 @@ public final class TaskSubmission extends DeferredCall {
 	@Override
 	protected void commit() {
 		TaskFuture<?> given = this.future;
-		try {
-			if (given == null || !given.isDone()) {
-				Deadline due = Objects.requireNonNull(this.deferredDue);
-				TaskFuture<?> actual = this.definition.tasks().schedule(this, clock().restart(due));
-				if (given != null) {
-					follow(given, actual);
-				}
-			}
-			else if (given.isCancelled()) {
+		if (given != null && given.isDone()) {
+			if (given.isCancelled()) {
 				count(TaskOutcome.CANCELLED);
+			}
+			return;
+		}
+		try {
+			TaskFuture<?> actual = place(clock().restart(Objects.requireNonNull(this.deferredDue)));
+			if (given != null) {
+				follow(given, actual);
 			}
 		}
 		catch (RuntimeException ex) {
 			if (given != null) {
-				given.failed(ex);
+				given.end(null, ex);
 			}
 			else {
 				this.errorHandler.accept(ex);
 			}
+		}
+	}
+
+	/** Completes a result that the caller got before the task was scheduled. */
+	@SuppressWarnings("unchecked")
+	private void follow(TaskFuture<?> given, @Nullable TaskFuture<?> actual) {
+		if (actual != null && actual != given) {
+			((CompletableFuture<Object>) actual).whenComplete(given::end);
+		}
+		else if (given.isDone()) {
+			// The user has cancelled or completed it during the scheduling.
+			tasks().cancel(this.slot, (task) -> task.future() == given);
 		}
 	}
 
@@ -202,209 +203,173 @@ public final class TaskSubmission extends DeferredCall {
 		}
 	}
 
-	/**
-	 * Gives up the task, since a later call has cancelled or replaced it.
-	 */
+	/** Gives up the task, since a later call has cancelled or replaced it. */
 	@Override
 	protected void override(Effect later) {
-		if (later == Effect.CANCEL) {
-			if (this.future == null || this.future.cancelled()) {
-				count(TaskOutcome.CANCELLED);
+		if (this.future == null || !this.future.isDone()) {
+			count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+			if (this.future != null && later == Effect.CANCEL) {
+				this.future.cancelled();
 			}
-		}
-		else if (this.future == null || !this.future.isDone()) {
-			count(TaskOutcome.REPLACED);
-			if (this.future != null) {
+			else if (this.future != null) {
 				this.future.replaced();
 			}
 		}
+	}
+
+	private void count(TaskOutcome outcome) {
+		tasks().recorder().count(outcome);
+	}
+
+	private NamedTasks tasks() {
+		return this.definition.tasks();
+	}
+
+	private TaskClock clock() {
+		return tasks().environment().clock();
 	}
 
 	/**
 	 * The result of this task that waits for the commit, for a later call that leaves
 	 * this task as it is.
 	 */
-	TaskFuture<?> futureOrNew() {
+	private TaskFuture<?> futureOrNew() {
 		if (this.future == null) {
 			this.future = newFuture(Objects.requireNonNull(this.deferredDue));
 		}
 		return this.future;
 	}
 
-	private void count(TaskOutcome outcome) {
-		this.definition.tasks().recorder().count(outcome);
+	private TaskFuture<?> newFuture(Deadline due) {
+		return new TaskFuture<>(tasks(), this.slot, sequence(), due.epochNanos());
 	}
 
-	TaskDefinition<?> definition() {
-		return this.definition;
-	}
-
-	IfPending ifPending() {
-		return this.ifPending;
-	}
-
-	boolean isKeyed() {
-		return this.keyed;
-	}
-
-	boolean givesResult() {
-		return this.givesResult;
-	}
-
-	/**
-	 * Lets pending tasks with a smaller number count as absent, since a call cancels
-	 * them.
-	 */
-	void setAbsentBefore(long sequence) {
-		this.absentBefore = sequence;
-	}
-
-	private boolean isAbsent(PendingTask current) {
-		return current.sequence() < this.absentBefore;
-	}
-
-	/**
-	 * Gives up if a pending task was submitted after this one, while this one waited for
-	 * the commit.
-	 * @return whether the pending task stays
-	 */
-	boolean givesUpFor(PendingTask current) {
-		this.givenUp = this.deferredDue != null && replaces() && current.sequence() > sequence();
-		return this.givenUp;
-	}
-
-	boolean hasGivenUp() {
-		return this.givenUp;
-	}
-
-	boolean mayReplace(PendingTask current) {
-		return replaces() || isAbsent(current);
-	}
-
-	/**
-	 * Whether this task takes the place of a pending one.
-	 */
-	boolean replaces() {
+	private boolean replaces() {
 		return this.ifPending == IfPending.REPLACE || this.ifPending == IfPending.UPDATE;
 	}
 
-	/**
-	 * When this task is due.
-	 * @param due when it would be due if no task was pending
-	 * @param current the pending task that it replaces, {@code null} for none
-	 */
-	Deadline deadline(Deadline due, @Nullable PendingTask current) {
-		if (current != null && isAbsent(current)) {
-			return deadline(due, null);
+	private record TransactionKey(NamedTasks tasks, Object slot) {
+
+	}
+
+	/** Decides under the lock of the key which task is pending from now on. */
+	private final class Placement implements BiFunction<Object, @Nullable PendingTask, PendingTask> {
+
+		private final Deadline due;
+
+		/**
+		 * A pending task with a smaller number counts as absent, since an earlier call of
+		 * the transaction cancels it.
+		 */
+		private final long absentBefore;
+
+		private boolean givenUp;
+
+		private boolean replaced;
+
+		/** The future of the replaced task. */
+		private @Nullable TaskFuture<?> earlier;
+
+		Placement(Deadline due, long absentBefore) {
+			this.due = due;
+			this.absentBefore = absentBefore;
 		}
-		if (current != null && this.ifPending == IfPending.UPDATE && !current.isRunning()) {
-			return current.deadline();
+
+		/** If the shutdown has begun, or the wheel refuses, the current task stays. */
+		@Override
+		public PendingTask apply(Object slot, @Nullable PendingTask current) {
+			tasks().shutdown().checkAccepting(tasks().name());
+			if (current == null) {
+				return start(deadline(null), payload(null));
+			}
+			boolean absent = current.sequence() < this.absentBefore;
+			if (TaskSubmission.this.deferredDue != null && replaces() && current.sequence() > sequence()) {
+				// Submitted while this call waited for the commit.
+				this.givenUp = true;
+				return current;
+			}
+			if (!absent && !replaces()) {
+				TaskSubmission.this.future = takeOver(current::futureOrNew);
+				return current;
+			}
+			return replace(current, absent ? null : current);
 		}
-		return (this.maxWaitNanos != UNLIMITED) ? limited(due, current) : due;
-	}
 
-	private Deadline limited(Deadline due, @Nullable PendingTask current) {
-		TaskClock clock = clock();
-		long now = clock.nanoTime();
-		long first = (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
-		long delay = TaskClock.add(this.maxWaitNanos, first - now);
-		return (delay < due.delayNanos()) ? clock.within(delay) : due;
-	}
-
-	/**
-	 * The payload as the pending task keeps it.
-	 * @param current the pending task that this one replaces, {@code null} for none
-	 */
-	private Object kept(@Nullable PendingTask current) {
-		if (current != null && current.payload() instanceof Debounce debounce && !isAbsent(current)) {
-			return new Debounce(this.payload, debounce.firstNanos());
+		/**
+		 * Replaces a task.
+		 * @param followed the task whose times this one follows, {@code null} for none
+		 */
+		private PendingTask replace(PendingTask current, @Nullable PendingTask followed) {
+			TaskFuture<?> earlier = current.future();
+			Deadline due = deadline(followed);
+			Object payload = payload(followed);
+			PendingTask task = current;
+			if (current.move(TaskSubmission.this.definition, due)) {
+				assign(current, payload, due);
+			}
+			else {
+				task = start(due, payload);
+				current.withdraw();
+			}
+			this.replaced = true;
+			this.earlier = earlier;
+			return task;
 		}
-		return (this.maxWaitNanos != UNLIMITED) ? new Debounce(this.payload, clock().nanoTime()) : this.payload;
-	}
 
-	Object slot() {
-		return this.slot;
-	}
-
-	@Nullable TaskFuture<?> future() {
-		return this.future;
-	}
-
-	/**
-	 * Writes this submission into a pending task.
-	 * @param replaced the task that this one replaces, which may be the same object;
-	 * {@code null} for none
-	 */
-	void assignTo(PendingTask task, Deadline due, @Nullable PendingTask replaced) {
-		if (this.future != null) {
-			this.future.setDue(due.epochNanos());
+		private PendingTask start(Deadline due, Object payload) {
+			PendingTask task = new PendingTask(TaskSubmission.this.slot, TaskSubmission.this.definition);
+			task.start(due);
+			assign(task, payload, due);
+			return task;
 		}
-		else if (this.givesResult) {
-			this.future = newFuture(due);
+
+		private void assign(PendingTask task, Object payload, Deadline due) {
+			TaskSubmission call = TaskSubmission.this;
+			if (call.future != null) {
+				call.future.setDue(due.epochNanos());
+			}
+			else if (call.givesResult) {
+				call.future = newFuture(due);
+			}
+			task.assign(payload, call.future, sequence());
 		}
-		task.assign(kept(replaced), this.future, sequence());
-	}
 
-	/**
-	 * Leaves a pending task as it is, and takes over its result.
-	 */
-	void yieldTo(PendingTask task) {
-		if (this.givesResult) {
-			this.future = task.futureOrNew();
+		private Deadline deadline(@Nullable PendingTask current) {
+			TaskSubmission call = TaskSubmission.this;
+			if (current != null && call.ifPending == IfPending.UPDATE && !current.isRunning()) {
+				return current.deadline();
+			}
+			if (call.maxWaitNanos == UNLIMITED) {
+				return this.due;
+			}
+			long now = clock().nanoTime();
+			long delay = TaskClock.add(call.maxWaitNanos, firstCall(current, now) - now);
+			return (delay < this.due.delayNanos()) ? clock().within(now, delay) : this.due;
 		}
-	}
 
-	/**
-	 * Remembers the future of the task that this one replaces.
-	 * @param earlier its future, {@code null} if it has none
-	 */
-	void replaces(@Nullable TaskFuture<?> earlier) {
-		this.replacing = true;
-		this.replaced = earlier;
-	}
-
-	boolean hasReplaced() {
-		return this.replacing;
-	}
-
-	/**
-	 * Completes the future of the task that this one has replaced.
-	 */
-	void completeReplaced() {
-		if (this.replaced != null) {
-			this.replaced.replaced();
-			this.replaced = null;
+		private Object payload(@Nullable PendingTask current) {
+			TaskSubmission call = TaskSubmission.this;
+			boolean first = current == null || !(current.payload() instanceof Debounce);
+			return (first && call.maxWaitNanos == UNLIMITED) ? call.payload
+					: new Debounce(call.payload, firstCall(current, clock().nanoTime()));
 		}
-	}
 
-	private TaskClock clock() {
-		return this.definition.tasks().environment().clock();
-	}
-
-	private TaskFuture<?> newFuture(Deadline due) {
-		return new TaskFuture<>(this.definition.tasks(), this.definition.name(), this.slot, sequence(),
-				due.epochNanos());
-	}
-
-	/**
-	 * Completes a result that the caller got before the task was scheduled.
-	 */
-	@SuppressWarnings("unchecked")
-	private void follow(TaskFuture<?> deferred, @Nullable TaskFuture<?> actual) {
-		if (actual != null && actual != deferred) {
-			((CompletableFuture<Object>) actual).whenComplete((value, error) -> {
-				if (error != null) {
-					deferred.failed(error);
-				}
-				else {
-					deferred.succeeded(value);
-				}
-			});
+		private static long firstCall(@Nullable PendingTask current, long now) {
+			return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
 		}
-		else if (deferred.isDone()) {
-			// The user has cancelled or completed it during the scheduling.
-			this.definition.tasks().cancel(this.slot, deferred);
+
+		void complete() {
+			if (this.givenUp) {
+				override(Effect.REPLACE);
+			}
+			if (this.replaced) {
+				count(TaskOutcome.REPLACED);
+			}
+			if (this.earlier != null) {
+				this.earlier.replaced();
+			}
 		}
+
 	}
 
 }

@@ -43,13 +43,13 @@ class DelayedTaskRegistryTests {
 			this.tasks.template.schedule(TaskId.of("close", "k" + i), Duration.ofMinutes(i), () -> {
 			});
 		}
-		assertThat(this.registry.memoryTasks().first("close", 3)).extracting(PendingTaskSnapshot::key)
+		assertThat(this.registry.memoryTasks().page("close", null, 3)).extracting(PendingTaskSnapshot::key)
 			.containsExactly("k1", "k2", "k3");
-		assertThat(this.registry.memoryTasks().first("close", 100)).hasSize(20)
+		assertThat(this.registry.memoryTasks().page("close", null, 100)).hasSize(20)
 			.isSortedAccordingTo(Comparator.comparing(PendingTaskSnapshot::dueAt))
 			.allMatch((task) -> task.name().equals("close"));
-		assertThat(this.registry.memoryTasks().first("close", 0)).isEmpty();
-		assertThat(this.registry.memoryTasks().first("unknown", 100)).isEmpty();
+		assertThat(this.registry.memoryTasks().page("close", null, 0)).isEmpty();
+		assertThat(this.registry.memoryTasks().page("unknown", null, 100)).isEmpty();
 	}
 
 	@Test
@@ -59,7 +59,7 @@ class DelayedTaskRegistryTests {
 			});
 		}
 		List<String> all = this.registry.memoryTasks()
-			.first("close", 100)
+			.page("close", null, 100)
 			.stream()
 			.map(PendingTaskSnapshot::id)
 			.toList();
@@ -112,13 +112,13 @@ class DelayedTaskRegistryTests {
 			}));
 		assertThat(this.registry.memoryTasks().isSampled("many")).isTrue();
 		assertThat(this.registry.memoryTasks().isSampled("few")).isFalse();
-		List<PendingTaskSnapshot> page = this.registry.memoryTasks().first("many", 1000);
+		List<PendingTaskSnapshot> page = this.registry.memoryTasks().page("many", null, 1000);
 		assertThat(page).hasSize(1000).isSortedAccordingTo(Comparator.comparing(PendingTaskSnapshot::dueAt));
 		// Five sixths of the first tasks are in the sample.
 		assertThat(Duration.between(page.get(0).dueAt(), page.get(999).dueAt()).toSeconds()).isBetween(1000L, 1500L);
 		assertThat(this.registry.memoryTasks().page("many", page.get(499).position(), 500))
 			.isEqualTo(page.subList(500, 1000));
-		assertThat(this.registry.memoryTasks().first("many", Integer.MAX_VALUE)).hasSize(count);
+		assertThat(this.registry.memoryTasks().page("many", null, Integer.MAX_VALUE)).hasSize(count);
 	}
 
 	@Test
@@ -130,7 +130,7 @@ class DelayedTaskRegistryTests {
 		assertThat(this.registry.reschedule("close", "absent", Duration.ZERO)).isFalse();
 		assertThat(this.registry.reschedule("close", "a/b", Duration.ofHours(1))).isTrue();
 		assertThat(this.registry.reschedule("close", unkeyed.id(), Duration.ofHours(2))).isTrue();
-		assertThat(this.registry.memoryTasks().first("close", 10)).extracting(PendingTaskSnapshot::dueAt)
+		assertThat(this.registry.memoryTasks().page("close", null, 10)).extracting(PendingTaskSnapshot::dueAt)
 			.containsExactly(keyed.dueAt(), unkeyed.dueAt());
 		this.tasks.advanceSeconds(60);
 		assertThat(this.registry.reschedule("close", keyed.id(), Duration.ZERO)).isTrue();
@@ -171,7 +171,7 @@ class DelayedTaskRegistryTests {
 		TaskId taskId = TaskId.of("close", "k");
 		this.tasks.template.schedule(taskId, DELAY, () -> {
 		});
-		String id = this.registry.memoryTasks().first("close", 10).get(0).id();
+		String id = this.registry.memoryTasks().page("close", null, 10).get(0).id();
 		assertThat(this.registry.memoryTasks().find("close", id)).get()
 			.extracting(PendingTaskSnapshot::key)
 			.isEqualTo("k");
@@ -219,18 +219,6 @@ class DelayedTaskRegistryTests {
 	}
 
 	@Test
-	void theSlotsThatWereShownLastAreKnown() {
-		ShownSlots slots = new ShownSlots();
-		slots.add(1, "first");
-		slots.add(2, "second");
-		slots.add(1, "first again");
-		IntStream.range(0, ShownSlots.MAX - 1).forEach((i) -> slots.add(10 + i, i));
-		assertThat(slots.get(1)).isEqualTo("first again");
-		assertThat(slots.get(2)).isNull();
-		assertThat(slots.get(10)).isEqualTo(0);
-	}
-
-	@Test
 	void eachOfManyNamesHasItsOwnFigures() {
 		int names = 1500;
 		for (int i = 0; i < names; i++) {
@@ -265,7 +253,7 @@ class DelayedTaskRegistryTests {
 	void aReturnedFutureIsFollowedAlsoWhenTheExecutorRefuses() throws Exception {
 		FutureTask<String> inner = new FutureTask<>(() -> "inner");
 		TaskDefinition<Object> definition = new Flattening(this.registry, this.tasks.executor, inner);
-		TaskSubmission submission = new TaskSubmission(definition, null, IfPending.REPLACE, "", true);
+		TaskSubmission submission = new TaskSubmission(definition, null, IfPending.REPLACE, null, "", true);
 		DelayedTask<?> task = submission.schedule(this.registry.clock().after(DELAY));
 		this.tasks.advanceSeconds(10);
 		this.tasks.refuse = true;

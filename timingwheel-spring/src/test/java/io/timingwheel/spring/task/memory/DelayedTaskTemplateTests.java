@@ -88,7 +88,7 @@ class DelayedTaskTemplateTests {
 		VirtualTasks tasks = new VirtualTasks();
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(tasks.registry,
 				VirtualTasks.executors(tasks.executor),
-				(error, method, arguments) -> ids.add(DelayedTaskContext.current().orElseThrow().taskId()));
+				(error, method, arguments) -> ids.add(DelayedTaskContext.current().orElseThrow().taskId()), null);
 		template.schedule(ID, DELAY, () -> {
 			throw new IllegalStateException("no");
 		});
@@ -360,9 +360,6 @@ class DelayedTaskTemplateTests {
 		assertThat(task.get()).isEqualTo("early");
 		DelayedTask<String> other = this.template.schedule(DELAY, () -> "late");
 		assertThat(other.completion().completeExceptionally(new IllegalStateException())).isTrue();
-		DelayedTask<String> third = this.template.schedule(DELAY, () -> "late");
-		third.completion().completeAsync(() -> "early", Runnable::run);
-		assertThat(third.get()).isEqualTo("early");
 		assertThat(this.tasks.wheel.pending()).isZero();
 		assertThat(this.template.pendingCount()).isZero();
 	}

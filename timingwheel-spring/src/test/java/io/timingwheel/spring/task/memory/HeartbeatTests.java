@@ -39,7 +39,8 @@ class HeartbeatTests {
 			new DelayedTaskRegistry(recording(TimingWheel.class, this.wheel),
 					new TaskClock(this.time, Clock.systemUTC()), new HandOverExecutors(), null, null,
 					TaskPolicies.none()),
-			VirtualTasks.executors(VirtualTasks.prompt(Runnable::run)), new SimpleAsyncUncaughtExceptionHandler());
+			VirtualTasks.executors(VirtualTasks.prompt(Runnable::run)), new SimpleAsyncUncaughtExceptionHandler(),
+			null);
 
 	/**
 	 * The deadline comes from a reading of the clock, so the wheel needs no other one.

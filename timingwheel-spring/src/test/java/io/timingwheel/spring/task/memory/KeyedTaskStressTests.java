@@ -62,7 +62,7 @@ class KeyedTaskStressTests {
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("stress", policy)));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
-				new SimpleAsyncUncaughtExceptionHandler());
+				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicLong scheduled = new AtomicLong();
 		AtomicLong runs = new AtomicLong();
 		AtomicLong cancels = new AtomicLong();
@@ -130,7 +130,7 @@ class KeyedTaskStressTests {
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				TaskPolicies.none());
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
-				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler());
+				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler(), null);
 		TaskId id = TaskId.of("heartbeat", 1);
 		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
 		});

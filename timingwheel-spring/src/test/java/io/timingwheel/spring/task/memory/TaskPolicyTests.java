@@ -118,7 +118,7 @@ class TaskPolicyTests {
 		assertThat(tasks.registry.waiting("limited")).isEqualTo(4);
 		assertThat(found.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(tasks.template.find(TaskId.of("limited", "found"))).containsSame(found);
-		assertThat(tasks.registry.memoryTasks().first("limited", 9)).hasSize(4);
+		assertThat(tasks.registry.memoryTasks().page("limited", null, 9)).hasSize(4);
 		assertThat(tasks.template.cancel(TaskId.of("limited", "cancelled"))).isTrue();
 		assertThat(cancelled.isCancelled()).isTrue();
 		DelayedTask<?> newer = schedule(tasks, "replaced", 0);
@@ -181,7 +181,7 @@ class TaskPolicyTests {
 				new HandOverExecutors(), null, null, TaskPolicies.none());
 		registry.declare("limited", policy);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
-				new SimpleAsyncUncaughtExceptionHandler());
+				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicInteger runs = new AtomicInteger();
 		CountDownLatch end = new CountDownLatch(1);
 		for (int i = 0; i < count; i++) {
@@ -322,7 +322,7 @@ class TaskPolicyTests {
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", limits(1, null, null), "paused", PAUSED)));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
-				new SimpleAsyncUncaughtExceptionHandler());
+				new SimpleAsyncUncaughtExceptionHandler(), null);
 		CountDownLatch firstRuns = new CountDownLatch(1);
 		CountDownLatch go = new CountDownLatch(1);
 		AtomicInteger runs = new AtomicInteger();
@@ -352,7 +352,7 @@ class TaskPolicyTests {
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", limits(3, 1, null))));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
-				new SimpleAsyncUncaughtExceptionHandler());
+				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicInteger running = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		AtomicIntegerArray byKey = new AtomicIntegerArray(8);
@@ -505,7 +505,7 @@ class TaskPolicyTests {
 		VirtualTasks tasks = tasks(THREE_ATTEMPTS);
 		recur(tasks, () -> {
 			tasks.registry.atShutdown().stopAccepting();
-			tasks.registry.tasksOf("limited").environment().shutdown().setLastDue(tasks.time.nanoTime());
+			tasks.registry.tasksOf("limited").shutdown().setLastDue(tasks.time.nanoTime());
 			if (fails) {
 				throw new IllegalStateException("failed");
 			}

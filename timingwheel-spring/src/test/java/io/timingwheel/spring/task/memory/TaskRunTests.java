@@ -86,7 +86,7 @@ class TaskRunTests {
 		Callable<@Nullable Object> failing = () -> {
 			throw new IllegalStateException("first");
 		};
-		new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, failing, true)
+		new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, null, failing, true)
 			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1)));
 		this.tasks.holdBack = true;
 		this.tasks.advanceSeconds(1);
@@ -118,7 +118,7 @@ class TaskRunTests {
 			Objects.requireNonNull(task.get()).cancel(mayInterrupt);
 			return inner;
 		};
-		task.set(new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, body, true)
+		task.set(new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, null, body, true)
 			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1))));
 		this.tasks.advanceSeconds(1);
 		assertThat(inner.isCancelled()).isEqualTo(mayInterrupt);
@@ -144,7 +144,6 @@ class TaskRunTests {
 		DelayedTask<?> task = this.tasks.template.schedule(ID, Duration.ofSeconds(1), () -> this.ran.add("run"));
 		this.tasks.registry.atShutdown().stopAccepting();
 		this.tasks.registry.tasksOf(ID.name())
-			.environment()
 			.shutdown()
 			.setLastDue(this.tasks.time.nanoTime() + Duration.ofSeconds(5).toNanos());
 		assertThat(task.reschedule(Duration.ofSeconds(2))).isTrue();

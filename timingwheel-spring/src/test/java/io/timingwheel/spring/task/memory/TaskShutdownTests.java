@@ -45,7 +45,7 @@ class TaskShutdownTests {
 			TaskPolicies.none());
 
 	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
-			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler());
+			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler(), null);
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
 
@@ -124,7 +124,7 @@ class TaskShutdownTests {
 				TaskPolicies.none());
 		AtomicInteger runs = new AtomicInteger();
 		DelayedTask<?> periodic = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
-				new SimpleAsyncUncaughtExceptionHandler())
+				new SimpleAsyncUncaughtExceptionHandler(), null)
 			.task(runs::incrementAndGet)
 			.every(Duration.ofMillis(20));
 		boolean ended = registry.atShutdown().runDue(period);
@@ -152,8 +152,8 @@ class TaskShutdownTests {
 		TaskId id = TaskId.of("n", 1);
 		DelayedTask<?> pending = this.template.schedule(id, Duration.ofMillis(50), () -> this.ran.add("pending"));
 		TaskSubmission overtaken = new TaskSubmission(
-				definition(id.name(), () -> this.registry.atShutdown().stopAccepting()), id.key(), ifPending, "late",
-				true);
+				definition(id.name(), () -> this.registry.atShutdown().stopAccepting()), id.key(), ifPending, null,
+				"late", true);
 		assertThatExceptionOfType(TaskRejectedException.class)
 			.isThrownBy(() -> overtaken.schedule(this.registry.clock().after(Duration.ofMillis(50))));
 		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(2))).isTrue();
@@ -179,7 +179,7 @@ class TaskShutdownTests {
 			assertThat(registry.atShutdown().cancelPending()).isZero();
 		};
 		DelayedTask<?> task = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
-				new SimpleAsyncUncaughtExceptionHandler())
+				new SimpleAsyncUncaughtExceptionHandler(), null)
 			.schedule(TaskId.of("n", 1), Duration.ofHours(1), () -> {
 			});
 		assertThat(task.isCancelled()).isTrue();

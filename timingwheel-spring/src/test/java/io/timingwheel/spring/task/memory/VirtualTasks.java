@@ -106,7 +106,7 @@ final class VirtualTasks {
 		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time)),
 				this.handOvers, decorator, interceptor, policies);
 		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
-				(error, method, arguments) -> this.uncaught.put(error, method));
+				(error, method, arguments) -> this.uncaught.put(error, method), null);
 	}
 
 	/**

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.internal;
+package io.timingwheel.spring.task.memory;
 
 import java.lang.reflect.Method;
 import java.util.function.Consumer;
@@ -17,17 +17,11 @@ import org.springframework.util.function.SingletonSupplier;
  * {@link AsyncConfigurer}, as for {@code @Async} methods, else the handler that is a
  * bean, else Spring's default, which logs exceptions. The handler is looked up at the
  * first exception. Thread-safe.
- *
- * @since 0.1
  */
 public final class UncaughtExceptions implements AsyncUncaughtExceptionHandler {
 
 	private final Supplier<AsyncUncaughtExceptionHandler> handler;
 
-	/**
-	 * Creates an instance. It looks up no bean yet.
-	 * @param beanFactory contains the beans
-	 */
 	public UncaughtExceptions(BeanFactory beanFactory) {
 		this.handler = SingletonSupplier.of(() -> find(beanFactory));
 	}
