@@ -2,7 +2,6 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -177,31 +176,16 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 	}
 
 	@Override
-	public void forEachPending(int limit, BiConsumer<? super Runnable, ? super TimerHandle> visitor) {
-		List<Pending> first = new ArrayList<>();
+	public void forEachPending(BiConsumer<? super Runnable, ? super TimerHandle> visitor) {
+		List<Timer> timers = new ArrayList<>();
 		for (Shard shard : this.shards) {
-			shard.forEach((timer) -> {
-				Runnable task = timer.task();
-				long dueTick = timer.state();
-				if (task != null && dueTick >= 0) {
-					first.add(new Pending(timer, task, dueTick));
-				}
-				if (first.size() / 2 > limit) {
-					keepFirst(first, limit);
-				}
-			});
+			shard.forEach(timers::add);
 		}
-		keepFirst(first, limit);
-		first.forEach((pending) -> visitor.accept(pending.task(), pending.timer()));
-	}
-
-	/**
-	 * The sort is stable, so timers with the same due tick keep their order.
-	 */
-	private static void keepFirst(List<Pending> timers, int limit) {
-		timers.sort(Comparator.comparingLong(Pending::dueTick));
-		if (timers.size() > limit) {
-			timers.subList(limit, timers.size()).clear();
+		for (Timer timer : timers) {
+			Runnable task = timer.task();
+			if (task != null && timer.isPending()) {
+				visitor.accept(task, timer);
+			}
 		}
 	}
 
@@ -284,10 +268,6 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 	public String toString() {
 		return "TimingWheel[tick=%s, wheelSize=%d, shards=%d, pending=%d]".formatted(this.tick, this.wheelSize,
 				this.shards.length, pending());
-	}
-
-	private record Pending(Timer timer, Runnable task, long dueTick) {
-
 	}
 
 }

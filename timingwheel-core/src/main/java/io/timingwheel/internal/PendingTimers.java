@@ -11,13 +11,9 @@ import io.timingwheel.TimerHandle;
 public interface PendingTimers {
 
 	/**
-	 * Passes on the pending timers that are due first, in the order in which they are
-	 * due, with their tasks as they were scheduled. Takes the lock of each shard for a
-	 * time that grows with the number of its timers, and holds none while the visitor
-	 * runs.
-	 * @param limit how many timers at most
-	 * @param visitor takes the task and the handle of each timer
+	 * Passes on all pending timers, in no order. Holds no lock while the visitor runs.
+	 * @param visitor takes the task of each timer as it was scheduled, and the handle
 	 */
-	void forEachPending(int limit, BiConsumer<? super Runnable, ? super TimerHandle> visitor);
+	void forEachPending(BiConsumer<? super Runnable, ? super TimerHandle> visitor);
 
 }

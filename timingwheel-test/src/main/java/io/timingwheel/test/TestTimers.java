@@ -98,7 +98,7 @@ final class TestTimers implements BeanPostProcessor {
 	}
 
 	private void forEachPending(BiConsumer<Runnable, TimerHandle> visitor) {
-		((PendingTimers) this.wheel.getObject()).forEachPending(Integer.MAX_VALUE, (task, timer) -> {
+		((PendingTimers) this.wheel.getObject()).forEachPending((task, timer) -> {
 			if (!task.getClass().getName().startsWith(OWN_PACKAGE)) {
 				visitor.accept(task, timer);
 			}

@@ -49,7 +49,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 			WheelDescriptor state = new TimingWheelEndpoint(wheel, tasks).wheel();
 			WheelSlots slots = WheelSlots.of(wheel);
 			return new WheelFigures(state, slots.tick(),
-					slots.levels().stream().map((level) -> shown(level, state.shards())).toList());
+					slots.levels().stream().map((level) -> shown(level, state.wheel().shards())).toList());
 		}
 
 		/**
