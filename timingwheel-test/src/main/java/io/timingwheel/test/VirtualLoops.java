@@ -161,11 +161,6 @@ final class VirtualLoops implements NodeLoop.Factory {
 		}
 
 		@Override
-		public boolean isStopped() {
-			return !VirtualLoops.this.loops.contains(this);
-		}
-
-		@Override
 		public void stop() {
 			VirtualLoops.this.loops.remove(this);
 			setTimer();

@@ -1,25 +1,32 @@
 package io.timingwheel.spring.durable.admin;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
-import io.timingwheel.spring.durable.node.TaskPages;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.durable.node.TaskPages;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
+import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.StoredTask;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +41,10 @@ public final class DeadTasks implements StoredTasks.Dead {
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
 
+	private static final int GROUP_BYTES = 16;
+
+	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{" + 2 * GROUP_BYTES + "}");
+
 	private final DelayedTaskStore store;
 
 	private final TaskPages pages;
@@ -41,7 +52,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 	private final Function<List<String>, List<Requeue>> requeue;
 
 	/**
-	 * Creates an object for the dead tasks of a store.
 	 * @param requeue makes dead tasks pending, and tells the node
 	 */
 	public DeadTasks(DelayedTaskStore store, TaskPages pages, Function<List<String>, List<Requeue>> requeue) {
@@ -69,8 +79,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 	 * tasks that fail at once would be requeued without an end.
 	 */
 	private Step step(String name, DeadSelection which, @Nullable String cursor) {
-		Predicate<@Nullable String> filter = DeadFilter.of(which);
-		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(this.store.now(), null);
+		Predicate<@Nullable String> filter = filter(which);
+		Cursor at = (cursor != null) ? Cursor.parse(cursor) : new Cursor(this.store.now(), null);
 		Page page = this.pages.read(name, Order.DEAD_OLDEST_FIRST, at.after(), DelayedTaskStore.MAX_STEP);
 		List<String> ids = new ArrayList<>();
 		boolean remaining = page.more();
@@ -89,7 +99,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	@Override
 	public DeadGroups byError(String name, @Nullable String cursor) {
-		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(DelayedTaskStore.MAX_TIME, null);
+		Cursor at = (cursor != null) ? Cursor.parse(cursor) : new Cursor(DelayedTaskStore.MAX_TIME, null);
 		Map<String, DeadGroups.Group> groups = new LinkedHashMap<>();
 		int examined = 0;
 		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, at.after(), MAX_EXAMINED);
@@ -104,27 +114,87 @@ public final class DeadTasks implements StoredTasks.Dead {
 			examined++;
 			at = at.after(task.position());
 		}
-		List<DeadGroups.Group> latest = groups.values()
-			.stream()
-			.sorted(Comparator.comparing(DeadGroups.Group::last).reversed())
-			.toList();
-		return new DeadGroups(latest, examined, !more && cursor == null, more ? at.toString() : null);
+		return new DeadGroups(List.copyOf(groups.values()), examined, !more && cursor == null,
+				more ? at.toString() : null);
 	}
 
 	private static DeadGroups.Group group(StoredTask task) {
 		String error = DeadGroups.beginOf(Objects.requireNonNullElse(task.error(), ""));
 		Instant diedAt = Instant.ofEpochMilli(task.position().time());
-		return new DeadGroups.Group(error, DeadFilter.groupOf(error), 1, diedAt, diedAt, task.id());
+		return new DeadGroups.Group(error, groupOf(error), 1, diedAt, diedAt, task.id());
 	}
 
-	private static DeadGroups.Group plus(DeadGroups.Group group, DeadGroups.Group other) {
-		DeadGroups.Group latest = other.last().isAfter(group.last()) ? other : group;
-		Instant first = other.first().isBefore(group.first()) ? other.first() : group.first();
-		return new DeadGroups.Group(group.error(), group.group(), group.count() + other.count(), first, latest.last(),
-				latest.id());
+	/** Of two groups with the same error, the later one first. */
+	private static DeadGroups.Group plus(DeadGroups.Group group, DeadGroups.Group earlier) {
+		return new DeadGroups.Group(group.error(), group.group(), group.count() + earlier.count(), earlier.first(),
+				group.last(), group.id());
 	}
 
-	private record Step(List<String> ids, @Nullable DeadCursor next) {
+	/**
+	 * @throws IllegalArgumentException if the selection has no id of a group
+	 */
+	private static Predicate<@Nullable String> filter(DeadSelection which) {
+		String group = which.group();
+		if (group != null) {
+			if (!GROUP.matcher(group).matches()) {
+				throw new IllegalArgumentException(
+						"The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
+			}
+			return (error) -> group.equals(groupOf(error));
+		}
+		String text = which.text();
+		return (error) -> text == null || (error != null && error.contains(text));
+	}
+
+	/**
+	 * The same on all nodes. Does not show the error, but who can guess it can check the
+	 * guess.
+	 */
+	private static String groupOf(@Nullable String error) {
+		byte[] text = DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8);
+		try {
+			byte[] hash = MessageDigest.getInstance("SHA-256").digest(text);
+			return HexFormat.of().formatHex(Arrays.copyOf(hash, GROUP_BYTES));
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Each Java platform has SHA-256", ex);
+		}
+	}
+
+	/**
+	 * Where the next call among the dead tasks of a name goes on.
+	 *
+	 * @param until tasks that died later are left alone
+	 * @param after the last task that was looked at, {@code null} for none
+	 */
+	private record Cursor(long until, @Nullable Position after) {
+
+		private static final Pattern PATTERN = Pattern.compile("(\\d{1,18})-(?:(\\d{1,18})-(.{1,100}))?");
+
+		static Cursor parse(String text) {
+			Matcher matcher = PATTERN.matcher(text);
+			if (!matcher.matches()) {
+				throw new IllegalArgumentException(
+						"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(text));
+			}
+			Position after = (matcher.group(2) != null)
+					? new Position(Long.parseLong(matcher.group(2)), matcher.group(3)) : null;
+			return new Cursor(Long.parseLong(matcher.group(1)), after);
+		}
+
+		Cursor after(Position position) {
+			return new Cursor(this.until, position);
+		}
+
+		@Override
+		public String toString() {
+			String text = this.until + "-";
+			return (this.after != null) ? text + this.after.time() + "-" + this.after.id() : text;
+		}
+
+	}
+
+	private record Step(List<String> ids, @Nullable Cursor next) {
 
 		DeadStep reply(int affected, int skipped) {
 			return new DeadStep(affected, skipped, this.next != null,

@@ -79,17 +79,12 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public boolean cancel(String name, String keyOrId) {
-		if (!isName(name)) {
-			return false;
-		}
-		if (this.tasks.cancel(new TaskId(name, keyOrId))) {
-			return true;
-		}
-		StoredTask task = byId(name, keyOrId).orElse(null);
-		if (task == null) {
-			return false;
-		}
-		return (task.state() == StoredTask.State.DEAD) ? this.node.deleteDead(keyOrId)
+		return isName(name) && (this.tasks.cancel(new TaskId(name, keyOrId))
+				|| byId(name, keyOrId).filter(this::cancelOrDelete).isPresent());
+	}
+
+	private boolean cancelOrDelete(StoredTask task) {
+		return (task.state() == StoredTask.State.DEAD) ? this.node.deleteDead(task.id())
 				: this.tasks.pending().handle(task).cancel(false);
 	}
 

@@ -2,11 +2,10 @@ package io.timingwheel.spring.durable.admin;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.actuate.internal.SharedReading;
@@ -85,24 +84,29 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	/** By method, and by each other name that has a task. */
 	private Map<String, StoredTaskCounts> byMethod(Map<String, StoredCounts> counts) {
-		Map<String, StoredCounts> sums = new TreeMap<>();
-		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredCounts.NONE));
-		counts.forEach((name, count) -> sums.merge(this.handlers.canonicalName(name),
-				this.node.mayHoldBack(name) ? count.heldBack() : count, StoredCounts::plus));
-		Map<String, StoredTaskCounts> result = new TreeMap<>();
-		sums.forEach((name, sum) -> result.put(name, new StoredTaskCounts(sum.pending(), sum.overdue(), sum.running(),
-				sum.dead(), sum.estimated(), sum.waiting())));
-		return result;
+		Map<String, StoredTaskCounts> sums = new TreeMap<>();
+		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredTaskCounts.NONE));
+		counts.forEach(
+				(name, count) -> sums.merge(this.handlers.canonicalName(name), neutral(name, count), TaskCounts::plus));
+		return sums;
+	}
+
+	private StoredTaskCounts neutral(String name, StoredCounts count) {
+		return new StoredTaskCounts(count.pending(), count.overdue(), count.running(), count.dead(), count.estimated(),
+				this.node.mayHoldBack(name) ? count.overdue() : 0);
+	}
+
+	private static StoredTaskCounts plus(StoredTaskCounts one, StoredTaskCounts other) {
+		return new StoredTaskCounts(one.pending() + other.pending(), one.overdue() + other.overdue(),
+				one.running() + other.running(), one.dead() + other.dead(), one.estimated() || other.estimated(),
+				one.waiting() + other.waiting());
 	}
 
 	@Override
 	public long unknown() {
-		Set<String> known = this.handlers.names();
-		return recent().entrySet()
-			.stream()
-			.filter((entry) -> !known.contains(entry.getKey()))
-			.mapToLong((entry) -> entry.getValue().pending())
-			.sum();
+		Map<String, StoredTaskCounts> counts = recent();
+		counts.keySet().removeAll(this.handlers.names());
+		return counts.values().stream().mapToLong(StoredTaskCounts::pending).sum();
 	}
 
 	/** The names are at most a few seconds old. */
@@ -112,12 +116,11 @@ public final class TaskCounts implements StoredTasks.Counts {
 		this.latest.get().forEach((name, counts) -> names.put(name, counts.pending()));
 		// The latest counts may be from before the first tasks of these names.
 		this.handlers.names().forEach((name) -> names.putIfAbsent(name, 0L));
-		Map<String, Long> pending = new LinkedHashMap<>();
-		names.entrySet()
+		Map<String, Long> pending = names.entrySet()
 			.stream()
 			.sorted(Map.Entry.<String, Long>comparingByValue().reversed())
 			.limit(maxNames)
-			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue()));
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
 		Map<String, Due> forecast = new TreeMap<>();
 		this.store.forecast(new Forecast.Query(pending, span, spans))
 			.names()

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -31,40 +32,48 @@ public class StoreMetrics implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		Gauge.builder("timingwheel.store.up", this.storedTasks, (stored) -> (stored.node().outage() == null) ? 1 : 0)
-			.description("How many stores this node can reach: 1, or 0 during an outage")
-			.baseUnit("stores")
-			.register(registry);
-		Gauge.builder("timingwheel.store.in.flight", this.storedTasks, (stored) -> stored.node().inFlight())
-			.description("Durable tasks that this node has claimed and that wait or run")
-			.baseUnit(BaseUnits.TASKS)
-			.register(registry);
-		Gauge.builder("timingwheel.store.unknown", this.storedTasks, (tasks) -> tasks.counts().unknown())
-			.description("Pending durable tasks for which this node has no handler")
-			.baseUnit(BaseUnits.TASKS)
-			.register(registry);
-		bindTo(registry, "claims", "Requests for durable tasks", "requests", Figures::claims);
-		bindTo(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, Figures::claimed);
-		bindTo(registry, "retries", "Failures that led to another attempt", "failures", Figures::retried);
-		bindTo(registry, "released", "Durable tasks that this node has claimed and returned to the store",
+		gauge(registry, "up", "How many stores this node can reach: 1, or 0 during an outage", "stores",
+				(stored) -> (stored.node().outage() == null) ? 1 : 0);
+		gauge(registry, "in.flight", "Durable tasks that this node has claimed and that wait or run", BaseUnits.TASKS,
+				(stored) -> stored.node().inFlight());
+		gauge(registry, "unknown", "Pending durable tasks for which this node has no handler", BaseUnits.TASKS,
+				(stored) -> stored.counts().unknown());
+		counter(registry, "claims", "Requests for durable tasks", "requests", Figures::claims);
+		counter(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, Figures::claimed);
+		counter(registry, "retries", "Failures that led to another attempt", "failures", Figures::retried);
+		counter(registry, "released", "Durable tasks that this node has claimed and returned to the store",
 				BaseUnits.TASKS, Figures::released);
-		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began", BaseUnits.TASKS,
+		counter(registry, "refused", "Durable tasks that were cancelled or moved before they began", BaseUnits.TASKS,
 				Figures::refused);
-		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
+		counter(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
 				Figures::lostLeases);
 		String deleted = "Dead tasks that this node has deleted at the end of their retention, or beyond the limit";
-		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::expiredDead, "reason", "retention");
-		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::droppedDead, "reason", "limit");
+		counter(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::expiredDead, "reason", "retention");
+		counter(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::droppedDead, "reason", "limit");
 		this.tasks.onName((name) -> {
 			if (this.storedTasks.owns(name)) {
-				bindTo(registry, name, "overdue", "Stored tasks that are past their due time and have not begun",
-						StoredTaskCounts::overdue);
-				bindTo(registry, name, "dead", "Stored tasks that have failed for good", StoredTaskCounts::dead);
+				gauge(registry, "overdue", "Stored tasks that are past their due time and have not begun",
+						BaseUnits.TASKS, (stored) -> counts(stored, name).overdue(), "name", name);
+				gauge(registry, "dead", "Stored tasks that have failed for good", BaseUnits.TASKS,
+						(stored) -> counts(stored, name).dead(), "name", name);
 			}
 		});
 	}
 
-	private void bindTo(MeterRegistry registry, String meter, String description, String unit,
+	private static StoredTaskCounts counts(StoredTasks stored, String name) {
+		return stored.counts().recent().getOrDefault(name, StoredTaskCounts.NONE);
+	}
+
+	private void gauge(MeterRegistry registry, String meter, String description, String unit,
+			ToDoubleFunction<StoredTasks> value, String... tags) {
+		Gauge.builder("timingwheel.store." + meter, this.storedTasks, value)
+			.description(description)
+			.tags(tags)
+			.baseUnit(unit)
+			.register(registry);
+	}
+
+	private void counter(MeterRegistry registry, String meter, String description, String unit,
 			ToLongFunction<Figures> figure, String... tags) {
 		FunctionCounter
 			.builder("timingwheel.store." + meter, this.storedTasks,
@@ -72,17 +81,6 @@ public class StoreMetrics implements MeterBinder {
 			.description(description)
 			.tags(tags)
 			.baseUnit(unit)
-			.register(registry);
-	}
-
-	private void bindTo(MeterRegistry registry, String name, String meter, String description,
-			ToLongFunction<StoredTaskCounts> count) {
-		Gauge
-			.builder("timingwheel.store." + meter, this.storedTasks,
-					(stored) -> count.applyAsLong(stored.counts().recent().getOrDefault(name, StoredTaskCounts.NONE)))
-			.description(description)
-			.baseUnit(BaseUnits.TASKS)
-			.tag("name", name)
 			.register(registry);
 	}
 

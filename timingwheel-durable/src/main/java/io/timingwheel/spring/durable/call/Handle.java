@@ -12,6 +12,7 @@ import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /** The handle of a durable task, which asks the store. Thread-safe. */
@@ -130,13 +131,13 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean withdrawn = withdraw();
 		if (withdrawn) {
-			this.tasks.withdrawn(this.name);
+			this.tasks.parts.count(this.name, TaskOutcome.CANCELLED);
 		}
 		else if (isCancelled() || !this.tasks.cancel(this)) {
 			return false;
 		}
 		this.state.set(State.CANCELLED);
-		this.tasks.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
+		this.tasks.parts.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
 		return true;
 	}
 

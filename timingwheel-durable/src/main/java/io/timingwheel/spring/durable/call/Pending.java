@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pending {
 
-	private final CallParts parts;
+	final CallParts parts;
 
 	Pending(CallParts parts) {
 		this.parts = parts;
@@ -116,13 +116,9 @@ public final class Pending {
 
 	private boolean countCancelled(String name, boolean cancelled) {
 		if (cancelled) {
-			withdrawn(name);
+			this.parts.count(name, TaskOutcome.CANCELLED);
 		}
 		return cancelled;
-	}
-
-	void withdrawn(String name) {
-		this.parts.count(name, TaskOutcome.CANCELLED);
 	}
 
 	/** A task that no earlier call of the transaction is going to cancel or replace. */
@@ -137,10 +133,6 @@ public final class Pending {
 		return (key != null)
 				? this.parts.key(new TaskId(task.name(), key), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE)
 				: null;
-	}
-
-	void onRollback(Runnable action) {
-		this.parts.onRollback(action);
 	}
 
 	boolean reschedule(TaskId id, Duration delay) {
@@ -158,7 +150,7 @@ public final class Pending {
 				return false;
 			}
 			task.moved(moved.dueAt());
-			onRollback(() -> task.moved(before));
+			this.parts.onRollback(() -> task.moved(before));
 			return true;
 		});
 	}

@@ -7,7 +7,6 @@ import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -40,22 +39,9 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 	/** Tells the exception handler, since the caller can no longer get an exception. */
 	void failed(RuntimeException ex) {
 		this.task.abandon();
-		if (this.handler == null) {
-			logNotStored(ex);
-			return;
+		if (this.handler == null || !this.handler.handleError(ex, this.arguments)) {
+			logger.error("The durable task \"%s\" could not be stored after the commit".formatted(name()), ex);
 		}
-		try {
-			this.handler.method().errorHandler().accept(ex, this.arguments);
-		}
-		catch (Throwable thrown) {
-			logNotStored(ex);
-			UserErrors.log(logger::warn,
-					"The exception handler of the task \"%s\" threw an exception itself".formatted(name()), thrown);
-		}
-	}
-
-	private void logNotStored(RuntimeException ex) {
-		logger.error("The durable task \"%s\" could not be stored after the commit".formatted(name()), ex);
 	}
 
 	/** What to do if the key of a call is pending. */

@@ -16,9 +16,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Sends tasks to the store in batches, each until the store has replied. What the store
- * refuses goes one by one, and a task that it refuses alone in another form or later, so
- * that it holds up no other. {@link #add} is thread-safe; only the loop calls the
- * abstract methods.
+ * refuses goes one by one, and a task that it refuses alone in another form or later.
+ * {@link #add} is thread-safe; only the loop calls the abstract methods.
  */
 abstract class Batcher {
 

@@ -2,6 +2,9 @@ package io.timingwheel.spring.durable.node;
 
 import io.timingwheel.spring.aop.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,8 +18,27 @@ import org.jspecify.annotations.Nullable;
 public record DurableHandler(DurableMethod method, Arguments arguments, Missed missed,
 		@Nullable TransactionalBodies transactions) {
 
+	private static final Log logger = LogFactory.getLog(DurableHandler.class);
+
 	public String name() {
 		return this.method.name();
+	}
+
+	/**
+	 * Tells the exception handler of the application.
+	 * @param arguments empty if they could not be read
+	 * @return {@code false} if it has thrown an exception itself
+	 */
+	public boolean handleError(Throwable error, @Nullable Object[] arguments) {
+		try {
+			this.method.errorHandler().accept(error, arguments);
+			return true;
+		}
+		catch (Throwable ex) {
+			UserErrors.log(logger::warn,
+					"The exception handler of the task \"%s\" threw an exception itself".formatted(name()), ex);
+			return false;
+		}
 	}
 
 	/** Writes and reads the arguments of the method. Thread-safe. */

@@ -56,7 +56,7 @@ final class Housekeeping {
 	}
 
 	private void round() {
-		this.chores.replaceAll((chore, dueAt) -> (!this.loop.isStopped() && this.parts.nanoTime() - dueAt >= 0)
+		this.chores.replaceAll((chore, dueAt) -> (this.parts.nanoTime() - dueAt >= 0)
 				? chore.getAsLong() + this.parts.nanoTime() : dueAt);
 		long now = this.parts.nanoTime();
 		this.loop.sleep(this.chores.values().stream().mapToLong((dueAt) -> dueAt - now).min().orElseThrow());

@@ -32,8 +32,6 @@ public interface NodeLoop {
 
 	void wake();
 
-	boolean isStopped();
-
 	void stop();
 
 	/** Waits for the end of the current round after {@link #stop()}. */

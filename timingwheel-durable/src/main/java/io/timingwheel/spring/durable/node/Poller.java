@@ -135,9 +135,8 @@ final class Poller {
 	}
 
 	/**
-	 * Otherwise starts and ends of tasks wake the poller, if the store may have tasks
-	 * that wait. An end during the claim counts, so {@code free} is the room as if
-	 * nothing had ended since the plan.
+	 * Otherwise starts and ends of tasks wake the poller.
+	 * @param free the room as if nothing had ended since the plan
 	 */
 	private boolean hasRoom(int free) {
 		this.parts.held

@@ -40,25 +40,20 @@ record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, M
 	}
 
 	/**
+	 * A further attempt may come after the next time of the schedule, since the request
+	 * that stores it takes a while. It does not stand for that time.
 	 * @param ended when this run has ended, by the store's clock
 	 * @param error why the run is given up, {@code null} if it is not
 	 */
 	Settlement.Repeat end(Duration lateness, Instant ended, @Nullable String error) {
 		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
 		Instant scheduledAt = Instant.ofEpochMilli(this.stored.scheduledAt());
-		Instant next = new Recurrence(scheduledAt, firstDueAt(scheduledAt, dueAt), dueAt.plus(lateness))
-			.next(this.schedule, this.missed, ended);
+		Instant firstDueAt = (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
+		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness)).next(this.schedule, this.missed,
+				ended);
 		DueTime due = (next == null) ? null
 				: this.schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
 		return new Settlement.Repeat(this.task.ref(), this.stored.text(), due, error);
-	}
-
-	/**
-	 * A further attempt may come after the next time of the schedule, since the request
-	 * that stores it takes a while. It does not stand for that time.
-	 */
-	private Instant firstDueAt(Instant scheduledAt, Instant dueAt) {
-		return (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
 	}
 
 }

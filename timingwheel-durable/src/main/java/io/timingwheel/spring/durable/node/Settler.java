@@ -67,12 +67,7 @@ final class Settler extends Batcher {
 			return;
 		}
 		giveUp(run, text);
-		try {
-			run.handler.method().errorHandler().accept(error, run.arguments);
-		}
-		catch (Throwable ex) {
-			UserErrors.log(logger::warn, "The exception handler of the task " + run + " threw an exception itself", ex);
-		}
+		run.handler.handleError(error, run.arguments);
 	}
 
 	void giveUp(Run run, String reason) {

@@ -80,11 +80,6 @@ final class ThreadLoop implements NodeLoop {
 	}
 
 	@Override
-	public boolean isStopped() {
-		return this.stopped;
-	}
-
-	@Override
 	public void stop() {
 		this.stopped = true;
 		LockSupport.unpark(this.thread);

@@ -122,9 +122,6 @@ public final class PayloadCodec {
 		return payload;
 	}
 
-	/**
-	 * @param method {@code null} if this application does not have it
-	 */
 	List<String> write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
 		List<String> written = new ArrayList<>(arguments.length);
 		for (int i = 0; i < arguments.length; i++) {

@@ -7,12 +7,9 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -166,19 +163,14 @@ final class PayloadMapper {
 	 * list never does.
 	 */
 	boolean isSameJson(String before, String after) {
-		return before.equals(after)
-				|| content(this.mapper.readTree(before)).equals(content(this.mapper.readTree(after)));
+		return before.equals(after) || sorted(this.mapper.readTree(before)).equals(sorted(this.mapper.readTree(after)));
 	}
 
-	private static Object content(JsonNode node) {
-		if (!node.isContainer()) {
-			return node;
-		}
-		Stream<Object> elements = node.isObject()
-				? node.propertyStream().map((property) -> Map.entry(property.getKey(), content(property.getValue())))
-				: node.valueStream().map(PayloadMapper::content);
-		return List.of(node.getNodeType(),
-				elements.collect(Collectors.groupingBy(Function.identity(), Collectors.counting())));
+	private static String sorted(JsonNode node) {
+		Stream<String> elements = node.isObject()
+				? node.propertyStream().map((property) -> property.getKey() + ':' + sorted(property.getValue()))
+				: node.valueStream().map(PayloadMapper::sorted);
+		return node.isContainer() ? node.getNodeType() + elements.sorted().toList().toString() : node.toString();
 	}
 
 	private static final class SqlTimestamps {

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Finds where an argument differs from what was read back: in the fields of objects, or
@@ -39,7 +40,10 @@ final class PayloadReadBack {
 	private static final ClassValue<List<Field>> FIELDS = new ClassValue<>() {
 		@Override
 		protected List<Field> computeValue(Class<?> type) {
-			return fields(type);
+			List<Field> fields = new ArrayList<>();
+			ReflectionUtils.doWithFields(type, fields::add, (field) -> !isPlatform(field.getDeclaringClass())
+					&& !Modifier.isStatic(field.getModifiers()) && !field.isSynthetic());
+			return fields;
 		}
 	};
 
@@ -223,16 +227,6 @@ final class PayloadReadBack {
 			}
 		}
 		return same;
-	}
-
-	private static List<Field> fields(Class<?> type) {
-		List<Field> fields = new ArrayList<>();
-		for (Class<?> each = type; each != null && !isPlatform(each); each = each.getSuperclass()) {
-			Arrays.stream(each.getDeclaredFields())
-				.filter((field) -> !Modifier.isStatic(field.getModifiers()) && !field.isSynthetic())
-				.forEach(fields::add);
-		}
-		return fields;
 	}
 
 	private static boolean isPlatform(Class<?> type) {

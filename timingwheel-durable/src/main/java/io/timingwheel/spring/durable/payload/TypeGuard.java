@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.payload;
 
 import java.io.Serializable;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Member;
 import java.util.Calendar;
 import java.util.HashSet;
@@ -36,6 +35,9 @@ import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
+
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.MergedAnnotations;
 
 /**
  * Refuses types whose objects cannot be stored, when the mapper makes their reader or
@@ -89,14 +91,8 @@ final class TypeGuard {
 
 	/** A proxy of an entity extends it. */
 	private static boolean isEntity(Class<?> type) {
-		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
-			for (Annotation annotation : candidate.getDeclaredAnnotations()) {
-				if (ENTITIES.contains(annotation.annotationType().getName())) {
-					return true;
-				}
-			}
-		}
-		return false;
+		MergedAnnotations annotations = MergedAnnotations.from(type, SearchStrategy.SUPERCLASS);
+		return ENTITIES.stream().anyMatch(annotations::isPresent);
 	}
 
 	private static boolean isCode(Class<?> type) {

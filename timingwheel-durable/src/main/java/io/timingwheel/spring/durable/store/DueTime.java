@@ -16,10 +16,7 @@ public record DueTime(long millis, boolean absolute) {
 	 * @param delay from now, rounded up to milliseconds; negative for now
 	 */
 	public static DueTime after(Duration delay) {
-		if (delay.isNegative()) {
-			return new DueTime(0, false);
-		}
-		return new DueTime(roundedUp(delay), false);
+		return new DueTime(Math.max(0, roundedUp(delay)), false);
 	}
 
 	/**
@@ -52,7 +49,7 @@ public record DueTime(long millis, boolean absolute) {
 	private static long roundedUp(Duration duration) {
 		long millis = TimeUnit.MILLISECONDS.convert(duration);
 		boolean fraction = duration.getNano() % 1_000_000 != 0;
-		return (fraction && millis >= 0 && millis != Long.MAX_VALUE) ? millis + 1 : millis;
+		return (fraction && !duration.isNegative() && millis != Long.MAX_VALUE) ? millis + 1 : millis;
 	}
 
 }

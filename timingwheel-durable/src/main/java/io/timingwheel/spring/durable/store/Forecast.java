@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-import org.springframework.util.Assert;
-
 /**
  * How many pending tasks fall due in equal spans of the time ahead.
  *
@@ -38,14 +36,6 @@ public record Forecast(long from, Map<String, DueCounts> names) {
 
 		/** Databases limit the number of parameters of a statement. */
 		public static final int MAX_NAMES = 1000;
-
-		/**
-		 * @throws IllegalArgumentException if there are too many names
-		 */
-		public Query {
-			Assert.isTrue(pending.size() <= MAX_NAMES,
-					() -> "A forecast may have at most %d names, not %d".formatted(MAX_NAMES, pending.size()));
-		}
 
 	}
 

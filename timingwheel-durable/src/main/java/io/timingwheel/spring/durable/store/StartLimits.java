@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.store;
 
-import org.springframework.util.Assert;
-
 /**
  * How many tasks of a name may start, on all nodes together, by the store's clock. All
  * times here are microseconds since the epoch, if nothing else is said.
@@ -13,14 +11,6 @@ import org.springframework.util.Assert;
  * @since 0.1
  */
 public record StartLimits(int concurrent, int perKey, long intervalMicros, int burst) {
-
-	/**
-	 * @throws IllegalArgumentException if a value is negative, or the burst is below 1
-	 */
-	public StartLimits {
-		Assert.isTrue(concurrent >= 0 && perKey >= 0 && intervalMicros >= 0 && burst >= 1,
-				"A limit of starts must not be negative, and a burst must be at least 1");
-	}
 
 	/**
 	 * Limits the stored value of the next start, which may be of other limits, or of a

@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.store;
 
-import java.util.Objects;
-
 import io.timingwheel.spring.task.TaskId;
 
 /**
@@ -22,25 +20,10 @@ public sealed interface Target {
 	/** The task with an id. */
 	record ById(String id) implements Target {
 
-		/**
-		 * @throws NullPointerException if there is none
-		 */
-		public ById {
-			Objects.requireNonNull(id, "id");
-		}
-
 	}
 
 	/** The task with a key. */
 	record ByKey(TaskId taskId, Kind kind) implements Target {
-
-		/**
-		 * @throws NullPointerException if a value is missing
-		 */
-		public ByKey {
-			Objects.requireNonNull(taskId, "taskId");
-			Objects.requireNonNull(kind, "kind");
-		}
 
 	}
 

@@ -138,11 +138,6 @@ final class WheelLoops implements NodeLoop.Factory {
 		}
 
 		@Override
-		public boolean isStopped() {
-			return this.stopped;
-		}
-
-		@Override
 		public void stop() {
 			this.stopped = true;
 			schedule(Long.MAX_VALUE);
