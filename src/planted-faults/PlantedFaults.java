@@ -325,8 +325,8 @@ public final class PlantedFaults {
 				"--config=junit.jupiter.extensions.autodetection.enabled=true"));
 		for (TestMethod test : tests) {
 			command.add("--select-class=" + className(test));
-			// The test may be in a nested class.
-			command.add("--include-methodname=%s(\\$.*)?#%s".formatted(className(test).replace("$", "\\$"), test.method()));
+			// The test may be in a nested class, also in one that is inherited.
+			command.add("--include-methodname=.*#" + test.method());
 		}
 		return execute(command, this.copy.resolve(module), log, limit);
 	}

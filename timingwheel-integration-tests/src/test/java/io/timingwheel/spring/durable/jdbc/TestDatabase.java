@@ -36,16 +36,6 @@ public enum TestDatabase {
 
 	},
 
-	/** H2 in a file. */
-	H2_FILE {
-
-		@Override
-		String create(String name) throws IOException {
-			return "jdbc:h2:file:" + folder().resolve(name) + ";WRITE_DELAY=0";
-		}
-
-	},
-
 	/** H2 in a file that several processes open. */
 	H2_SHARED {
 

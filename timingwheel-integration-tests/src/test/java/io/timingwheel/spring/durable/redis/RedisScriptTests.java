@@ -35,7 +35,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What the scripts find, read, write and leave behind, on a server of their own.
@@ -141,15 +140,6 @@ class RedisScriptTests extends RedisTestSupport {
 		assertThat(again.id()).isEqualTo(first.id());
 		assertThat(again.dueAt()).isEqualTo(first.dueAt());
 		assertThat(claim(this.other, 10).tasks()).hasSize(1);
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "\ud83d", "a\0b" })
-	void aKeyThatCannotBeStoredIsRefused(String key) {
-		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, key, HOUR));
-		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, "x".repeat(513), HOUR));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueue(List.of(task(key, "k", HOUR))));
-		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test

@@ -1,0 +1,18 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.StoreContractTests;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+
+class RedisClusterStoreTests extends StoreContractTests {
+
+	@Override
+	protected DelayedTaskStore open() {
+		return TestRedis.CLUSTER.stores(getClass()).node();
+	}
+
+	@Override
+	protected boolean countsRunsOfNodesWithoutTheLimit() {
+		return false;
+	}
+
+}
