@@ -80,15 +80,6 @@ class DurableTraceTests extends StoreTestSupport {
 	}
 
 	@Test
-	void theRunBeginsATraceWithALinkToTheSpanOfTheCall() {
-		traced(this.store).withBean("drivers", Drivers.class).run((context) -> {
-			observe(context.getBean(ObservationRegistry.class), () -> context.getBean(Drivers.class).offline("a"));
-			SpanData call = span("call");
-			assertLinked(awaitRuns(1).get(0), call);
-		});
-	}
-
-	@Test
 	void theRunOnAnotherNodeHasTheLinkToo() {
 		traced(this.store).run((caller) -> {
 			observe(caller.getBean(ObservationRegistry.class), () -> caller.getBean(DelayedTaskOperations.class)
@@ -120,19 +111,6 @@ class DurableTraceTests extends StoreTestSupport {
 			assertThat(runs).extracting(SpanData::getTraceId).doesNotHaveDuplicates();
 			assertThat(runs.get(0).getAttributes().asMap().toString()).contains("IllegalStateException");
 		});
-	}
-
-	@Test
-	void aReplacementHasALinkToItsOwnCall() {
-		traced(this.store).run((caller) -> {
-			DelayedTaskOperations tasks = caller.getBean(DelayedTaskOperations.class);
-			ObservationRegistry registry = caller.getBean(ObservationRegistry.class);
-			observe(registry, () -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
-			this.spans.clear();
-			observe(registry, () -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
-		});
-		traced(this.other).withBean("drivers", Drivers.class)
-			.run((context) -> assertLinked(awaitRuns(1).get(0), span("call")));
 	}
 
 	@Test

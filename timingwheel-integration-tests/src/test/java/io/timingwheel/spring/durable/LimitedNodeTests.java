@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -17,9 +16,6 @@ import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredSchedule;
-import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DelayedTask;
@@ -250,33 +246,6 @@ class LimitedNodeTests extends StoreTestSupport {
 		}
 	}
 
-	/**
-	 * A node adds the real duration of a run to the time at which the run has started.
-	 */
-	@Test
-	void aRunThatIsLongerThanItsPeriodSkipsTheTimesThatPass() {
-		Duration period = Duration.ofMillis(200);
-		AtomicBoolean first = new AtomicBoolean(true);
-		RecordedRuns runs = new RecordedRuns((number, context) -> {
-			if (first.getAndSet(false)) {
-				Thread.sleep(10 * period.toMillis());
-			}
-		});
-		try {
-			startNodes(Missed.SKIP, runs);
-			DelayedTask<?> task = this.nodes.get(0).durable().recur(RecordedRuns.ID, Schedule.every(period), 1);
-			await().until(() -> runs.dueAt.size() >= 3);
-			assertThat(this.store.cancel(Target.of(RecordedRuns.ID, Kind.EITHER))).isTrue();
-			List<Instant> times = List.copyOf(runs.dueAt);
-			assertThat(times).startsWith(task.dueAt()).isSorted().doesNotHaveDuplicates();
-			assertThat(times.get(1)).isAfterOrEqualTo(task.dueAt().plus(period.multipliedBy(10)));
-			assertThat(runs.most).hasValue(1);
-		}
-		finally {
-			runs.threads.shutdown();
-		}
-	}
-
 	private static final class RecordedRuns {
 
 		private static final TaskId ID = new TaskId("recorded", "k");
@@ -308,48 +277,6 @@ class LimitedNodeTests extends StoreTestSupport {
 
 	private static long claims(TestNode node) {
 		return node.node().figure(Figure.CLAIMS);
-	}
-
-	/**
-	 * The definition of the second node comes during a run, and that of the first node
-	 * comes back before a run.
-	 */
-	@Test
-	void theDefinitionThatCameLastHoldsForTheRunsOfAllNodes() {
-		CountDownLatch firstMayEnd = new CountDownLatch(1);
-		RecordedRuns runs = new RecordedRuns((number, context) -> firstMayEnd.await());
-		Schedule hourly = Schedule.every(HOUR);
-		Schedule slower = Schedule.every(HOUR.multipliedBy(2));
-		try {
-			startNodes(Missed.ONCE, runs);
-			Instant first = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
-			clockAhead(HOUR);
-			await().until(() -> runs.dueAt.size() == 1);
-			Instant second = this.nodes.get(1).durable().recur(RecordedRuns.ID, slower, 1).dueAt();
-			assertThat(Duration.between(first, second)).isBetween(HOUR.multipliedBy(2), HOUR.multipliedBy(3));
-			firstMayEnd.countDown();
-			awaitNext(slower, second);
-			Instant third = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
-			assertThat(third).isBefore(second);
-			awaitNext(hourly, third);
-			clockAhead(HOUR.multipliedBy(2).plusMinutes(1));
-			awaitNext(hourly, third.plus(HOUR));
-			assertThat(runs.dueAt).containsExactly(first, third);
-			assertThat(runs.most).hasValue(1);
-		}
-		finally {
-			firstMayEnd.countDown();
-			runs.threads.shutdown();
-		}
-	}
-
-	private void awaitNext(Schedule schedule, Instant next) {
-		StoredSchedule expected = new StoredSchedule(schedule.toString(), next.toEpochMilli());
-		await().until(() -> this.store.find(Target.of(RecordedRuns.ID, Kind.EITHER))
-			.filter((task) -> task.state() == State.SCHEDULED)
-			.map(StoredTask::schedule)
-			.filter(expected::equals)
-			.isPresent());
 	}
 
 }

@@ -2,13 +2,10 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.IntConsumer;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -111,23 +108,6 @@ final class Client implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Calls an action for each of some numbers, in several threads. In a database the
-	 * calls for {@value #PER_TRANSACTION} numbers share a transaction.
-	 */
-	void forEachNumber(int first, int count, IntConsumer action) {
-		IntStream.rangeClosed(0, (count - 1) / PER_TRANSACTION).parallel().forEach((i) -> {
-			int from = i * PER_TRANSACTION;
-			IntStream numbers = IntStream.range(first + from, first + Math.min(count, from + PER_TRANSACTION));
-			if (this.relational) {
-				transaction().executeWithoutResult((status) -> numbers.forEach(action));
-			}
-			else {
-				numbers.forEach(action);
-			}
-		});
-	}
-
 	private void enqueue(long number, Instant due, long millis) {
 		template().enqueue(TaskId.of(Worker.NAME, number), due, number, millis);
 	}
@@ -176,22 +156,6 @@ final class Client implements AutoCloseable {
 		Integer leased = jdbc().queryForObject("select count(*) from timingwheel_task where owner = ?", Integer.class,
 				node.id());
 		return (leased != null) ? leased : 0;
-	}
-
-	/**
-	 * All pending tasks, the first one due first.
-	 */
-	List<StoredTask> pending() {
-		List<StoredTask> all = new ArrayList<>();
-		StoredTask.Position last = null;
-		ListQuery.Page page;
-		do {
-			page = this.store.list(new ListQuery(Worker.NAME, Order.PENDING, last, PER_PAGE));
-			all.addAll(page.tasks());
-			last = all.isEmpty() ? null : all.get(all.size() - 1).position();
-		}
-		while (page.more());
-		return all;
 	}
 
 	/**

@@ -147,14 +147,6 @@ final class Executions implements AutoCloseable {
 		return count("select count(distinct number) from execution where ended_at is not null");
 	}
 
-	/**
-	 * How many schedules have had runs of at least so many of their times to the end.
-	 */
-	long numbersEnded(int times) {
-		return count("select count(*) from (select number from execution where ended_at is not null"
-				+ " group by number having count(distinct due_at) >= ?)", times);
-	}
-
 	private long count(String sql, Object... parameters) {
 		Long count = this.jdbc.queryForObject(sql, Long.class, parameters);
 		return (count != null) ? count : 0;

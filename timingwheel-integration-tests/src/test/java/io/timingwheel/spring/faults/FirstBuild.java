@@ -1,13 +1,10 @@
 package io.timingwheel.spring.faults;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -50,8 +47,7 @@ final class FirstBuild {
 
 	/**
 	 * The class path of nodes of the first build: its classes, the tests, and the present
-	 * libraries. All JVMs that run tests share the classes. If there is no history, the
-	 * test is skipped.
+	 * libraries. If there is no history, the test is skipped.
 	 */
 	static List<Path> classPath() throws IOException, InterruptedException {
 		Path build = build();
@@ -65,17 +61,14 @@ final class FirstBuild {
 	private static Path build() throws IOException, InterruptedException {
 		Path folder = Files.createDirectories(Path.of("target", "first-build").toAbsolutePath());
 		Path build = folder.resolve(COMMIT);
-		try (FileChannel file = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
-				StandardOpenOption.WRITE); FileLock lock = file.lock()) {
-			if (!Files.exists(build)) {
-				Path unfinished = folder.resolve("unfinished");
-				FileSystemUtils.deleteRecursively(unfinished);
-				Files.createDirectories(unfinished);
-				try (FileSystem sources = FileSystems.newFileSystem(archive(folder))) {
-					build(sources, unfinished);
-				}
-				Files.move(unfinished, build);
+		if (!Files.exists(build)) {
+			Path unfinished = folder.resolve("unfinished");
+			FileSystemUtils.deleteRecursively(unfinished);
+			Files.createDirectories(unfinished);
+			try (FileSystem sources = FileSystems.newFileSystem(archive(folder))) {
+				build(sources, unfinished);
 			}
+			Files.move(unfinished, build);
 		}
 		return build;
 	}

@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Import;
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({ ClaimRecorder.class, HeapBeforeStart.class, Worker.class, TransactionalWorker.class, NodeCommands.class })
+@Import({ ClaimRecorder.class, Worker.class, TransactionalWorker.class, NodeCommands.class })
 class NodeApplication {
 
 	static final String READY = "READY";

@@ -31,17 +31,14 @@ class NodeCommands {
 
 	private final ClaimRecorder claims;
 
-	private final HeapBeforeStart heapBeforeStart;
-
 	private final ObjectProvider<PlatformTransactionManager> transactionManager;
 
 	NodeCommands(DurableNode node, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
-			HeapBeforeStart heapBeforeStart, ObjectProvider<PlatformTransactionManager> transactionManager) {
+			ObjectProvider<PlatformTransactionManager> transactionManager) {
 		this.node = node;
 		this.template = template;
 		this.worker = worker;
 		this.claims = claims;
-		this.heapBeforeStart = heapBeforeStart;
 		this.transactionManager = transactionManager;
 	}
 
@@ -66,7 +63,6 @@ class NodeCommands {
 			case "refused-begins" -> String.valueOf(this.node.figure(Figure.REFUSED_BEGINS));
 			case "largest-claim" -> String.valueOf(this.claims.largest());
 			case "unordered-claims" -> String.valueOf(this.claims.unordered());
-			case "heap-growth" -> String.valueOf(HeapBeforeStart.used() - this.heapBeforeStart.bytes());
 			case "clock" -> String.valueOf(System.currentTimeMillis());
 			case "instant" -> String.valueOf(Instant.now().toEpochMilli());
 			case "trips" -> String.valueOf(Tripwire.trips());
