@@ -10,10 +10,9 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 
 /**
- * Gives the application of a test virtual time: its delayed tasks, in memory and in a
- * store, its {@code @Timeout} methods and its {@code TaskScheduler} on the wheel go by
- * one clock, which stands still until the test moves it. The test moves it with the bean
- * {@link VirtualTime}.
+ * Gives an application under test a {@link VirtualTime}: its delayed tasks, in memory and
+ * in a store, its {@code @Timeout} methods and its {@code TaskScheduler} on the wheel go
+ * by one clock, which stands still until the test moves it.
  *
  * <pre class="code">
  * &#64;SpringBootTest
@@ -35,10 +34,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  * </pre>
  *
  * <p>
- * Each test method begins with nothing pending, and at the present time. This includes a
- * store: <b>all tasks in it are deleted</b> before and after each test method. The
- * annotation also brings the auto-configuration of timingwheel into a slice, such as
- * {@code @WebMvcTest}.
+ * Each test method begins with nothing pending, so <b>all tasks in the store are
+ * deleted</b> before and after it. The annotation also brings the auto-configuration of
+ * timingwheel into a slice, such as {@code @WebMvcTest}.
  *
  * @since 0.1
  */

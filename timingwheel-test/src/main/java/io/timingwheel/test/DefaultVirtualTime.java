@@ -66,9 +66,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		this.nodes = nodes;
 	}
 
-	/**
-	 * Fails the start if the application cannot have virtual time.
-	 */
+	/** Fails the start if the application cannot have virtual time. */
 	@Override
 	public void afterSingletonsInstantiated() {
 		TimingWheel wheel = this.wheel.getIfAvailable();
@@ -147,9 +145,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			.orElse(null);
 	}
 
-	/**
-	 * Lets the node look at the store when the time is moved next.
-	 */
 	private void wakeNode() {
 		VirtualNode node = this.node;
 		if (node != null) {
@@ -172,9 +167,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		}
 	}
 
-	/**
-	 * Adds the exceptions of bodies to an exception that takes their place.
-	 */
+	/** Adds the exceptions of bodies to an exception that takes their place. */
 	private IllegalStateException withFailures(IllegalStateException exception) {
 		this.clock.takeFailures().forEach(exception::addSuppressed);
 		return exception;
@@ -319,11 +312,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	}
 
 	/**
-	 * What the application has started itself, before the first test method.
-	 *
-	 * @param repeating the ids of its repeating tasks in memory
-	 * @param names the names of its tasks in memory
-	 * @param claiming whether it has not paused its node
+	 * What the application has started itself, before the first test method: the ids of
+	 * its repeating tasks and the names of tasks in memory, and whether its node claims.
 	 */
 	private record Start(Set<String> repeating, Set<String> names, boolean claiming) {
 

@@ -56,7 +56,7 @@ class DurableVirtualTimeConfiguration {
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
 				if (bean instanceof DelayedTaskStore store) {
-					store.testing().setClock(clock.getObject()::millis);
+					store.testing().setClock(() -> clock.getObject().now().toEpochMilli());
 				}
 				return bean;
 			}

@@ -60,16 +60,11 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 		this.twice = twice;
 	}
 
-	/**
-	 * How many bodies have begun so far.
-	 */
+	/** How many bodies have begun so far. */
 	synchronized long runs() {
 		return this.runs;
 	}
 
-	/**
-	 * The node has claimed a task.
-	 */
 	synchronized void claimed(String id, String name) {
 		this.deliveries.put(id, new Delivery(name, false));
 	}
@@ -144,17 +139,13 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 		}
 	}
 
-	/**
-	 * Innermost, so that an exception of this object looks like one of the body.
-	 */
+	/** Innermost, so that an exception of this object looks like one of the body. */
 	@Override
 	public int getOrder() {
 		return LOWEST_PRECEDENCE;
 	}
 
-	/**
-	 * What the store learns of the end of a run.
-	 */
+	/** What the store learns of the end of a run. */
 	enum End {
 
 		/** The end. */
@@ -168,12 +159,7 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 
 	}
 
-	/**
-	 * A task that the node holds.
-	 *
-	 * @param name that of its method once the body has begun
-	 * @param begun whether the body has begun
-	 */
+	/** The name is that of the method once the body has begun. */
 	private record Delivery(String name, boolean begun) {
 
 	}

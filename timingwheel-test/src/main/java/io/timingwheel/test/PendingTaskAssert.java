@@ -25,10 +25,8 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 	}
 
 	/**
-	 * Verifies how long it takes until the task is due. Durable tasks are due at full
-	 * milliseconds.
-	 * @param delay the time from now
-	 * @return this object
+	 * Verifies how long it takes from now until the task is due. Durable tasks are due at
+	 * full milliseconds.
 	 */
 	public PendingTaskAssert dueIn(Duration delay) {
 		Instant now = this.time.now();
@@ -42,8 +40,6 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 
 	/**
 	 * Verifies when the task is due. Durable tasks are due at full milliseconds.
-	 * @param instant the time
-	 * @return this object
 	 */
 	public PendingTaskAssert dueAt(Instant instant) {
 		if (!isDue(Duration.between(this.actual.dueAt(), instant))) {
@@ -65,7 +61,6 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 
 	/**
 	 * Verifies that the task is in the store.
-	 * @return this object
 	 */
 	public PendingTaskAssert isDurable() {
 		if (!this.actual.durable()) {
@@ -76,7 +71,6 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 
 	/**
 	 * Verifies that the task is in memory.
-	 * @return this object
 	 */
 	public PendingTaskAssert isInMemory() {
 		if (this.actual.durable()) {

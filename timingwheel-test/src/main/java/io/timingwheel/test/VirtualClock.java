@@ -58,17 +58,7 @@ final class VirtualClock implements ManualTime {
 		return start.instant().plusNanos(this.timeSource.nanoTime() - start.nanoTime());
 	}
 
-	/**
-	 * The time by the clock of a store, which has milliseconds.
-	 */
-	long millis() {
-		return now().toEpochMilli();
-	}
-
-	/**
-	 * Sets the time to the real time, and forgets the failures. The caller is the thread
-	 * of the test.
-	 */
+	/** The caller is the thread of the test. */
 	synchronized void reset() {
 		this.start = read();
 		this.testThread = Thread.currentThread();
@@ -77,20 +67,11 @@ final class VirtualClock implements ManualTime {
 		this.onFailure = OnFailure.THROW;
 	}
 
-	/**
-	 * Stores have milliseconds, so the time starts at a full millisecond.
-	 */
+	/** Stores have milliseconds, so the time starts at a full one. */
 	private Reading read() {
 		return new Reading(Instant.now().truncatedTo(ChronoUnit.MILLIS), this.timeSource.nanoTime());
 	}
 
-	/**
-	 * Moves the time.
-	 * @throws IllegalArgumentException if the time would go beyond its end, or all tests
-	 * together beyond that of the time source
-	 * @throws IllegalStateException if a body calls this method, or another thread moves
-	 * the time
-	 */
 	void advance(Duration by) {
 		Duration left = Duration.ofNanos(Long.MAX_VALUE - this.timeSource.nanoTime());
 		if (by.compareTo(left) > 0 || by.compareTo(Duration.between(now(), END)) > 0) {
@@ -109,10 +90,6 @@ final class VirtualClock implements ManualTime {
 		}
 	}
 
-	/**
-	 * Checks that no thread moves the time.
-	 * @throws IllegalStateException if a thread does
-	 */
 	void checkStandsStill(String what) {
 		Thread moving = this.moving.get();
 		if (moving == Thread.currentThread()) {
@@ -149,9 +126,7 @@ final class VirtualClock implements ManualTime {
 		return List.copyOf(this.failures);
 	}
 
-	/**
-	 * Failures so far are not thrown any more if they were collected.
-	 */
+	/** What was collected so far is not thrown any more. */
 	synchronized void onFailure(OnFailure mode) {
 		if (this.onFailure == OnFailure.COLLECT) {
 			this.kept = this.failures.size();
@@ -159,9 +134,7 @@ final class VirtualClock implements ManualTime {
 		this.onFailure = mode;
 	}
 
-	/**
-	 * The failures to throw, which this object forgets.
-	 */
+	/** The failures to throw, which this object forgets. */
 	synchronized List<Throwable> takeFailures() {
 		if (this.onFailure == OnFailure.COLLECT) {
 			return List.of();

@@ -85,9 +85,7 @@ final class VirtualLoops implements NodeLoop.Factory {
 		this.timer = (next < NEVER) ? this.wheel.scheduleAt((DirectTask) this::flush, next) : null;
 	}
 
-	/**
-	 * The time to the next round, {@code null} if none is due.
-	 */
+	/** The time to the next round, {@code null} if none is due. */
 	@Nullable Duration nextRound() {
 		return this.wheel.snapshot().nextExpiry();
 	}

@@ -21,18 +21,13 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 	/** How many tasks of a name are read at first, since there may be many. */
 	private static final int SOME = 100;
 
-	/**
-	 * The pending tasks of a name.
-	 */
 	Stream<PendingTask> pending(String name) {
 		return this.stored.pending(name, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), true));
 	}
 
-	/**
-	 * Whether a task that runs once is running, or pending and may start.
-	 */
+	/** Whether a task that runs once is running, or pending and may start. */
 	boolean hasUnfinishedOnce() {
 		StoreNode node = this.stored.node();
 		return this.stored.counts().all().entrySet().stream().anyMatch((entry) -> {
@@ -47,9 +42,6 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 		return this.stored.pending(name, null, limit).stream().anyMatch((task) -> task.schedule() == null);
 	}
 
-	/**
-	 * Deletes all that is stored, and ends the pauses of names.
-	 */
 	void deleteAll() {
 		// The node has to know of the end of the pauses at once.
 		methodNames().forEach((name) -> this.stored.node().setPaused(name, false));
@@ -64,9 +56,7 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 		return this.handlers.names();
 	}
 
-	/**
-	 * Finds a durable method, maybe by an earlier name.
-	 */
+	/** Finds a durable method, maybe by an earlier name. */
 	@Nullable String methodName(String name) {
 		DurableHandler handler = this.handlers.find(name);
 		return (handler != null) ? handler.name() : null;

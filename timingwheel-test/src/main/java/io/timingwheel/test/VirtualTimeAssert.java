@@ -19,10 +19,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	}
 
 	/**
-	 * Verifies that a task with a key is pending.
-	 * @param name its name
-	 * @param key its key, compared by its text
-	 * @return assertions on the task
+	 * Verifies that a task with a key is pending. Keys are compared by their texts.
 	 */
 	public PendingTaskAssert hasPending(String name, Object key) {
 		String text = text(key);
@@ -30,9 +27,8 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	}
 
 	/**
-	 * Verifies that a task of a name is pending, with or without a key.
-	 * @param name the name
-	 * @return assertions on the one of these tasks that is due first
+	 * Verifies that a task of a name is pending, with or without a key. What follows is
+	 * about the one that is due first.
 	 */
 	public PendingTaskAssert hasPending(String name) {
 		return pending(name, name, (task) -> true);
@@ -53,9 +49,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 
 	/**
 	 * Verifies that no task with a key is pending.
-	 * @param name its name
-	 * @param key its key, compared by its text
-	 * @return this object
 	 */
 	public VirtualTimeAssert hasNoPending(String name, Object key) {
 		String text = text(key);
@@ -64,8 +57,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 
 	/**
 	 * Verifies that no task of a name is pending.
-	 * @param name the name
-	 * @return this object
 	 */
 	public VirtualTimeAssert hasNoPending(String name) {
 		return hasNone(name, tasks(name));
@@ -73,7 +64,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 
 	/**
 	 * Verifies that no task is pending.
-	 * @return this object
 	 */
 	public VirtualTimeAssert hasNothingPending() {
 		isNotNull();
@@ -82,9 +72,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 
 	/**
 	 * Verifies how many tasks of a name are pending.
-	 * @param name the name
-	 * @param count the number
-	 * @return this object
 	 */
 	public VirtualTimeAssert hasPendingCount(String name, long count) {
 		List<PendingTask> tasks = tasks(name);

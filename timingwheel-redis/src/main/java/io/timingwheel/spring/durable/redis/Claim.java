@@ -277,7 +277,8 @@ final class Claim {
 
 	/**
 	 * Reads the replies of the second round.
-	 * @return the places that were not used, unless a script may have used them
+	 * @return the places that were not used, unless a script has failed: it may have used
+	 * them
 	 */
 	Map<Grant, List<Integer>> read(List<ScriptReply> replies) {
 		Map<Grant, List<Integer>> unused = new HashMap<>();
@@ -286,7 +287,7 @@ final class Claim {
 			ScriptReply reply = next.next();
 			List<LeasedTask> tasks = this.replies.read(reply);
 			names.forEach((name, part) -> {
-				if (part.grant != null && (reply.failure() == null || !reply.mayHaveRun())) {
+				if (part.grant != null && reply.failure() == null) {
 					long used = tasks.stream()
 						.filter((task) -> task.name().equals(name) && (task.begun() || task.suspect()))
 						.count();

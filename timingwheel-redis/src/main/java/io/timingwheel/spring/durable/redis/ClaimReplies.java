@@ -1,12 +1,16 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -96,8 +100,13 @@ final class ClaimReplies {
 		return this.further;
 	}
 
-	List<Candidate> suspects() {
-		return this.suspects.stream().sorted(Candidate.BY_TIME).toList();
+	/** The first suspect of each name. */
+	Collection<Candidate> suspects() {
+		return this.suspects.stream()
+			.sorted(Candidate.BY_TIME)
+			.collect(
+					Collectors.toMap(Candidate::name, Function.identity(), (first, other) -> first, LinkedHashMap::new))
+			.values();
 	}
 
 	boolean hasSuspects(String name) {

@@ -2,9 +2,7 @@ package io.timingwheel.spring.durable.redis;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.redis.ClaimReplies.Candidate;
@@ -43,9 +41,9 @@ final class Claims {
 		ClaimReplies replies = new ClaimReplies(this.severalClocks);
 		Claim claim = new Claim(request, open, replies, turn);
 		try {
-			long start = System.nanoTime();
+			long start = this.scripts.nanoTime();
 			this.scripts.run(claim.firstRound()).forEach(replies::read);
-			claim.firstRoundTook(System.nanoTime() - start);
+			claim.firstRoundTook(this.scripts.nanoTime() - start);
 			if (!request.suspect() || !claimSuspect(claim, replies)) {
 				// Names that may start no task leave their room to others
 				for (List<Wanted> wanted = claim.wanted(); !wanted.isEmpty(); wanted = claim.wanted()) {
@@ -62,24 +60,16 @@ final class Claims {
 	}
 
 	private boolean claimSuspect(Claim claim, ClaimReplies replies) {
-		Set<String> full = new HashSet<>();
 		for (Candidate suspect : replies.suspects()) {
 			String name = suspect.name();
-			if (full.contains(name)) {
-				continue;
-			}
-			Grant grant = null;
-			if (claim.needsPlaces(name)) {
-				grant = take(claim, List.of(new Wanted(name, claim.limits(name), List.of(suspect), 0))).get(0);
-				if (grant.taken() == 0) {
-					full.add(name);
-					continue;
+			Grant grant = claim.needsPlaces(name)
+					? take(claim, List.of(new Wanted(name, claim.limits(name), List.of(suspect), 0))).get(0) : null;
+			if (grant == null || grant.taken() > 0) {
+				claim.plan(suspect, grant);
+				secondRound(claim, true);
+				if (!replies.tasks().isEmpty()) {
+					return true;
 				}
-			}
-			claim.plan(suspect, grant);
-			secondRound(claim, true);
-			if (!replies.tasks().isEmpty()) {
-				return true;
 			}
 		}
 		return false;

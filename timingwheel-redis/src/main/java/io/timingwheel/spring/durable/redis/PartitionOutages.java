@@ -92,6 +92,11 @@ final class PartitionOutages {
 		return answers;
 	}
 
+	/** The clock of this node, or that of a test. */
+	long nanoTime() {
+		return this.scripts.nanoTime();
+	}
+
 	List<Integer> open() {
 		Map<Integer, ScriptReply> refused = refused();
 		return IntStream.range(0, this.partitions.count())
@@ -111,7 +116,7 @@ final class PartitionOutages {
 		Map<Integer, ScriptReply> refused = new HashMap<>();
 		this.outages.forEach((partition, outage) -> {
 			if (!outage.isOver()) {
-				refused.put(partition, ScriptReply.notSent(partition, outage.failure));
+				refused.put(partition, ScriptReply.failed(partition, outage.failure));
 			}
 		});
 		return refused;

@@ -76,7 +76,11 @@ final class PausedNames {
 		copies.values().forEach(names::addAll);
 		names.remove(MARK);
 		Requirements requirements = this.requirements;
-		List<Integer> lost = copies.keySet().stream().filter((one) -> !isMarked(copies, one)).toList();
+		List<Integer> lost = copies.entrySet()
+			.stream()
+			.filter((copy) -> !copy.getValue().contains(MARK))
+			.map(Map.Entry::getKey)
+			.toList();
 		if (requirements != null && !lost.isEmpty()) {
 			names.addAll(this.known);
 			restore(requirements, lost, names);
@@ -85,11 +89,7 @@ final class PausedNames {
 		return this.known;
 	}
 
-	private static boolean isMarked(Map<Integer, List<String>> copies, int partition) {
-		return copies.getOrDefault(partition, List.of()).contains(MARK);
-	}
-
-	private void restore(Requirements requirements, List<Integer> lost, Set<String> names) {
+	private void restore(Requirements requirements, Collection<Integer> lost, Set<String> names) {
 		try {
 			requirements.checkAgreed();
 			store(lost, names);

@@ -14,7 +14,6 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 
@@ -29,6 +28,8 @@ final class Requirements {
 	private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
 
 	private static final String SAFE_POLICY = "noeviction";
+
+	private static final String UNKNOWN = "unknown";
 
 	/** How the tasks are written, as {@code prelude.lua} says. */
 	private static final int FORMAT = 1;
@@ -129,32 +130,27 @@ final class Requirements {
 	private static void checkSettings(String info) {
 		checkVersion(field(info, "redis_version"));
 		String policy = field(info, "maxmemory_policy");
-		if (policy == null) {
-			logger.warn("Redis does not report its maxmemory-policy: tasks may disappear unless it is 'noeviction'");
-		}
-		else if (!policy.equals(SAFE_POLICY)) {
+		if (!policy.equals(SAFE_POLICY) && !policy.equals(UNKNOWN)) {
 			throw new UnusableTaskStoreException(
 					"the maxmemory-policy of Redis is '" + policy
 							+ "', so Redis may delete tasks when its memory is full",
 					"set 'maxmemory-policy noeviction', or use a separate Redis for timingwheel.store.type=redis");
 		}
-		String appendOnly = field(info, "aof_enabled");
-		if (!"1".equals(appendOnly)) {
-			logger.warn("Redis "
-					+ ((appendOnly != null) ? "has no append-only file" : "does not report its persistence")
-					+ ": a restart may lose the tasks that were stored since its last snapshot. Set 'appendonly yes'");
+		if (!field(info, "aof_enabled").equals("1")) {
+			logger.warn("Redis has no append-only file: a restart may lose the tasks that were stored since its last"
+					+ " snapshot. Set 'appendonly yes'");
 		}
 	}
 
-	private static @Nullable String field(String info, String name) {
+	private static String field(String info, String name) {
 		Matcher matcher = Pattern.compile("^" + name + ":(.*?)\\r?$", Pattern.MULTILINE).matcher(info);
-		return matcher.find() ? matcher.group(1) : null;
+		return matcher.find() ? matcher.group(1) : UNKNOWN;
 	}
 
-	static void checkVersion(@Nullable String version) {
-		Matcher matcher = VERSION.matcher((version != null) ? version : "");
+	static void checkVersion(String version) {
+		Matcher matcher = VERSION.matcher(version);
 		if (!matcher.matches()) {
-			logger.warn("Redis does not report its version: timingwheel needs 6.2 or newer");
+			logger.warn("The version of Redis is " + version + ": timingwheel needs 6.2 or newer");
 			return;
 		}
 		int major = Integer.parseInt(matcher.group(1));

@@ -15,22 +15,12 @@ import org.springframework.util.Assert;
 
 /**
  * The reply of a script: a list of values, or a failure, which each method throws that
- * reads a value.
- *
- * @param mayHaveRun whether the script may have run although there is a failure
+ * reads a value. A script with a failure may have run.
  */
-record ScriptReply(int partition, List<?> content, @Nullable RuntimeException failure, boolean mayHaveRun) {
-
-	static ScriptReply of(int partition, List<?> content) {
-		return new ScriptReply(partition, content, null, true);
-	}
+record ScriptReply(int partition, List<?> content, @Nullable RuntimeException failure) {
 
 	static ScriptReply failed(int partition, RuntimeException failure) {
-		return new ScriptReply(partition, List.of(), failure, true);
-	}
-
-	static ScriptReply notSent(int partition, RuntimeException failure) {
-		return new ScriptReply(partition, List.of(), failure, false);
+		return new ScriptReply(partition, List.of(), failure);
 	}
 
 	private List<?> values() {
@@ -82,7 +72,7 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 	ScriptReply list(int index) {
 		Object value = values().get(index);
 		Assert.state(value instanceof List, "The reply of Redis is not a list");
-		return of(this.partition, (List<?>) value);
+		return new ScriptReply(this.partition, (List<?>) value, null);
 	}
 
 	List<ScriptReply> lists(int from) {

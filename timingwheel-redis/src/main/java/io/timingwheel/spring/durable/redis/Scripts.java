@@ -44,6 +44,12 @@ final class Scripts {
 		this.clock = millis;
 	}
 
+	/** The clock of this node, or that of a test. */
+	long nanoTime() {
+		LongSupplier clock = this.clock;
+		return (clock != null) ? TimeUnit.MILLISECONDS.toNanos(clock.getAsLong()) : System.nanoTime();
+	}
+
 	List<ScriptReply> run(List<Call> calls) {
 		List<ScriptReply> replies = run(this.connection.commands(), calls);
 		if (!this.connection.isCluster()
@@ -114,14 +120,14 @@ final class Scripts {
 			return (deadline) -> await(partition, reply, deadline);
 		}
 		catch (RuntimeException ex) {
-			ScriptReply failed = ScriptReply.notSent(partition, RedisErrors.translated(ex));
+			ScriptReply failed = ScriptReply.failed(partition, RedisErrors.translated(ex));
 			return (deadline) -> failed;
 		}
 	}
 
 	private static ScriptReply await(int partition, RedisFuture<List<Object>> reply, long deadline) {
 		try {
-			return ScriptReply.of(partition, StoreConnection.get(reply, deadline));
+			return new ScriptReply(partition, StoreConnection.get(reply, deadline), null);
 		}
 		catch (RuntimeException ex) {
 			return ScriptReply.failed(partition, ex);
