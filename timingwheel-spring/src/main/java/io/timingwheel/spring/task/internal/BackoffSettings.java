@@ -30,8 +30,8 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 	}
 
 	/**
-	 * Checks parts that come from one place.
-	 * @throws IllegalArgumentException if the longest delay is shorter than the first
+	 * Refuses a longest delay that is shorter than the first, with an {@code
+	 * IllegalArgumentException}.
 	 */
 	public BackoffSettings checkOrder() {
 		Assert.isTrue(this.initial == null || this.max == null || this.max.compareTo(this.initial) >= 0,

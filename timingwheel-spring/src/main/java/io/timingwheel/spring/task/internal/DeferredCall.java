@@ -3,8 +3,7 @@ package io.timingwheel.spring.task.internal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call within a transaction that takes effect once the transaction has committed. Used
- * by the thread of the transaction.
+ * A call that takes effect once its transaction has committed. Used by its thread.
  */
 public abstract class DeferredCall {
 
@@ -15,14 +14,13 @@ public abstract class DeferredCall {
 	private final Effect effect;
 
 	/** The call before this one, in the same transaction and with the same key. */
-	private @Nullable DeferredCall previous;
+	@Nullable DeferredCall previous;
 
-	private boolean overridden;
+	boolean overridden;
 
 	/**
-	 * Creates a call.
-	 * @param key identifies the name and the key of the task; {@code null} if the order
-	 * among other calls does not matter
+	 * @param key the name and the key of the task; {@code null} if the order does not
+	 * matter
 	 */
 	protected DeferredCall(@Nullable Object key, Effect effect) {
 		this.key = key;
@@ -32,15 +30,13 @@ public abstract class DeferredCall {
 	protected abstract void commit();
 
 	/**
-	 * Gives up. The transaction was rolled back, or rolled back to a savepoint from
-	 * before this call.
+	 * Gives up after a rollback, also to a savepoint from before this call.
 	 */
 	protected void rollback() {
 	}
 
 	/**
-	 * Gives up, since a later call of the same transaction takes away or replaces what
-	 * this call would make pending.
+	 * Gives up, since a later call of the transaction replaces or cancels its task.
 	 */
 	protected void override(Effect later) {
 	}
@@ -58,18 +54,6 @@ public abstract class DeferredCall {
 
 	protected @Nullable Object keyInTransaction() {
 		return this.key;
-	}
-
-	final @Nullable DeferredCall previous() {
-		return this.previous;
-	}
-
-	final void setPrevious(@Nullable DeferredCall previous) {
-		this.previous = previous;
-	}
-
-	final boolean isOverridden() {
-		return this.overridden;
 	}
 
 	final void overrideBy(Effect later) {

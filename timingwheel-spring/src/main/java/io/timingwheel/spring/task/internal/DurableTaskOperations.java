@@ -13,8 +13,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The durable tasks, as the template uses them. In a transaction, {@code enqueue},
- * {@code cancel} and {@code reschedule} take effect when it commits. Thread-safe.
+ * The durable tasks, as the template uses them. Thread-safe.
  */
 public interface DurableTaskOperations {
 
@@ -24,10 +23,6 @@ public interface DurableTaskOperations {
 
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
-	/**
-	 * Stores calls of durable methods at once. Each call replaces the pending task with
-	 * its key.
-	 */
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);

@@ -26,8 +26,7 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Whether a future shows its result. The handle of a durable task does not, since the
-	 * node that runs the task does not tell the others.
+	 * Whether a future shows its result. The handle of a durable task does not.
 	 */
 	public static boolean showsResult(Future<?> future) {
 		if (future instanceof DelayedTask<?> task) {
@@ -42,9 +41,7 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a future is done. If the future is done already, or
-	 * {@linkplain #showsResult shows no result}, the current thread calls back at once.
-	 * Otherwise the executor calls back, at most 100 ms after the future is done.
+	 * Calls back when a future is done: at once, or on the executor at most 100 ms later.
 	 */
 	public static void whenDone(Future<?> future, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
@@ -57,8 +54,7 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a stage is complete. If the stage throws instead of taking the
-	 * callback, the current thread calls back at once with that exception.
+	 * Calls back when a stage is complete, or with the exception that it throws instead.
 	 */
 	public static void whenDone(CompletionStage<?> stage,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
@@ -82,9 +78,7 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * The exception of a future, without the {@link CompletionException} in which a stage
-	 * passes the exception on.
-	 * @param error what a callback of a future got; {@code null} for no exception
+	 * The exception of a future, without the {@link CompletionException} around it.
 	 */
 	public static @Nullable Throwable unwrapped(@Nullable Throwable error) {
 		if (!(error instanceof CompletionException)) {

@@ -72,17 +72,15 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Creates an object that runs each task on the thread that hands it over, whatever
-	 * its executor is.
+	 * Hands each task over to the current thread, whatever its executor is.
 	 */
 	public static HandOverExecutors onCallingThread() {
 		return new HandOverExecutors(true);
 	}
 
 	/**
-	 * The executor for what completes a future or a publisher of this library. It waits
-	 * for no executor of the application, refuses nothing, and returns at once, so the
-	 * wheel's thread may call it. What depends on the completion may block.
+	 * The executor for what completes a future or a publisher of this library. It refuses
+	 * nothing, and returns at once.
 	 */
 	public Executor completions() {
 		return this.completions;
@@ -95,14 +93,10 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Hands a task over to an executor, or holds it back during a pause. The executor is
-	 * called on the current thread if its {@code execute} is known not to block, else on
-	 * another thread.
-	 * @param failed takes what the executor throws, on another thread, if it is not a
-	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt.
-	 * {@code null} if each exception is a refusal
-	 * @throws RejectedExecutionException if the executor refuses the task at once, also
-	 * for want of a thread
+	 * Hands a task over to an executor, or holds it back during a pause.
+	 * @param failed takes, on another thread, what the executor throws if it is no
+	 * refusal; {@code null} if each exception is one
+	 * @throws RejectedExecutionException if the executor refuses the task at once
 	 */
 	public void handOver(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (holdBack(executor, task, failed)) {
@@ -126,11 +120,9 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Gets the executor of a task, which may have to be created. What goes wrong has the
-	 * same consequences as in {@link #handOver}.
+	 * Gets the executor of a task, which may have to be created.
 	 * @return the executor, {@code null} if {@code failed} takes an exception
-	 * @throws RejectedExecutionException if there is no thread or no memory for the
-	 * executor
+	 * @throws RejectedExecutionException if there is no thread or no memory for it
 	 */
 	public @Nullable Executor resolve(Supplier<? extends Executor> executor, Consumer<? super Throwable> failed) {
 		try {
@@ -142,10 +134,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Reports what an executor has thrown, unless it is a refusal. Another thread reports
-	 * it, except with virtual time.
-	 */
+	/** Reports what an executor has thrown, unless it is a refusal. */
 	private void report(Throwable error, @Nullable Consumer<? super Throwable> failed) {
 		if (error instanceof RejectedExecutionException refusal) {
 			throw refusal;
@@ -157,17 +146,12 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * An executor that holds its tasks back during a pause, and is safe to call on the
-	 * wheel's thread.
+	 * An executor for the wheel's thread that holds its tasks back during a pause.
 	 */
 	public Executor pausable(Supplier<? extends Executor> executor) {
 		return (task) -> handOver(executor.get(), new PausableTask(task, executor, this), null);
 	}
 
-	/**
-	 * Begins a pause. Until {@link #resume()} no task is handed over, and a task that
-	 * asks {@link #holdBack} does not begin.
-	 */
 	public void pause() {
 		this.paused = true;
 	}
@@ -193,8 +177,6 @@ public final class HandOverExecutors implements AutoCloseable {
 	/**
 	 * Holds a task back if there is a pause. A task calls this before it begins, since it
 	 * may have been handed over before the pause.
-	 * @param failed takes what the executor throws then if it is not a refusal;
-	 * {@code null} to try again
 	 */
 	public boolean holdBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (!this.paused) {
@@ -215,8 +197,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads, and drops the tasks that they have not handed over. Waits a short
-	 * time for the end of the threads, unless one of them calls this method.
+	 * Ends the threads, and drops what they have not handed over. Waits a short time for
+	 * their end, unless one of them calls this.
 	 */
 	@Override
 	public void close() {
@@ -239,10 +221,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Runs a task on the current thread. As on the thread of a pool, an interrupt does
-	 * not come from what ran before, nor go to what runs after.
-	 */
+	/** Runs a task, into and out of which no interrupt leaks. */
 	private static void runHere(Runnable task) {
 		boolean interrupted = Thread.interrupted();
 		try {
@@ -258,10 +237,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Whether an executor is known not to block. Subclasses may override {@code execute},
-	 * so the type must be exactly a known one.
-	 */
+	/** Whether an executor is exactly of a type that is known not to block. */
 	static boolean isPrompt(Executor executor) {
 		Class<?> type = executor.getClass();
 		Executor pool = executor;

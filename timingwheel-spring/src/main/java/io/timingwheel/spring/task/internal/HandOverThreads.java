@@ -38,10 +38,8 @@ final class HandOverThreads {
 	private final WaitingThreads threads = new WaitingThreads("timing-wheel-hand-over-", MAX_THREADS);
 
 	/**
-	 * Adds a task to the queue of its executor.
-	 * @param failed takes what the executor throws if it is not a refusal; {@code null}
-	 * to try again then, too
-	 * @throws RejectedExecutionException after {@link #close()}
+	 * @param failed takes what the executor throws if it is no refusal; {@code null} to
+	 * try again then, too
 	 */
 	void add(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		synchronized (this.queues) {
@@ -61,10 +59,7 @@ final class HandOverThreads {
 		}
 	}
 
-	/**
-	 * Whether an executor that threw may take the task later. Other exceptions come from
-	 * what the executor calls before it takes the task, such as a {@code TaskDecorator}.
-	 */
+	/** Whether an executor that threw may take the task later. */
 	static boolean isRefusal(Throwable error) {
 		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
 		// bean that has to be created, another exception contains the error. A decorator

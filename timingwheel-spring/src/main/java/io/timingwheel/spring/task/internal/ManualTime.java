@@ -16,10 +16,7 @@ public interface ManualTime {
 
 	Clock clock();
 
-	/**
-	 * Checks that the current thread may wait for a task that has not ended.
-	 * @throws IllegalStateException if the time goes on only when this thread moves it
-	 */
+	/** Checks that the current thread may wait for a task that has not ended. */
 	void checkWait(String task, Instant dueAt);
 
 	void failed(String task, Throwable error);

@@ -43,16 +43,14 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 	}
 
 	/**
-	 * Tells whether the policy can hold a task back that is due.
-	 * @return {@code true} if there is any limit, or a pause
+	 * Whether the policy can hold a task back that is due.
 	 */
 	public boolean limitsStarts() {
 		return this.maxConcurrent != null || this.maxConcurrentPerKey != null || this.rate != null || isPaused();
 	}
 
 	/**
-	 * Tells whether none of the tasks starts, as the configuration says. An operator may
-	 * have changed this at run time.
+	 * Whether none of the tasks starts, as the configuration says.
 	 */
 	public boolean isPaused() {
 		return Boolean.TRUE.equals(this.paused);

@@ -18,11 +18,9 @@ import org.jspecify.annotations.Nullable;
 public record Recurrence(Instant scheduledAt, Instant dueAt, Instant startedAt) {
 
 	/**
-	 * The time of the next run. This run stands for all times up to its start, unless
-	 * each of them is to have a run of its own. A run that came before its time by the
-	 * schedule was an additional one.
-	 * @return the time, in the past if the next run is due at once; {@code null} if there
-	 * is none
+	 * The time of the next run; {@code null} if there is none. This run stands for all
+	 * times up to its start, unless each is to have its own run. A run that came before
+	 * its time was an additional one.
 	 */
 	public @Nullable Instant next(Schedule schedule, Missed missed, Instant now) {
 		if (schedule.isFixedDelay()) {

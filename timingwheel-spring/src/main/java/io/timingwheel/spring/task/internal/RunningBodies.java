@@ -34,9 +34,8 @@ public final class RunningBodies {
 	}
 
 	/**
-	 * Whether a thread waits for the end of the application: because it is the calling
-	 * thread, which closes the application context, or because it is inside of
-	 * {@link System#exit} or of the method that closes a context.
+	 * Whether a thread closes the application context, or is inside of
+	 * {@link System#exit}.
 	 */
 	public static boolean waitsForEnd(Thread thread) {
 		return thread == Thread.currentThread()

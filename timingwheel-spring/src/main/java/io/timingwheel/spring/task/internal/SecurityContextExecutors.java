@@ -15,11 +15,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The executors of Spring Security that give a task the security context of the thread
- * that calls them, such as {@code DelegatingSecurityContextAsyncTaskExecutor}. The wheel
- * calls an executor on a thread that has no security context. A task for such an executor
- * is therefore wrapped by it on the thread that submits the task. Spring Security is
- * optional, and its method is not public, so this class calls the method by reflection.
+ * The executors of Spring Security that give a task the security context of their caller.
+ * The wheel has none, so such an executor wraps its task on the thread that submits it.
+ * Spring Security is optional and its method not public, hence the reflection.
  * Thread-safe.
  */
 public final class SecurityContextExecutors {
@@ -51,8 +49,7 @@ public final class SecurityContextExecutors {
 	}
 
 	/**
-	 * Whether an executor gives its tasks the security context of the calling thread,
-	 * rather than one that was given to the executor.
+	 * Whether an executor gives its tasks the security context of the calling thread.
 	 */
 	public static boolean needsCaller(Supplier<? extends Executor> executor) {
 		Object support = find(executor);
@@ -60,9 +57,8 @@ public final class SecurityContextExecutors {
 	}
 
 	/**
-	 * Finds the part of an executor that knows the security context of its tasks.
-	 * @return the part, for {@link #wrap}; {@code null} if the executor is of another
-	 * kind
+	 * The part of an executor that knows the security context of its tasks, for
+	 * {@link #wrap}; {@code null} for an executor of another kind.
 	 */
 	public static @Nullable Object find(Supplier<? extends Executor> executor) {
 		if (baseType == null) {
@@ -80,8 +76,7 @@ public final class SecurityContextExecutors {
 	}
 
 	/**
-	 * Wraps a task so that it runs with the security context that its executor would give
-	 * it now.
+	 * Wraps a task so that it runs with the present security context.
 	 */
 	public static Runnable wrap(Object support, Runnable task) {
 		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE

@@ -1,5 +1,8 @@
 package io.timingwheel.spring.task.internal;
 
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,11 +19,14 @@ public record StartRate(long count, TimeUnit unit) {
 
 	private static final Pattern FORMAT = Pattern.compile("(\\d{1,9})\\s*/\\s*([smhd])");
 
+	private static final Map<String, TimeUnit> UNITS = Map.of("s", TimeUnit.SECONDS, "m", TimeUnit.MINUTES, "h",
+			TimeUnit.HOURS, "d", TimeUnit.DAYS);
+
 	private static final long BURSTS_PER_SECOND = 10;
 
 	public StartRate {
 		Assert.isTrue(count >= 1 && count <= unit.toNanos(1), "A rate must be at least 1 and at most 1 per nanosecond");
-		symbol(unit);
+		Assert.isTrue(UNITS.containsValue(unit), () -> "A rate cannot count starts per " + unit);
 	}
 
 	public static StartRate parse(String text) {
@@ -28,12 +34,7 @@ public record StartRate(long count, TimeUnit unit) {
 		Assert.isTrue(matcher.matches(), () -> "\"%s\" is not a rate such as 100/s, 20/m or 5000/h".formatted(text));
 		long count = Long.parseLong(matcher.group(1));
 		Assert.isTrue(count > 0, () -> "\"%s\" is not a rate: it must be at least 1".formatted(text));
-		return new StartRate(count, switch (matcher.group(2)) {
-			case "s" -> TimeUnit.SECONDS;
-			case "m" -> TimeUnit.MINUTES;
-			case "h" -> TimeUnit.HOURS;
-			default -> TimeUnit.DAYS;
-		});
+		return new StartRate(count, Objects.requireNonNull(UNITS.get(matcher.group(2))));
 	}
 
 	public long intervalNanos() {
@@ -62,17 +63,7 @@ public record StartRate(long count, TimeUnit unit) {
 
 	@Override
 	public String toString() {
-		return this.count + "/" + symbol(this.unit);
-	}
-
-	private static char symbol(TimeUnit unit) {
-		return switch (unit) {
-			case SECONDS -> 's';
-			case MINUTES -> 'm';
-			case HOURS -> 'h';
-			case DAYS -> 'd';
-			default -> throw new IllegalArgumentException("A rate cannot count starts per " + unit);
-		};
+		return this.count + "/" + this.unit.name().substring(0, 1).toLowerCase(Locale.ROOT);
 	}
 
 }

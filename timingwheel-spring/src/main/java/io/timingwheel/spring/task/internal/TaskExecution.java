@@ -11,26 +11,17 @@ import org.jspecify.annotations.Nullable;
  */
 public interface TaskExecution extends DelayedTaskContext {
 
-	/**
-	 * The annotated method whose body runs.
-	 * @return the method, {@code null} for a task of the template
-	 */
+	/** The annotated method, {@code null} for a task of the template. */
 	@Nullable Method method();
 
-	/**
-	 * The trace in which a durable task was stored, as the W3C header
-	 * {@code traceparent}.
-	 * @return the text; {@code null} if there was no trace, and for a task in memory
-	 */
+	/** The trace in which a durable task was stored, as a W3C {@code traceparent}. */
 	default @Nullable String traceparent() {
 		return null;
 	}
 
 	/**
-	 * Runs the body of an execution on the current thread, within the interceptor. While
-	 * it runs, the execution is the thread's {@link DelayedTaskContext}.
-	 * @param interceptor is called around the body, {@code null} for none
-	 * @throws Throwable what the body threw
+	 * Runs a body within the interceptor, with the execution as the thread's
+	 * {@link DelayedTaskContext}.
 	 */
 	static @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
 			@Nullable Object captured) throws Throwable {

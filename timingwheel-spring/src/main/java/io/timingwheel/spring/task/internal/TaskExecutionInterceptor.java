@@ -6,46 +6,30 @@ import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is called around every run of a delayed task, for instrumentation. Implementations are
- * thread-safe.
+ * Is called around every run of a delayed task. Implementations are thread-safe.
  */
 public interface TaskExecutionInterceptor {
 
-	/**
-	 * Captures context on the thread that submits a task, before the task is scheduled.
-	 * The task keeps the context in memory while it is pending; durable tasks capture
-	 * none.
-	 * @return the context for {@link #intercept}; {@code null} for none, which costs no
-	 * memory
-	 */
+	/** Captures context on the thread that submits a task in memory, which keeps it. */
 	default @Nullable Object capture(String name) {
 		return null;
 	}
 
 	/**
-	 * The trace of the calling thread, which is stored with a durable task.
-	 * @return the trace as the W3C header {@code traceparent}, of at most 55 characters;
-	 * {@code null} for none
-	 * @see TaskExecution#traceparent()
+	 * The trace of the calling thread, stored with a durable task: a W3C {@code
+	 * traceparent} of at most 55 characters.
 	 */
 	default @Nullable String traceparent() {
 		return null;
 	}
 
 	/**
-	 * Runs a task on the executor's thread. Any
-	 * {@link org.springframework.core.task.TaskDecorator TaskDecorator} is outside this
-	 * call.
-	 * @param captured what {@link #capture} returned, {@code null} for nothing
-	 * @throws Throwable what the body threw
+	 * Runs a body on the executor's thread, within any {@code TaskDecorator}.
+	 * @param captured what {@link #capture} returned
 	 */
 	@Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable;
 
-	/**
-	 * Composes interceptors.
-	 * @param interceptors the interceptors, the outermost first
-	 * @return an interceptor that calls all of them, {@code null} for none
-	 */
+	/** Composes interceptors, the outermost first; {@code null} for none. */
 	static @Nullable TaskExecutionInterceptor compose(List<TaskExecutionInterceptor> interceptors) {
 		return interceptors.stream().reduce(Both::new).orElse(null);
 	}

@@ -19,12 +19,10 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The executors that run the bodies of tasks. The default is the bean
- * {@code applicationTaskExecutor}, else the only {@link TaskExecutor} bean, else the bean
- * {@code taskExecutor}, else a pool of its own. This pool is not a bean, since
- * auto-configured executors would back off from one. A {@link TaskScheduler} is never the
- * default: its few threads are for tasks that have to start on time. Executors are looked
- * up at their first use, since they may be lazy beans. Thread-safe.
+ * The executors that run bodies. The default is the bean {@code applicationTaskExecutor},
+ * else the only {@link TaskExecutor} bean, else the bean {@code taskExecutor}, else a
+ * pool of its own, which is no bean since auto-configured executors would back off. A
+ * {@link TaskScheduler} is never the default. Looked up at the first use. Thread-safe.
  */
 public final class TaskExecutors implements DisposableBean {
 
@@ -90,10 +88,7 @@ public final class TaskExecutors implements DisposableBean {
 		return null;
 	}
 
-	/**
-	 * Finds the only executor that is no scheduler. The declared type of a bean may hide
-	 * that the bean is one.
-	 */
+	/** Finds the only executor that is no scheduler, also behind its declared type. */
 	private @Nullable Executor findOnly() {
 		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);
 		TaskExecutor only = candidates.getIfUnique();

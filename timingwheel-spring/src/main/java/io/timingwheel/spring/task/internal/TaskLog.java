@@ -3,14 +3,13 @@ package io.timingwheel.spring.task.internal;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 
 /**
- * Logs events of one kind that happen to single tasks. In an outage they happen to many
- * tasks. Only the first event in a minute is therefore logged at its level. All others
- * are logged at DEBUG, and the next line at the level says how many they were.
- * Thread-safe.
+ * Logs one event of a kind in a minute at its level, with the number of those that came
+ * since the last, and all others at DEBUG. Thread-safe.
  */
 public final class TaskLog {
 
@@ -27,37 +26,25 @@ public final class TaskLog {
 	}
 
 	public void error(String message) {
-		if (isFirst()) {
-			this.logger.error(message + others());
-		}
-		else {
-			silence(message);
-		}
+		log(this.logger::error, message);
 	}
 
 	public void warn(String message) {
-		if (isFirst()) {
-			this.logger.warn(message + others());
-		}
-		else {
-			silence(message);
-		}
+		log(this.logger::warn, message);
 	}
 
-	private boolean isFirst() {
+	private void log(Consumer<Object> level, String message) {
 		long now = System.nanoTime();
 		long until = this.silentUntil.get();
-		return now - until >= 0 && this.silentUntil.compareAndSet(until, now + SILENCE_NANOS);
-	}
-
-	private String others() {
-		long count = this.silenced.sumThenReset();
-		return (count > 0) ? " (and %d more since the last such line, at DEBUG)".formatted(count) : "";
-	}
-
-	private void silence(String message) {
-		this.silenced.increment();
-		this.logger.debug(message);
+		if (now - until >= 0 && this.silentUntil.compareAndSet(until, now + SILENCE_NANOS)) {
+			long others = this.silenced.sumThenReset();
+			level.accept((others > 0) ? "%s (and %d more since the last such line, at DEBUG)".formatted(message, others)
+					: message);
+		}
+		else {
+			this.silenced.increment();
+			this.logger.debug(message);
+		}
 	}
 
 }

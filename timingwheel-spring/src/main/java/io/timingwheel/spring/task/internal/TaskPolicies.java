@@ -40,8 +40,7 @@ public final class TaskPolicies {
 	}
 
 	/**
-	 * Records that a method is switched off. The configuration may set the policy of its
-	 * tasks nevertheless.
+	 * Records that a method is switched off, which the configuration may know.
 	 */
 	public void addSwitchedOff(String name) {
 		this.switchedOff.add(name);
@@ -61,8 +60,7 @@ public final class TaskPolicies {
 	}
 
 	/**
-	 * Warns of names in the configuration that no method has. Called once all methods
-	 * have declared theirs.
+	 * Warns of names in the configuration that no method has.
 	 */
 	public void checkNames() {
 		Set<String> names = new TreeSet<>(this.declared.keySet());
@@ -71,8 +69,7 @@ public final class TaskPolicies {
 	}
 
 	/**
-	 * The policies that the configuration of an application sets by name, in place of
-	 * those of the annotations. Implementations are thread-safe.
+	 * What the configuration sets by name, in place of the annotations. Thread-safe.
 	 */
 	public interface Overrides {
 

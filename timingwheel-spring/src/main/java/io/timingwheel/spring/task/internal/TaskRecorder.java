@@ -12,8 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the tasks of one name: those in memory and those that are kept in a store.
- * Thread-safe.
+ * Counts the tasks of one name, in memory and in a store. Thread-safe.
  */
 public final class TaskRecorder {
 
@@ -49,8 +48,7 @@ public final class TaskRecorder {
 	}
 
 	/**
-	 * Tells the listeners the times of an execution that has ended. The exception of a
-	 * listener is logged only, since the task has to be settled.
+	 * Tells the listeners the times of an execution. Their exceptions are only logged.
 	 */
 	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
 		ExecutionTimes times = this.times;
@@ -122,10 +120,7 @@ public final class TaskRecorder {
 				adder(TaskOutcome.SUPERSEDED).sum());
 	}
 
-	/**
-	 * Takes the times of the executions of a name. Called on the thread of each
-	 * execution, before its outcome is counted. Must be fast and must not throw.
-	 */
+	/** Takes the times of executions, before their outcome is counted. Must be fast. */
 	@FunctionalInterface
 	public interface ExecutionTimes {
 

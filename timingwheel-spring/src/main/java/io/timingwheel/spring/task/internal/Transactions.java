@@ -76,7 +76,19 @@ public final class Transactions {
 	 * Registers what to do at the end of the thread's transaction.
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
-		defer(new Action(afterCommit, otherwise));
+		defer(new DeferredCall(null, Effect.NONE) {
+
+			@Override
+			protected void commit() {
+				afterCommit.run();
+			}
+
+			@Override
+			protected void rollback() {
+				otherwise.run();
+			}
+
+		});
 	}
 
 	public static boolean hasDeferred() {
@@ -85,7 +97,6 @@ public final class Transactions {
 
 	/**
 	 * The latest call with a key that waits for the commit of the thread's transaction.
-	 * @return the call, {@code null} if there is none
 	 */
 	public static @Nullable DeferredCall latest(Object key) {
 		Calls calls = PRESENT ? Calls.find() : null;
@@ -97,7 +108,7 @@ public final class Transactions {
 	 */
 	public static boolean override(Object key, Effect later) {
 		DeferredCall latest = latest(key);
-		for (DeferredCall call = latest; call != null; call = call.previous()) {
+		for (DeferredCall call = latest; call != null; call = call.previous) {
 			call.overrideBy(later);
 		}
 		return latest != null && latest.effect().leavesPending();
@@ -162,14 +173,14 @@ public final class Transactions {
 			this.calls.add(call);
 			Object key = call.keyInTransaction();
 			if (key != null) {
-				call.setPrevious(this.latest.put(key, call));
+				call.previous = this.latest.put(key, call);
 			}
 		}
 
 		@Nullable DeferredCall latest(Object key) {
 			DeferredCall call = this.latest.get(key);
-			while (call != null && call.isOverridden()) {
-				call = call.previous();
+			while (call != null && call.overridden) {
+				call = call.previous;
 			}
 			return call;
 		}
@@ -201,7 +212,7 @@ public final class Transactions {
 			for (int i = this.calls.size() - 1; i >= 0; i--) {
 				DeferredCall call = this.calls.get(i);
 				Object key = call.keyInTransaction();
-				if (key != null && !call.isOverridden()) {
+				if (key != null && !call.overridden) {
 					DeferredCall overriding = call.effect().overrides() ? later.put(key, call) : later.get(key);
 					if (overriding != null) {
 						run(() -> call.overrideBy(overriding.effect()));
@@ -209,7 +220,7 @@ public final class Transactions {
 				}
 			}
 			for (DeferredCall call : this.calls) {
-				if (!call.isOverridden()) {
+				if (!call.overridden) {
 					run(call::commit);
 				}
 			}
@@ -221,9 +232,9 @@ public final class Transactions {
 				DeferredCall call = this.calls.remove(i);
 				Object key = call.keyInTransaction();
 				if (key != null) {
-					this.latest.compute(key, (same, current) -> call.previous());
+					this.latest.compute(key, (same, current) -> call.previous);
 				}
-				if (!call.isOverridden()) {
+				if (!call.overridden) {
 					run(call::rollback);
 				}
 			}
@@ -236,30 +247,6 @@ public final class Transactions {
 			catch (RuntimeException | Error ex) {
 				logger.error("A call that has waited for the end of a transaction failed", ex);
 			}
-		}
-
-	}
-
-	private static final class Action extends DeferredCall {
-
-		private final Runnable afterCommit;
-
-		private final Runnable otherwise;
-
-		Action(Runnable afterCommit, Runnable otherwise) {
-			super(null, Effect.NONE);
-			this.afterCommit = afterCommit;
-			this.otherwise = otherwise;
-		}
-
-		@Override
-		protected void commit() {
-			this.afterCommit.run();
-		}
-
-		@Override
-		protected void rollback() {
-			this.otherwise.run();
 		}
 
 	}

@@ -52,8 +52,8 @@ public final class UserErrors {
 	}
 
 	/**
-	 * Logs an exception of a hook that is called again and again: the first one at WARN,
-	 * all others at DEBUG. Never throws.
+	 * Logs an exception of a hook: the first at WARN, further ones at DEBUG. Never
+	 * throws.
 	 */
 	public static void warnOnce(Log logger, AtomicBoolean warned, String message, Throwable error) {
 		if (warned.compareAndSet(false, true)) {
@@ -65,8 +65,7 @@ public final class UserErrors {
 	}
 
 	/**
-	 * Logs an exception. The logging framework calls the methods of the exception. If one
-	 * of them throws, the log gets the text alone. Never throws.
+	 * Logs an exception, or its text alone if one of its methods throws. Never throws.
 	 */
 	public static void log(BiConsumer<Object, Throwable> logMethod, String message, Throwable error) {
 		try {

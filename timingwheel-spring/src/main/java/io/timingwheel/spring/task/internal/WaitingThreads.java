@@ -53,10 +53,7 @@ final class WaitingThreads {
 		this.max = max;
 	}
 
-	/**
-	 * Adds a task.
-	 * @return {@code false} after {@link #close}
-	 */
+	/** Adds a task; {@code false} after {@link #close}. */
 	boolean add(Runnable task) {
 		this.lock.lock();
 		try {
@@ -108,19 +105,8 @@ final class WaitingThreads {
 		catch (OutOfMemoryError ex) {
 			// The machine has no more threads at the moment.
 			CompletableFuture.delayedExecutor(RESTART_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
-				.execute(this::startAgain);
-		}
-	}
-
-	private void startAgain() {
-		this.lock.lock();
-		try {
-			if (this.idle == 0 && !this.queue.isEmpty()) {
-				start();
-			}
-		}
-		finally {
-			this.lock.unlock();
+				.execute(() -> add(() -> {
+				}));
 		}
 	}
 
@@ -139,10 +125,7 @@ final class WaitingThreads {
 		}
 	}
 
-	/**
-	 * Waits for a task.
-	 * @return the task, {@code null} if the thread is to end
-	 */
+	/** Waits for a task, {@code null} if the thread is to end. */
 	private @Nullable Runnable next(int ended) {
 		this.lock.lock();
 		this.idle += ended;

@@ -127,10 +127,7 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 		return this.tasks.find(id).or(() -> mayBeStored(id) ? store().find(id) : Optional.empty());
 	}
 
-	/**
-	 * Whether the store may have the task. The store gets no requests for names that only
-	 * tasks in memory have.
-	 */
+	/** The store gets no requests for names that only tasks in memory have. */
 	private boolean mayBeStored(TaskId id) {
 		DurableTaskOperations stored = this.stored;
 		return stored != null && (stored.owns(id.name()) || !this.tasks.isKnown(id.name()));

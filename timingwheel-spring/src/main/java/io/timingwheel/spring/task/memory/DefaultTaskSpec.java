@@ -155,8 +155,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	/**
-	 * Runs the code of a task of the template. An object may be both a {@link Callable}
-	 * and a {@link Runnable}, so its type alone does not say which method to call.
+	 * Runs the code of the template. Its type does not tell, since it may be both a
+	 * {@link Callable} and a {@link Runnable}.
 	 */
 	private static final class Code extends TaskDefinition<Object> {
 
@@ -185,10 +185,6 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 			this.exceptionHandler.handleUncaughtException(error, method(task));
 		}
 
-		/**
-		 * The method of the code. The class of a lambda expression names the class that
-		 * contains the expression.
-		 */
 		private Method method(Object task) {
 			String name = this.callable ? "call" : "run";
 			Method method = ClassUtils.getMethodIfAvailable(task.getClass(), name);

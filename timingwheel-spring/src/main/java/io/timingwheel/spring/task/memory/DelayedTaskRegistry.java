@@ -13,6 +13,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
@@ -37,9 +38,7 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Finds and counts the delayed tasks of one wheel, by their names. The template and the
- * advice use this registry; applications use {@link DelayedTaskOperations}.
- * {@link #memoryTasks()} reads single tasks for operators. Thread-safe.
+ * Finds and counts the tasks in memory, by their names. Thread-safe.
  */
 public final class DelayedTaskRegistry {
 
@@ -66,12 +65,6 @@ public final class DelayedTaskRegistry {
 	/** Stands for each name that is not known, and never has a task. */
 	private final NamedTasks unknown;
 
-	/**
-	 * Creates a registry.
-	 * @param decorator carries context from the thread that submits a task to its body;
-	 * {@code null} for none
-	 * @param interceptor is called around every body; {@code null} for none
-	 */
 	public DelayedTaskRegistry(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies);
@@ -85,6 +78,10 @@ public final class DelayedTaskRegistry {
 
 	Collection<NamedTasks> all() {
 		return this.byName.values();
+	}
+
+	private Stream<PendingTask> pending() {
+		return all().stream().flatMap((tasks) -> tasks.pending().values().stream());
 	}
 
 	/** The tasks of a name. This call declares the name. */
@@ -163,8 +160,8 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Cancels the pending task with a key, at once. In a transaction this includes the
-	 * task that an earlier call is going to schedule at the commit.
+	 * Cancels the pending task with a key at once, and the task that an earlier call of
+	 * the transaction is going to schedule.
 	 */
 	public boolean cancel(TaskId taskId) {
 		NamedTasks tasks = get(taskId.name());
@@ -175,8 +172,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Cancels the pending task with a key. In a transaction the task is cancelled after
-	 * the commit, and a task that is submitted after this call stays.
+	 * Cancels the pending task with a key after the commit, if there is a transaction.
 	 */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
@@ -188,8 +184,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * A cancellation for later. It takes the task with a key only if the task was
-	 * submitted before this call.
+	 * A cancellation for later, of a task that was submitted before this call.
 	 */
 	public Runnable cancellation(TaskId taskId) {
 		return cancelCall(taskId)::commit;
@@ -215,16 +210,16 @@ public final class DelayedTaskRegistry {
 	/**
 	 * Moves the pending task with a key.
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; the task then stays as it is
+	 * are pending
 	 */
 	public boolean reschedule(TaskId taskId, Duration delay) {
 		return get(taskId.name()).reschedule(TaskKeys.of(taskId.key()), clock().after(delay), ANY);
 	}
 
 	/**
-	 * Moves a pending task.
+	 * Moves the pending task with a key or id.
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; the task then stays as it is
+	 * are pending
 	 */
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
 		Deadline due = clock().after(delay);
@@ -239,34 +234,25 @@ public final class DelayedTaskRegistry {
 	 * Tells whether a task is pending that runs once and whose name is not paused.
 	 */
 	public boolean hasPendingOnce() {
-		return all().stream()
-			.filter((tasks) -> !tasks.isPaused())
-			.flatMap((tasks) -> tasks.pending().values().stream())
-			.anyMatch((task) -> task.repetition() == null);
+		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().isPaused());
 	}
 
 	/**
 	 * Finds the repeating tasks.
 	 */
 	public Set<String> repeating() {
-		return all().stream()
-			.flatMap((tasks) -> tasks.pending().values().stream())
-			.filter((task) -> task.repetition() != null)
+		return pending().filter((task) -> task.repetition() != null)
 			.map((task) -> TaskKeys.idOf(task.sequence()))
 			.collect(Collectors.toSet());
 	}
 
 	public void cancelAll(Set<String> except) {
-		for (NamedTasks tasks : all()) {
-			for (PendingTask task : tasks.pending().values()) {
-				tasks.cancel(task.slot(), (current) -> !except.contains(TaskKeys.idOf(current.sequence())));
-			}
-		}
+		pending().forEach((task) -> task.tasks()
+			.cancel(task.slot(), (current) -> !except.contains(TaskKeys.idOf(current.sequence()))));
 	}
 
 	/**
-	 * Forgets the starts that rates count, and ends the pauses that the policies do not
-	 * ask for.
+	 * Forgets the starts that rates count, and pauses that policies do not ask for.
 	 */
 	public void resetLimits() {
 		for (NamedTasks tasks : all()) {
@@ -278,16 +264,11 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Computes by the wall clock again when the pending tasks are due, since somebody has
-	 * set that clock.
+	 * Computes due times again, since somebody has set the wall clock.
 	 */
 	public void wallClockSet() {
 		clock().synchronize();
-		for (NamedTasks tasks : all()) {
-			for (PendingTask task : tasks.pending().values()) {
-				tasks.update(task, PendingTask::wallClockSet);
-			}
-		}
+		pending().forEach((task) -> task.tasks().update(task, PendingTask::wallClockSet));
 	}
 
 	/**
@@ -299,8 +280,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Calls a listener once for each name in {@link #names()}. The known names come at
-	 * once. A later name comes when it becomes known, on the first thread that uses it.
+	 * Calls a listener once for each name: at once, or on the first thread that uses it.
 	 */
 	public synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
@@ -316,8 +296,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Begins or ends a pause of a name: none of its tasks in memory starts during the
-	 * pause. Bodies that run go on.
+	 * Begins or ends a pause, during which no task of a name in memory starts.
 	 * @return {@code false} if the name is not known
 	 */
 	public boolean setPaused(String name, boolean paused) {
@@ -333,8 +312,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * How many tasks in memory of a name are due and held back by their policy. They
-	 * count as pending too.
+	 * How many pending tasks in memory are due and held back by their policy.
 	 */
 	public long waiting(String name) {
 		return get(name).waiting();

@@ -72,9 +72,7 @@ public final class MemoryTaskReader {
 	}
 
 	/**
-	 * Reads a page of the pending tasks of a name, in the order in which they are due.
-	 * Holds no lock. If the name has many tasks, a short page is chosen from a sample of
-	 * them, see {@link #isSampled}; the sample of the next page is the same.
+	 * Reads a page of pending tasks in the order in which they are due, without a lock.
 	 * @param after the last task of the page before, {@code null} for the first page
 	 */
 	public List<PendingTaskSnapshot> page(String name, PendingTaskSnapshot.@Nullable Position after, int limit) {
@@ -90,18 +88,16 @@ public final class MemoryTaskReader {
 	}
 
 	/**
-	 * Whether a short page of the pending tasks of a name has only tasks of a sample,
-	 * since the name has more than about 100,000 tasks.
+	 * Whether the name has so many tasks that a short page is chosen from a sample.
 	 */
 	public boolean isSampled(String name) {
 		return this.tasks.get(name).pending().mappingCount() > MAX_LOOKED_AT;
 	}
 
 	/**
-	 * Counts how many tasks in memory fall due in equal spans of the time ahead, by their
-	 * names. Looks at no more than about 50,000 tasks, and holds no lock. If there are
-	 * more, looks at all tasks of the names that have few, and estimates the counts of
-	 * the others from a part of their tasks.
+	 * Counts how many tasks in memory fall due in equal spans of the time ahead. Looks at
+	 * about 50,000 tasks at most, and estimates the counts of the names that have the
+	 * most.
 	 */
 	public List<PendingForecast> forecast(Instant from, Duration span, int spans) {
 		List<NamedTasks> names = this.tasks.all()

@@ -145,10 +145,7 @@ final class NamedTasks {
 				(slot, current) -> (current != task || stays.test(task)) ? current : null) == task;
 	}
 
-	/**
-	 * Reads a pending task under the lock of its key.
-	 * @return what the function returns, {@code null} if no task is pending
-	 */
+	/** Reads a pending task under the lock of its key; {@code null} if there is none. */
 	<T> @Nullable T read(Object slot, Function<PendingTask, @Nullable T> function) {
 		AtomicReference<@Nullable T> result = new AtomicReference<>();
 		this.pending.computeIfPresent(slot, (key, task) -> {
@@ -206,9 +203,8 @@ final class NamedTasks {
 	}
 
 	/**
-	 * Moves the deadline of a pending task.
-	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; the task then stays as it is
+	 * Moves a pending task.
+	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	boolean reschedule(Object slot, Deadline due, Predicate<PendingTask> condition) {
 		AtomicReference<@Nullable PendingTask> moved = new AtomicReference<>();

@@ -44,8 +44,7 @@ final class PendingTask implements RoutedTask {
 	private volatile TaskDefinition<?> definition;
 
 	/**
-	 * The timer or, if the gate has put the task back on the wheel, the permit with the
-	 * timer.
+	 * The timer, or the permit with which the gate has put the task back on the wheel.
 	 */
 	private @Nullable Object place;
 
@@ -125,8 +124,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Hands the expired timer over to the executor of the body, unless the policy of the
-	 * name lets the task wait.
+	 * Hands the expired timer over, unless the policy lets the task wait.
 	 */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
@@ -146,7 +144,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Ends the future when the task is too late to begin. A thread may wait for it that
+	 * Ends the future when the task is too late to begin: a thread may wait for it that
 	 * occupies the executor or the permit of this task.
 	 */
 	private boolean startExpiry() {
@@ -193,7 +191,6 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Puts the task on the wheel.
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	void start(Deadline due) {
@@ -211,10 +208,7 @@ final class PendingTask implements RoutedTask {
 		setDue(due);
 	}
 
-	/**
-	 * Puts a task that has waited back on the wheel, due now, with its permit.
-	 * @throws RejectedExecutionException if the wheel refuses
-	 */
+	/** Puts a task that has waited back on the wheel, due now, with its permit. */
 	boolean callUp(Permit permit) {
 		permit.setTimer(environment().wheel().schedule(permit, 0, TimeUnit.NANOSECONDS));
 		this.place = permit;
@@ -222,9 +216,8 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Moves the timer for a task of another definition, if the timer is on the wheel.
-	 * @return {@code false} if the task has another state, or a permit, which belongs to
-	 * its present due time
+	 * Moves the timer, if it is on the wheel without a permit, for a task of another
+	 * definition.
 	 */
 	boolean move(TaskDefinition<?> definition, Deadline due) {
 		TaskDefinition<?> former = this.definition;
@@ -242,7 +235,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Moves the task.
+	 * Moves the task, which another object may replace.
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {

@@ -7,9 +7,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Compares names in properties with names in the code. Only letters and digits count, and
- * not their case, because environment variables and other sources of properties cannot
- * write every name.
+ * Compares names in properties with names in the code by their letters and digits,
+ * whatever their case.
  */
 public final class RelaxedNames {
 

@@ -57,9 +57,7 @@ final class Repetition extends Envelope {
 	}
 
 	/**
-	 * The deadline of the first run.
-	 * @param initialDelay how long it is from now, {@code null} for the first time of the
-	 * schedule
+	 * The deadline of the first run: after a delay, or the first time of the schedule.
 	 */
 	Deadline first(@Nullable Duration initialDelay) {
 		Deadline first = (initialDelay != null) ? clock().after(initialDelay) : next(this.schedule.next(now()));
@@ -76,10 +74,7 @@ final class Repetition extends Envelope {
 		this.startedAt = now();
 	}
 
-	/**
-	 * Records whether a run is under way. During a run the task does not count as
-	 * pending, though it is in the map.
-	 */
+	/** During a run the task is in the map, and does not count as pending. */
 	void setRunning(boolean running) {
 		if (this.running != running) {
 			this.running = running;
@@ -93,7 +88,6 @@ final class Repetition extends Envelope {
 
 	/**
 	 * Puts the task on the wheel for another attempt, unless the next run comes first.
-	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	void tryAgain(PendingTask task, Duration delay) {
 		Instant next = this.moved ? Instant.MIN : nextTime(task);
@@ -108,7 +102,6 @@ final class Repetition extends Envelope {
 	/**
 	 * Puts the task on the wheel for its next run.
 	 * @return {@code false} if there is no further run
-	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	boolean scheduleNextRun(PendingTask task) {
 		Deadline next = this.moved ? task.deadline() : next(nextTime(task));
@@ -121,9 +114,7 @@ final class Repetition extends Envelope {
 	}
 
 	/**
-	 * Moves a task whose times are those of the wall clock, after somebody has set that
-	 * clock.
-	 * @return {@code false} if the task stays where it is
+	 * Moves a task with the times of the wall clock, after somebody has set that clock.
 	 */
 	boolean wallClockSet(PendingTask task) {
 		Deadline next = (!this.running && this.schedule.isCron()) ? next(this.schedule.next(now())) : null;
@@ -131,9 +122,8 @@ final class Repetition extends Envelope {
 	}
 
 	/**
-	 * When the next regular run is due, by the wall clock. For operators, who may read
-	 * this without the lock.
-	 * @return the time, {@code null} if it depends on the end of the run
+	 * When the next regular run is due, by the wall clock; {@code null} if it depends on
+	 * the end of the present run. Operators read this without the lock.
 	 */
 	@Nullable Instant regularTime(PendingTask task) {
 		Instant dueAt = dueAt(task);

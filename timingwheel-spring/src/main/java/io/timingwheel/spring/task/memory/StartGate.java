@@ -103,10 +103,7 @@ final class StartGate {
 		change(() -> this.paused = paused);
 	}
 
-	/**
-	 * Forgets the bodies that run, the starts that the rate counts, and a pause that the
-	 * policy does not ask for.
-	 */
+	/** Forgets bodies, starts, and a pause that the policy does not ask for. */
 	void reset() {
 		change(() -> {
 			this.generation++;
@@ -135,9 +132,8 @@ final class StartGate {
 	}
 
 	/**
-	 * Hands over a task that is due, or lets it wait. The wheel's thread calls this.
-	 * @return {@code false} if the task waits, or is on the wheel again since its
-	 * executor has refused it
+	 * Hands over a task that is due; {@code false} if the task waits, or is back on the
+	 * wheel.
 	 */
 	boolean handOver(PendingTask task, Executor executor) {
 		Permit permit = (!this.locked && tryTake()) ? new Permit(task) : locked(() -> take(task));
@@ -245,8 +241,7 @@ final class StartGate {
 	}
 
 	/**
-	 * Changes the state, and then puts the first waiting tasks back on the wheel, as far
-	 * as there are permits. The caller holds no lock.
+	 * Changes the state, and then puts waiting tasks back on the wheel. Without a lock.
 	 */
 	private void startWaiting(Runnable change) {
 		Permit next = locked(() -> {
@@ -259,8 +254,8 @@ final class StartGate {
 	}
 
 	/**
-	 * Puts a task back on the wheel. If the wheel has no room, hands the task over; if
-	 * the executor refuses it too, the task waits.
+	 * Puts a task back on the wheel or, if the wheel is full, hands it over or lets it
+	 * wait.
 	 */
 	private boolean start(Permit permit) {
 		PendingTask task = permit.task;
@@ -283,10 +278,7 @@ final class StartGate {
 		}
 	}
 
-	/**
-	 * Takes the first waiting task out.
-	 * @return its permit, {@code null} if none may start now
-	 */
+	/** Takes the first waiting task out, if one may start now. */
 	private @Nullable Permit takeNext() {
 		while (!this.paused && !this.waiting.isEmpty()) {
 			if (!isKeyFree(this.waiting.first().slot())) {
@@ -452,8 +444,7 @@ final class StartGate {
 		}
 
 		/**
-		 * Whether this call begins the run. An executor that has refused the task may run
-		 * it nevertheless.
+		 * Whether this call begins the run: an executor that has refused may run it too.
 		 */
 		boolean begin() {
 			return compareAndSet(TAKEN, BEGUN);
@@ -470,10 +461,7 @@ final class StartGate {
 			StartGate.this.giveBack(this);
 		}
 
-		/**
-		 * Ends the use of this permit.
-		 * @return {@code false} if it no longer counts
-		 */
+		/** Whether the permit still counted. */
 		private boolean end() {
 			return getAndSet(RETURNED) != RETURNED && this.generation == StartGate.this.generation;
 		}

@@ -70,16 +70,14 @@ public final class TaskClock {
 	}
 
 	/**
-	 * The deadline at a delay from a time of the wheel's clock, which may be over
-	 * already.
+	 * The deadline at a delay, which may be negative, from a time of the wheel's clock.
 	 */
 	Deadline within(long nowNanos, long delayNanos) {
 		return new Deadline(delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos), false);
 	}
 
 	/**
-	 * The deadline at a time of the wall clock. The delay is the time from now, by the
-	 * wall clock.
+	 * The deadline at a time of the wall clock, which may be in the past.
 	 */
 	public Deadline at(Instant instant) {
 		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
@@ -87,8 +85,7 @@ public final class TaskClock {
 	}
 
 	/**
-	 * Computes the deadline again for a task that is scheduled later than it was
-	 * submitted.
+	 * The deadline from now on: a delay starts again, a time of the wall clock stays.
 	 */
 	public Deadline restart(Deadline due) {
 		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
@@ -120,8 +117,7 @@ public final class TaskClock {
 	}
 
 	/**
-	 * Reads both clocks. A thread that stalls in between would shift all due times, so it
-	 * reads them again.
+	 * Reads both clocks, again after a stall in between, which would shift due times.
 	 */
 	private Reading read() {
 		Reading reading;

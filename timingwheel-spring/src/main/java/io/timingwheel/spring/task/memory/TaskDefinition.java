@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all tasks of one annotated method, or of one call of the template, have in common:
- * their name, their executor and their body. Implementations are thread-safe.
+ * What all tasks of a method, or of one call of the template, have in common.
+ * Implementations are thread-safe.
  */
 public abstract class TaskDefinition<P> {
 
@@ -22,7 +22,6 @@ public abstract class TaskDefinition<P> {
 	private final long expireAfterNanos;
 
 	/**
-	 * Creates a definition.
 	 * @param expireAfter how late a task may start, {@code null} for no limit
 	 */
 	protected TaskDefinition(DelayedTaskRegistry registry, String name, Supplier<? extends Executor> executor,
@@ -32,29 +31,22 @@ public abstract class TaskDefinition<P> {
 		this.expireAfterNanos = (expireAfter != null) ? TaskClock.nanos(expireAfter) : NEVER;
 	}
 
-	/**
-	 * Runs the body of a task.
-	 * @throws Throwable if the task fails
-	 */
 	protected abstract @Nullable Object run(P payload) throws Throwable;
 
 	/**
-	 * Handles the exception of a task, on the thread that ran the task. Afterwards the
-	 * exception completes the future of the task, if there is a future.
+	 * Handles the exception of a task, on its thread, before its future has it.
 	 */
 	protected void handleError(Throwable error, P payload) {
 	}
 
 	/**
-	 * Handles the exception of a task that its future cannot show anybody: nobody waits
-	 * for the future, and nothing depends on it.
+	 * Handles the exception of a task that no future shows anybody.
 	 */
 	protected void handleUnseenError(Throwable error, P payload) {
 	}
 
 	/**
-	 * Whether the task waits for a future that {@link #run} returns, and takes over its
-	 * result.
+	 * Whether the task takes over the result of a future that {@link #run} returns.
 	 */
 	protected boolean flattens() {
 		return false;

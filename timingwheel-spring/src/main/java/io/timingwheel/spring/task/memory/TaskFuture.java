@@ -38,8 +38,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	private volatile boolean replaced;
 
 	/**
-	 * The thread that runs the body, or the future that the body returned; guarded by
-	 * this.
+	 * The thread that runs the body, or the future that it returned; guarded by this.
 	 */
 	private @Nullable Object executing;
 
@@ -104,8 +103,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * With virtual time the timeout is over at once on a thread that alone moves the
-	 * time.
+	 * With virtual time, the timeout is over at once on the thread that moves the time.
 	 */
 	@Override
 	public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
@@ -219,8 +217,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * Records that the body is about to run on this thread.
-	 * @return {@code false} if the future is complete, so that the body must not run
+	 * Records that the body begins on this thread; {@code false} if the future is done.
 	 */
 	synchronized boolean begin() {
 		if (isDone()) {
@@ -231,11 +228,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		return true;
 	}
 
-	/**
-	 * Records that the body has returned.
-	 * @param inner the future that gives the result of the task, if the body returned
-	 * one; otherwise {@code null}
-	 */
+	/** Records that the body has returned, perhaps a future that gives the result. */
 	void bodyReturned(@Nullable Future<?> inner) {
 		boolean cancelInner;
 		synchronized (this) {

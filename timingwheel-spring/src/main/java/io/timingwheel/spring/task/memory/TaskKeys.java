@@ -54,10 +54,7 @@ final class TaskKeys {
 		return isCanonicalNumber(number) ? Long.parseLong(number) : 0;
 	}
 
-	/**
-	 * Whether the text is what {@link Long#toString} gives for a number of at most 18
-	 * digits.
-	 */
+	/** Whether the text is that of a {@code long} of at most 18 digits. */
 	private static boolean isCanonicalNumber(String text) {
 		int length = text.length();
 		int start = (length > 0 && text.charAt(0) == '-') ? 1 : 0;

@@ -88,10 +88,7 @@ final class TaskRun implements TaskExecution {
 		this.permit = permit;
 	}
 
-	/**
-	 * Runs the task, or ends it in place of its body.
-	 * @param failure the exception that came before the body, {@code null} for none
-	 */
+	/** Runs the task or, after a failure that came before the body, ends it. */
 	void run(@Nullable Throwable failure) {
 		tasks().update(this.task, this::begin);
 		if (this.envelope == null) {
@@ -198,9 +195,8 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Records that the body has returned. If the task takes over the result of a future
-	 * that the body returned, the run ends when this future is done.
-	 * @return {@code false} if there is no such future
+	 * Records that the body has returned; {@code true} if the run ends with a future that
+	 * it returned.
 	 */
 	private boolean followsResult() {
 		Object result = (this.error == null && this.definition.flattens()) ? this.result : null;
@@ -229,10 +225,7 @@ final class TaskRun implements TaskExecution {
 		ended(value, cause);
 	}
 
-	/**
-	 * Ends the run: its body has ended, and so has the future whose result the task takes
-	 * over.
-	 */
+	/** Ends the run: its body has ended, and so has the future that it returned. */
 	private void ended(@Nullable Object value, @Nullable Throwable error) {
 		boolean cancelled = error instanceof CancellationException
 				|| (this.repetition == null && this.future != null && this.future.isDone());
@@ -266,10 +259,7 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/**
-	 * Schedules another attempt after a failure.
-	 * @return {@code false} if the failure is final
-	 */
+	/** Schedules another attempt; {@code false} if the failure is final. */
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
 		if (this.future != null) {
@@ -315,10 +305,7 @@ final class TaskRun implements TaskExecution {
 		return true;
 	}
 
-	/**
-	 * Schedules another attempt at a run of a repeating task, unless the next run comes
-	 * first.
-	 */
+	/** Schedules another attempt at a repeating run, unless the next run comes first. */
 	private boolean triesRunAgain(Repetition repetition, Duration delay) {
 		boolean pending = tasks().update(this.task, (current) -> {
 			repetition.tryAgain(current, delay);
@@ -333,9 +320,7 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Schedules the next run of a repeating task, unless the task was cancelled or
-	 * replaced during this one.
-	 * @return {@code false} if the task has ended with this run
+	 * Schedules the next run of a repeating task; {@code false} if the task has ended.
 	 */
 	private boolean goesOn(Repetition repetition, @Nullable Throwable error) {
 		if (error == null || !repetition.endsWithFailure()) {
@@ -390,10 +375,7 @@ final class TaskRun implements TaskExecution {
 		});
 	}
 
-	/**
-	 * Cancels the task if it must not run any more: the shutdown may have looked before
-	 * the task was pending again.
-	 */
+	/** Cancels the task if the shutdown has looked before the task was pending again. */
 	private void heedShutdown(long dueNanos) {
 		if (!tasks().shutdown().mayRun(dueNanos)) {
 			cancel();

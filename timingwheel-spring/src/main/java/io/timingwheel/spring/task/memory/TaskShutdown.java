@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down. Tasks
- * ask here whether they may still run, and report that they have ended. Thread-safe.
+ * Ends the tasks in memory at the shutdown, which they ask whether they may run.
+ * Thread-safe.
  */
 public final class TaskShutdown {
 
@@ -61,10 +61,9 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Whether a pending task that is due at a time of the wheel's clock may still run.
-	 * The shutdown changes this answer before it looks for the tasks that must not run. A
-	 * thread that makes a task pending asks afterwards. So one of the two cancels the
-	 * task.
+	 * Whether a pending task may still run. The shutdown changes this answer before it
+	 * looks for tasks to cancel, and a thread that makes a task pending asks afterwards,
+	 * so one of the two cancels the task.
 	 */
 	boolean mayRun(long dueNanos) {
 		if (this.accepting) {
@@ -97,10 +96,9 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Refuses new tasks, runs the tasks that are due within a period, cancels the others
-	 * and those of paused names, and waits for the bodies that run.
-	 * @throws InterruptedException if the thread was interrupted; the tasks that have not
-	 * begun are cancelled then too
+	 * Refuses new tasks, runs those that are due within a period, cancels the others and
+	 * those of paused names, and waits for the bodies.
+	 * @return whether all tasks that had begun have ended
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
@@ -123,9 +121,8 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Waits until no body runs. With virtual time bodies run on the thread that moves the
-	 * time, so that there is nothing to wait for.
-	 * @throws InterruptedException if the thread was interrupted
+	 * Waits for the bodies, but with virtual time, where they run on the current thread.
+	 * @return whether none runs
 	 */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
 		if (this.tasks.clock().manualTime() == null) {
@@ -156,9 +153,8 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Waits until a condition holds. Checks the condition after each change, and from
-	 * time to time, since a body that begins to wait for the end of the application is
-	 * not a change.
+	 * Waits until a condition holds; checks it from time to time, since a body that waits
+	 * for the end of the application is no change.
 	 */
 	private void await(BooleanSupplier condition, Duration period) throws InterruptedException {
 		long deadline = TaskClock.deadline(System.nanoTime(), period);

@@ -21,9 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A task that is to be scheduled once, now or at the commit: its payload with the context
- * of the thread that submits it, its key, and its result. Not thread-safe, but one thread
- * may submit the task and another thread may schedule it.
+ * A task that is to be scheduled, now or at the commit, with the context of the thread
+ * that submits it. One thread may submit it and another one schedule it.
  */
 public final class TaskSubmission extends DeferredCall {
 
@@ -51,8 +50,7 @@ public final class TaskSubmission extends DeferredCall {
 	};
 
 	/**
-	 * Submits a task, and captures the context of the current thread for it.
-	 * @param key the key, compared by its text; {@code null} for a task without one
+	 * Submits a task.
 	 * @param maxWait the task is due at most this long after the first call since it last
 	 * began; {@code null} for no limit
 	 */
@@ -68,10 +66,8 @@ public final class TaskSubmission extends DeferredCall {
 	}
 
 	/**
-	 * Starts a recurring task, which no exception of a run ends. The task takes the place
-	 * of the pending task with its key.
-	 * @param initialDelay how long the first run is from now, {@code null} for the first
-	 * time of the schedule
+	 * Starts a recurring task, which no exception of a run ends, in place of the pending
+	 * task with its key.
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
@@ -88,13 +84,10 @@ public final class TaskSubmission extends DeferredCall {
 	}
 
 	/**
-	 * Schedules the task.
-	 * @return the task, or the pending task that it did not replace; {@code null} if the
-	 * submission gives no result
-	 * @throws DuplicateTaskException if another task is pending and the submission asks
-	 * for rejection
+	 * Schedules the task, or leaves the pending one, whose handle it then returns.
+	 * @throws DuplicateTaskException if a task is pending with {@link IfPending#REJECT}
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; an
-	 * earlier task with the key then stays pending
+	 * earlier task then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
 		return place(due);
@@ -134,8 +127,6 @@ public final class TaskSubmission extends DeferredCall {
 
 	/**
 	 * Schedules the task once the transaction of the current thread has committed.
-	 * @return the task, which can be cancelled until then; {@code null} if the submission
-	 * gives no result
 	 */
 	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
 		this.future = this.givesResult ? newFuture(due) : null;
@@ -156,8 +147,7 @@ public final class TaskSubmission extends DeferredCall {
 	}
 
 	/**
-	 * Schedules the task. The caller's transaction has committed, so the caller must not
-	 * get an exception.
+	 * The caller's transaction has committed, so the caller must not get an exception.
 	 */
 	@Override
 	protected void commit() {
@@ -229,10 +219,7 @@ public final class TaskSubmission extends DeferredCall {
 		return tasks().environment().clock();
 	}
 
-	/**
-	 * The result of this task that waits for the commit, for a later call that leaves
-	 * this task as it is.
-	 */
+	/** The result, for a later call that leaves this task as it is. */
 	private TaskFuture<?> futureOrNew() {
 		if (this.future == null) {
 			this.future = newFuture(Objects.requireNonNull(this.deferredDue));
@@ -295,10 +282,7 @@ public final class TaskSubmission extends DeferredCall {
 			return replace(current, absent ? null : current);
 		}
 
-		/**
-		 * Replaces a task.
-		 * @param followed the task whose times this one follows, {@code null} for none
-		 */
+		/** Replaces a task, and follows the times of another. */
 		private PendingTask replace(PendingTask current, @Nullable PendingTask followed) {
 			TaskFuture<?> earlier = current.future();
 			Deadline due = deadline(followed);

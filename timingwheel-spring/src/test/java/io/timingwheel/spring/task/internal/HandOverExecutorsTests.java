@@ -1,6 +1,5 @@
 package io.timingwheel.spring.task.internal;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -76,14 +75,6 @@ class HandOverExecutorsTests {
 		assertThat(others).noneMatch(HandOverExecutors::isPrompt);
 		callerRuns.shutdown();
 		subclass.shutdown();
-	}
-
-	@Test
-	void aLimitThatIsSetLaterIsNoticed() {
-		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
-		assertThat(HandOverExecutors.isPrompt(executor)).isTrue();
-		executor.setConcurrencyLimit(2);
-		assertThat(HandOverExecutors.isPrompt(executor)).isFalse();
 	}
 
 	@Test
@@ -202,19 +193,6 @@ class HandOverExecutorsTests {
 		safe.execute(() -> interrupted.add(Thread.currentThread().isInterrupted()));
 		permits.release();
 		await().untilAsserted(() -> assertThat(interrupted).containsExactly(false));
-	}
-
-	@Test
-	void anInterruptDoesNotEndTheThread() {
-		List<Thread> threads = new CopyOnWriteArrayList<>();
-		Executor safe = safe(Runnable::run);
-		safe.execute(() -> threads.add(Thread.currentThread()));
-		await().until(() -> threads.size() == 1 && threads.get(0).getState() == Thread.State.TIMED_WAITING);
-		threads.get(0).interrupt();
-		await().until(() -> !threads.get(0).isInterrupted());
-		safe.execute(() -> threads.add(Thread.currentThread()));
-		await().until(() -> threads.size() == 2);
-		assertThat(threads.get(0).isAlive()).isTrue();
 	}
 
 	@Test

@@ -26,6 +26,8 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 
@@ -75,12 +77,17 @@ class StartGateTests {
 		return IntStream.range(0, end).mapToObj(Integer::toString).toList();
 	}
 
-	@Test
-	void anExecutorThatRefusesIsTriedRarelyHoweverManyTasksAreDueAndTheyKeepTheirOrder() {
-		VirtualTasks tasks = new VirtualTasks();
+	static List<PolicySettings> policies() {
+		return List.of(PolicySettings.NONE, FIVE_AT_ONCE, paused(FIVE_AT_ONCE));
+	}
+
+	@ParameterizedTest
+	@MethodSource("policies")
+	void anExecutorThatRefusesIsTriedRarelyHoweverManyTasksAreDueAndTheyKeepTheirOrder(PolicySettings policy) {
+		VirtualTasks tasks = tasks(policy);
 		tasks.refuse = true;
 		for (int i = 0; i < 5000; i++) {
-			schedule(tasks, "any", "" + i, 1 + i / 5);
+			schedule(tasks, (i % 2 == 0) ? "limited" : "any", "" + i, 1 + i / 5);
 		}
 		tasks.advanceSeconds(2);
 		// Three refusals for each of the retries after 5, 10, 20 ms and so on.
@@ -90,36 +97,13 @@ class StartGateTests {
 		assertThat(tasks.refusals).isBetween(60, 130);
 		tasks.refuse = false;
 		tasks.advanceSeconds(1);
-		assertThat(this.ran).containsExactlyInAnyOrderElementsOf(numbers(5000));
-		// A timer that was refused may be overtaken.
-		assertThat(this.ran.stream().skip(200).map(Integer::valueOf).toList()).isSorted();
-	}
-
-	@Test
-	void theTasksOfLimitedNamesWaitWithTheOthersOfTheirExecutor() {
-		VirtualTasks tasks = tasks(FIVE_AT_ONCE);
-		tasks.refuse = true;
-		for (int i = 0; i < 5000; i++) {
-			schedule(tasks, (i % 2 == 0) ? "limited" : "any", "" + i, 1 + i / 5);
+		assertThat(this.ran).hasSize(policy.isPaused() ? 2500 : 5000);
+		if (policy == PolicySettings.NONE) {
+			// A timer that was refused may be overtaken.
+			assertThat(this.ran.stream().skip(200).map(Integer::valueOf).toList()).isSorted();
 		}
-		tasks.advanceSeconds(2);
-		assertThat(tasks.refusals).isBetween(8, 30);
-		tasks.refuse = false;
-		tasks.advanceSeconds(1);
+		tasks.setPaused("limited", false);
 		assertThat(this.ran).containsExactlyInAnyOrderElementsOf(numbers(5000));
-	}
-
-	@Test
-	void tasksOfAPausedNameDoNotShowThatTheirExecutorAcceptsTasks() {
-		VirtualTasks tasks = tasks(paused(FIVE_AT_ONCE));
-		tasks.refuse = true;
-		for (int i = 0; i < 5000; i++) {
-			schedule(tasks, (i % 2 == 0) ? "limited" : "any", "" + i, 1 + i / 5);
-		}
-		tasks.advanceSeconds(2);
-		assertThat(tasks.refusals).isBetween(8, 30);
-		tasks.advanceSeconds(3600);
-		assertThat(tasks.registry.waiting("limited")).isEqualTo(2500);
 	}
 
 	@Test
@@ -141,25 +125,6 @@ class StartGateTests {
 		assertThat(this.ran).containsExactlyInAnyOrderElementsOf(numbers(1000));
 		assertThat(tasks.wheel.pending()).isZero();
 		assertThat(tasks.registry.waiting("limited")).isZero();
-	}
-
-	@Test
-	void aRefusalNeedsNoTimerBesideTheRate() {
-		VirtualTasks tasks = tasks(limits(null, "1/m"));
-		for (int i = 0; i < 10; i++) {
-			schedule(tasks, "limited", "" + i, 1);
-		}
-		tasks.advanceSeconds(1);
-		tasks.refuse = true;
-		tasks.advance(Duration.ofMinutes(2));
-		assertThat(tasks.wheel.pending()).isOne();
-		tasks.refuse = false;
-		tasks.advanceSeconds(1);
-		long scheduled = tasks.wheel.snapshot().scheduled();
-		tasks.advance(Duration.ofMinutes(5));
-		assertThat(tasks.wheel.snapshot().scheduled() - scheduled).as("a wake-up and a start for each task")
-			.isEqualTo(10);
-		assertThat(this.ran).hasSize(7);
 	}
 
 	@Test

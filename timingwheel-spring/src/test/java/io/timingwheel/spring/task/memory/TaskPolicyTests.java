@@ -289,32 +289,6 @@ class TaskPolicyTests {
 	}
 
 	@Test
-	void aTaskThatAnExecutorRefusesIsTriedAgainInItsOrder() {
-		VirtualTasks tasks = tasks(TWO_AT_ONCE);
-		tasks.refuse = true;
-		for (int i = 0; i < 5; i++) {
-			schedule(tasks, "" + i, 1 + i);
-		}
-		tasks.advanceSeconds(1);
-		assertThat(tasks.registry.pendingCount()).isEqualTo(5);
-		tasks.refuse = false;
-		tasks.advanceSeconds(5);
-		assertThat(this.ran).containsExactlyInAnyOrder("0", "1", "2", "3", "4");
-		assertThat(tasks.registry.waiting("limited")).isZero();
-	}
-
-	@Test
-	void theShutdownCancelsWhatWaits() throws Exception {
-		VirtualTasks tasks = tasks(PAUSED);
-		DelayedTask<?> task = schedule(tasks, "a", 1);
-		tasks.advanceSeconds(1);
-		tasks.registry.atShutdown().stopAccepting();
-		assertThat(tasks.registry.atShutdown().cancelPending()).isOne();
-		assertThat(task.isCancelled()).isTrue();
-		assertThat(tasks.registry.waiting("limited")).isZero();
-	}
-
-	@Test
 	void aShutdownThatRunsTasksRunsThoseThatWaitAndCancelsThoseOfAPausedName() throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(4);
 		TimingWheel wheel = TimingWheel.builder(pool).build();

@@ -10,7 +10,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.TimeSource;
@@ -74,14 +73,6 @@ class TaskShutdownTests {
 	}
 
 	@Test
-	void returnsAtOnceWhenNothingIsPending() throws Exception {
-		long start = System.nanoTime();
-		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
-		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(5));
-	}
-
-	@Test
 	void waitsForTheBodiesThatRun() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
@@ -97,43 +88,6 @@ class TaskShutdownTests {
 		new Thread(release::countDown).start();
 		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(2))).isTrue();
 		assertThat(this.ran).containsExactly("done");
-	}
-
-	@Test
-	void waitsForABodyNoLongerThanThePeriod() throws Exception {
-		CountDownLatch release = new CountDownLatch(1);
-		this.template.schedule(Duration.ZERO, () -> release.await(2, TimeUnit.MINUTES));
-		await().until(() -> this.registry.runningCount() == 1);
-		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
-		release.countDown();
-	}
-
-	@Test
-	void periodicTasksEndWithThePeriod() throws Exception {
-		// A thread that stalls may not run, or still be in a run when the period ends.
-		Duration period = Duration.ofMillis(200);
-		while (!runsAPeriodicTaskFor(period)) {
-			period = period.multipliedBy(3);
-			assertThat(period).isLessThan(Duration.ofMinutes(1));
-		}
-	}
-
-	private boolean runsAPeriodicTaskFor(Duration period) throws Exception {
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel,
-				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
-				TaskPolicies.none());
-		AtomicInteger runs = new AtomicInteger();
-		DelayedTask<?> periodic = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
-				new SimpleAsyncUncaughtExceptionHandler(), null)
-			.task(runs::incrementAndGet)
-			.every(Duration.ofMillis(20));
-		boolean ended = registry.atShutdown().runDue(period);
-		assertThat(registry.pendingCount()).isZero();
-		if (!ended || runs.get() == 0) {
-			return false;
-		}
-		assertThat(periodic.isCancelled()).isTrue();
-		return true;
 	}
 
 	@Test
