@@ -103,28 +103,6 @@ class ClaimTimeTests {
 		}
 	}
 
-	/**
-	 * A node leases no task of a limited name before the task is due.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
-	void aClaimTellsWhenATaskOfALimitedNameIsDue(TestDatabase database) {
-		DelayedTaskStore slow = slowStore(database);
-		for (StartLimits limits : List.of(ONE, FAST)) {
-			slow.enqueue(List.of(task(Duration.ZERO)));
-			long next = slow.enqueue(List.of(task(Duration.ofSeconds(30)))).get(0).dueAt();
-			// The first of these claims begins the task that is due.
-			Claimed claimed = claim(slow, limits);
-			assertThat(claimed.tasks()).hasSize(1);
-			assertThat(claimed.startAt()).isLessThanOrEqualTo(next);
-			slow.settle(List.of(new Settlement.Acknowledge(claimed.tasks().get(0).ref())));
-			claimed = claim(slow, limits);
-			assertThat(claimed.tasks()).isEmpty();
-			assertThat(claimed.startAt()).isEqualTo(next);
-			slow.testing().deleteAll();
-		}
-	}
-
 	private static NewTask task(Duration delay) {
 		return new NewTask(UUID.randomUUID().toString(), NAME, null, "{}", null, DueTime.after(delay),
 				IfPending.REPLACE, null);

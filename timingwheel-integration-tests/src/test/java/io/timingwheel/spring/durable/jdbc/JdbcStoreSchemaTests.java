@@ -163,7 +163,7 @@ class JdbcStoreSchemaTests {
 	 */
 	@Test
 	void theTableWithTheLongestNameHasAllIndexes() {
-		String longest = "t".repeat(TableName.MAX_LENGTH);
+		String longest = "t".repeat(Schema.MAX_LENGTH);
 		create(JdbcStores.TABLE);
 		create(longest);
 		assertThat(indexes(longest)).hasSize(5).hasSameSizeAs(indexes(JdbcStores.TABLE));

@@ -11,20 +11,20 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
  */
 class TableNameTests {
 
-	private static final String LONGEST = "t".repeat(TableName.MAX_LENGTH);
+	private static final String LONGEST = "t".repeat(Schema.MAX_LENGTH);
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "1", "a.b.c", "a.", ".a", "a b", "a;", "a'", "\"a\"", "a-b", "\u00e4" })
 	void otherCharactersAreRefused(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(name))
+		assertThatIllegalArgumentException().isThrownBy(() -> Schema.checkTableName(name))
 			.withMessageContaining("\"" + name + "\" must consist of letters, digits and underscores");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "a_schema." })
 	void aNameThatIsTooLongForItsIndexesIsRefused(String schema) {
-		assertThatNoException().isThrownBy(() -> new TableName(schema + LONGEST));
-		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(schema + LONGEST + "t"))
+		assertThatNoException().isThrownBy(() -> Schema.checkTableName(schema + LONGEST));
+		assertThatIllegalArgumentException().isThrownBy(() -> Schema.checkTableName(schema + LONGEST + "t"))
 			.withMessageContaining(
 					"may have at most 55 characters, since PostgreSQL would cut the names of its indexes");
 	}

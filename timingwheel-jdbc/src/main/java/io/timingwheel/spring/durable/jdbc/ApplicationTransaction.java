@@ -16,9 +16,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Finds the transaction that the calling thread has on the application's data source. Any
- * transaction manager may have begun the transaction, and any proxy may wrap the data
- * source.
+ * Finds the transaction that the calling thread has on the application's data source,
+ * whatever its transaction manager, and whatever proxy wraps the data source.
  */
 final class ApplicationTransaction {
 
@@ -35,11 +34,7 @@ final class ApplicationTransaction {
 		return this.dataSource;
 	}
 
-	/**
-	 * The current transaction, {@code null} for none. During {@code afterCommit} of its
-	 * synchronizations it is still the current one, and during {@code afterCompletion}
-	 * there is none.
-	 */
+	/** During {@code afterCommit} the transaction is still the current one. */
 	@Nullable JdbcTemplate current() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
@@ -57,17 +52,13 @@ final class ApplicationTransaction {
 	}
 
 	private void join(JdbcTemplate jdbc) {
-		LateCommit joined = TransactionSynchronizationManager.getSynchronizations()
-			.stream()
-			.filter((synchronization) -> synchronization instanceof LateCommit late && late.store == this)
-			.map(LateCommit.class::cast)
-			.findFirst()
-			.orElse(null);
-		if (joined == null) {
-			joined = new LateCommit(this, jdbc);
-			TransactionSynchronizationManager.registerSynchronization(joined);
+		for (TransactionSynchronization synchronization : TransactionSynchronizationManager.getSynchronizations()) {
+			if (synchronization instanceof LateCommit joined && joined.store == this) {
+				joined.late |= joined.completing;
+				return;
+			}
 		}
-		joined.late |= joined.completing;
+		TransactionSynchronizationManager.registerSynchronization(new LateCommit(this, jdbc));
 	}
 
 	private static DataSource unwrap(DataSource dataSource) {

@@ -63,10 +63,7 @@ final class ClaimProgress {
 		return share(name).limits() != null;
 	}
 
-	/**
-	 * Takes the tasks of names without limits that a request has claimed.
-	 * @param limit how many the request might claim
-	 */
+	/** Takes the tasks of names without limits, of which a request had a limit. */
 	void add(List<LeasedTask> claimed, int limit) {
 		this.tasks.addAll(claimed);
 		this.more |= limit > 0 && claimed.size() >= limit;
@@ -78,9 +75,7 @@ final class ClaimProgress {
 		}
 	}
 
-	/**
-	 * Takes what a transaction on a name with limits has claimed.
-	 */
+	/** Takes what a transaction on a name with limits has claimed. */
 	void add(ClaimProgress part) {
 		this.tasks.addAll(part.tasks);
 		this.startAt = Math.min(this.startAt, part.startAt);
@@ -98,7 +93,6 @@ final class ClaimProgress {
 	/**
 	 * Locks the first tasks of a queue that no node has, or whose leases have ended. The
 	 * order has all columns of the index, since H2 would otherwise sort all rows.
-	 * @param until the last time by which claims find the tasks
 	 */
 	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
 		Dialect dialect = session.dialect();
@@ -113,9 +107,7 @@ final class ClaimProgress {
 		return found.subList(0, Math.min(limit, found.size()));
 	}
 
-	/**
-	 * Makes suspects of runs whose leases have ended.
-	 */
+	/** Makes suspects of runs whose leases have ended. */
 	void lose(Session session, String name) {
 		List<TaskRow> ended = session.rows(session.dialect()
 			.lockFirst("{columns}",
@@ -127,10 +119,7 @@ final class ClaimProgress {
 		this.newSuspects |= !ended.isEmpty();
 	}
 
-	/**
-	 * Leases tasks that the transaction has locked.
-	 * @param begins whether those begin that are due and no suspects
-	 */
+	/** Leases locked tasks, or begins those that are due and no suspects. */
 	List<LeasedTask> lease(Session session, List<TaskRow> rows, boolean begins) {
 		for (TaskRow row : rows) {
 			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
@@ -142,10 +131,7 @@ final class ClaimProgress {
 		return rows.stream().map(TaskRow::leased).toList();
 	}
 
-	/**
-	 * The times of the first tasks of a name: of those that are due, of the runs whose
-	 * leases have ended, and of those that are due later.
-	 */
+	/** The times of the first task that is due, run that has ended, and later task. */
 	record Look(long dueAt, long endedAt, long laterAt) {
 
 		boolean hasWork() {

@@ -7,14 +7,13 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.LeasedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Claim: leases tasks that are due soon, begins those that are due, and makes suspects of
- * the runs whose leases have ended. The first request claims tasks of names without
- * limits and looks at the names with limits. A name with limits that has due tasks takes
- * a transaction more. Thread-safe.
+ * Claim. The first request claims tasks of names without limits and looks at the names
+ * with limits. A name with limits that has due tasks takes a transaction more.
  */
 final class Claiming {
 
@@ -24,9 +23,9 @@ final class Claiming {
 
 	private final NameLimits limits;
 
-	private final ClaimSteps postgres;
+	private final Steps postgres;
 
-	private final ClaimSteps portable;
+	private final Steps portable;
 
 	/** Whether the latest claim took tasks with limits, or had no room for them. */
 	private volatile boolean limitedWork;
@@ -38,7 +37,7 @@ final class Claiming {
 		this.limits = new NameLimits(database, this::steps);
 	}
 
-	private ClaimSteps steps() {
+	private Steps steps() {
 		return this.database.dialect().isPostgres() ? this.postgres : this.portable;
 	}
 
@@ -88,6 +87,20 @@ final class Claiming {
 		this.limitedWork = false;
 		names.forEach((name) -> this.limits.take(progress, name, before + room - progress.tasks.size()));
 		this.limitedWork = !names.isEmpty() && (room == 0 || progress.tasks.size() > before);
+	}
+
+	/** The parts of a claim that depend on the database. Thread-safe. */
+	interface Steps {
+
+		/**
+		 * Claims tasks of names without limits, and looks at the names with limits. Takes
+		 * no task if the node wants a suspect and one waits.
+		 */
+		void claim(ClaimProgress progress, int limit, boolean suspect);
+
+		/** Begins the first due tasks of a name, whose row the transaction has locked. */
+		List<LeasedTask> begin(Session session, ClaimProgress progress, String name, int limit);
+
 	}
 
 }

@@ -1,10 +1,17 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +27,17 @@ final class Database {
 
 	private static final Log logger = LogFactory.getLog(Database.class);
 
+	private static final Pattern WORD = Pattern.compile("\\{(\\w+)}");
+
+	private static final long SLOW = Duration.ofMillis(100).toNanos();
+
+	private static final long PLAN_PAUSE = Duration.ofSeconds(10).toNanos();
+
 	private final DataSource applicationDataSource;
 
 	private final DataSource storeDataSource;
 
-	private final TableName table;
+	private final String table;
 
 	private final @Nullable Dialect givenDialect;
 
@@ -34,7 +47,13 @@ final class Database {
 
 	private volatile @Nullable Connected connected;
 
-	Database(DataSource applicationDataSource, DataSource storeDataSource, TableName table,
+	private final Map<String, String> texts = new ConcurrentHashMap<>();
+
+	private volatile int plan;
+
+	private volatile long plannedAt = System.nanoTime() - PLAN_PAUSE;
+
+	Database(DataSource applicationDataSource, DataSource storeDataSource, String table,
 			@Nullable Dialect givenDialect) {
 		this.applicationDataSource = applicationDataSource;
 		this.storeDataSource = storeDataSource;
@@ -44,11 +63,40 @@ final class Database {
 	}
 
 	Dialect dialect() {
-		return statements().dialect();
+		return connected().settings().dialect();
 	}
 
-	Statements statements() {
-		return connected().statements();
+	/**
+	 * Replaces the words in braces in a statement. The word {@code now} has one
+	 * parameter, which is {@link #givenTime()}.
+	 */
+	String text(String statement) {
+		String text = this.texts.get(statement);
+		return (text != null) ? text : this.texts.computeIfAbsent(statement, this::replaceWords);
+	}
+
+	private String replaceWords(String statement) {
+		Map<String, String> words = connected().words();
+		return WORD.matcher(statement)
+			.replaceAll((word) -> Matcher.quoteReplacement(Objects.requireNonNull(words.get(word.group(1)))));
+	}
+
+	/**
+	 * The text of a statement whose plan PostgreSQL keeps until it analyzes the table,
+	 * even if that plan reads all of a table that has grown. So after a statement that
+	 * has taken long, such statements get other texts and new plans, but not often, since
+	 * a busy server takes long for any statement.
+	 */
+	String plannedText(String statement) {
+		return "/* plan " + this.plan + " */ " + text(statement);
+	}
+
+	synchronized void tookPlanned(long nanos) {
+		long now = System.nanoTime();
+		if (nanos > SLOW && now - this.plannedAt > PLAN_PAUSE) {
+			this.plannedAt = now;
+			this.plan++;
+		}
 	}
 
 	Schema schema() {
@@ -59,36 +107,28 @@ final class Database {
 		this.clock = millis;
 	}
 
-	/**
-	 * Whether a test has set the clock, which then may stand still.
-	 */
+	/** Whether a test has set the clock, which then may stand still. */
 	boolean isTimeGiven() {
 		return this.clock != null;
 	}
 
-	private @Nullable Long givenTime() {
+	/** The time by the clock that a test has set. */
+	@Nullable Long givenTime() {
 		LongSupplier given = this.clock;
 		return (given != null) ? given.getAsLong() : null;
 	}
 
-	/**
-	 * The milliseconds since a reading of {@link System#nanoTime()}.
-	 */
 	long millisSince(long read) {
 		return isTimeGiven() ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
 	}
 
-	/**
-	 * Runs what applications do.
-	 */
+	/** Runs what applications do. */
 	Transactions caller() {
 		Transactions joined = joined();
 		return (joined != null) ? joined : application();
 	}
 
-	/**
-	 * Runs what applications do outside of their transactions.
-	 */
+	/** Runs what applications do outside of their transactions. */
 	Transactions application() {
 		return connected().application();
 	}
@@ -114,12 +154,10 @@ final class Database {
 
 	private @Nullable Transactions joined() {
 		JdbcTemplate jdbc = this.transaction.current();
-		return (jdbc != null) ? new Transactions(new Session(jdbc, statements())) : null;
+		return (jdbc != null) ? new Transactions(new Session(jdbc, this)) : null;
 	}
 
-	/**
-	 * Whether all callers have the same database.
-	 */
+	/** Whether all callers have the same database. */
 	boolean isShared() {
 		return !(this.transaction.dataSource() instanceof AbstractRoutingDataSource);
 	}
@@ -133,18 +171,22 @@ final class Database {
 		Connected result = this.connected;
 		if (result == null) {
 			ConnectionSettings store = ConnectionSettings.read(this.storeDataSource, this.givenDialect);
-			Statements statements = new Statements(this.table, store.dialect(), this::givenTime);
-			result = new Connected(store, statements, new Transactions(applicationSettings(store), statements),
-					new Transactions(store, statements));
+			result = new Connected(store, words(store.dialect()), new Transactions(applicationSettings(store), this),
+					new Transactions(store, this));
 			this.connected = result;
 		}
 		return result;
 	}
 
-	/**
-	 * The settings of the application's data source, which may give no connection yet.
-	 * One that chooses the database by the caller may have a pool for each.
-	 */
+	private Map<String, String> words(Dialect dialect) {
+		return Map.of("task", this.table, "name", this.table + "_name", "node", this.table + "_node", "pending",
+				String.valueOf(TaskRow.PENDING), "running", String.valueOf(TaskRow.RUNNING), "dead",
+				String.valueOf(TaskRow.DEAD), "suspect", String.valueOf(TaskRow.SUSPECT_QUEUE), "max",
+				String.valueOf(DelayedTaskStore.MAX_TIME), "columns", TaskRow.COLUMNS, "now",
+				"coalesce(?, " + dialect.clock() + ")");
+	}
+
+	// It may give no connection yet, or have a pool for each caller's database.
 	private ConnectionSettings applicationSettings(ConnectionSettings store) {
 		if (isShared() && this.storeDataSource == this.applicationDataSource) {
 			return store;
@@ -160,7 +202,7 @@ final class Database {
 		}
 	}
 
-	private record Connected(ConnectionSettings settings, Statements statements, Transactions application,
+	private record Connected(ConnectionSettings settings, Map<String, String> words, Transactions application,
 			Transactions store) {
 
 	}

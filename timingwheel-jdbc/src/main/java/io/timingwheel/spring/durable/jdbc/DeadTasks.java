@@ -52,9 +52,7 @@ final class DeadTasks {
 			.single((session) -> session.update("delete from {task} where id {in} and status = {dead}", ids));
 	}
 
-	/**
-	 * Discards the tasks of any name that have been dead for longer than a time.
-	 */
+	/** Discards the tasks of any name that have been dead for longer than a time. */
 	int discardOlder(Duration age, int limit) {
 		List<String> ids = this.database.node().single((session) -> {
 			long before = session.now() - Session.millis(age);

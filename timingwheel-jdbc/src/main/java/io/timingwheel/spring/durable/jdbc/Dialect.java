@@ -45,7 +45,6 @@ public abstract class Dialect {
 	private final String script;
 
 	/**
-	 * Creates a dialect.
 	 * @param product the name of the database in Spring's list of error codes, such as
 	 * {@code Oracle}
 	 * @param script the location of the script that creates the tables, such as
@@ -92,9 +91,7 @@ public abstract class Dialect {
 		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
 	}
 
-	/**
-	 * Whether the database refuses the statement or its values for good.
-	 */
+	/** Whether the database refuses the statement or its values for good. */
 	static boolean isRefusal(Throwable error) {
 		SQLException cause = sqlException(error);
 		if (cause == null) {
@@ -115,10 +112,7 @@ public abstract class Dialect {
 		return null;
 	}
 
-	/**
-	 * The location of the script that creates the tables.
-	 * @return the location
-	 */
+	/** The location of the script that creates the tables. */
 	public final String script() {
 		return this.script;
 	}
@@ -138,30 +132,24 @@ public abstract class Dialect {
 	/**
 	 * The statement that locks the first rows in an order, and leaves out the rows that
 	 * another transaction has locked.
-	 * @param columns the columns to read
 	 * @param condition what follows {@code from}: the table, the condition and the order
-	 * @param limit how many rows to lock at most
-	 * @return the statement
 	 */
 	protected String lockFirst(String columns, String condition, int limit) {
 		return "select " + columns + " from " + condition + " limit " + limit + " for update skip locked";
 	}
 
 	/**
-	 * The last clause of an {@code insert}. With this clause the statement does nothing
-	 * if the key is taken.
-	 * @return the clause; empty if the database has none, and the transaction can go on
-	 * after a {@code DuplicateKeyException}
+	 * The last clause of an {@code insert} that does nothing if the key is taken; empty
+	 * if the transaction can go on after a {@code DuplicateKeyException}.
 	 */
 	protected String unlessTaken() {
 		return "";
 	}
 
 	/**
-	 * The last clause of a {@code select} of the pending task with a key. With this
-	 * clause the statement fails at once if another transaction is storing that task.
-	 * @return the clause; empty if the database does not show such a task. An update that
-	 * takes the key then waits, see {@link #limitLockWait}
+	 * The last clause of a {@code select} of the pending task with a key, which fails at
+	 * once if another transaction is storing that task; empty if the database does not
+	 * show such a task. An update then waits for the key, see {@link #limitLockWait}.
 	 */
 	protected String lockNoWait() {
 		return "";
@@ -170,7 +158,6 @@ public abstract class Dialect {
 	/**
 	 * Lets the current transaction wait only briefly for another transaction that is
 	 * storing a task with the same key.
-	 * @param jdbc runs statements in the transaction
 	 */
 	protected void limitLockWait(JdbcOperations jdbc) {
 	}
@@ -182,8 +169,6 @@ public abstract class Dialect {
 	/**
 	 * A name or key as the parameter of a statement. By default these are the bytes of
 	 * UTF-8, since comparisons of text depend on the settings of a database.
-	 * @param text the name or key
-	 * @return the parameter
 	 */
 	protected Object text(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
@@ -193,13 +178,7 @@ public abstract class Dialect {
 		return (text != null) ? text(text) : null;
 	}
 
-	/**
-	 * A name or key from a column.
-	 * @param rs the row
-	 * @param column the number of the column
-	 * @return the text, {@code null} for none
-	 * @throws SQLException if the driver fails
-	 */
+	/** A name or key from a column, {@code null} for none. */
 	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		byte[] bytes = rs.getBytes(column);
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;

@@ -59,13 +59,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	private final Reads reads;
 
 	/**
-	 * Creates a store.
-	 * @param applicationDataSource the application's data source, on which the
-	 * application has its transactions
-	 * @param storeDataSource the store's data source, which leads to the same database;
-	 * may be the same object
-	 * @param tableName the table, such as {@code timingwheel_task} or
-	 * {@code schema.table}
+	 * @param applicationDataSource has the application's transactions
+	 * @param storeDataSource leads to the same database; may be the same object
+	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
 	 * @throws IllegalArgumentException if the name is too long, or has other characters
@@ -73,7 +69,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 */
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName,
 			@Nullable Dialect dialect) {
-		this.database = new Database(applicationDataSource, storeDataSource, new TableName(tableName), dialect);
+		Schema.checkTableName(tableName);
+		this.database = new Database(applicationDataSource, storeDataSource, tableName, dialect);
 		this.storing = new Storing(this.database);
 		this.pending = new PendingTasks(this.database);
 		this.claiming = new Claiming(this.database);

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,9 +38,9 @@ final class LeasedTasks {
 	private static final String RUNNING = "id = ? and fence = ? and status = {running}";
 
 	/**
-	 * The statement of PostgreSQL, which gives the tasks that stay as they are. It finds
-	 * the locked rows again by their places. The subqueries around the lists hide their
-	 * values from the planner, which would otherwise plan each statement anew.
+	 * The statement of PostgreSQL gives the tasks that stay as they are. The subqueries
+	 * around the lists hide their values from the planner, which would otherwise plan
+	 * each statement anew.
 	 */
 	private static final String AT_ONCE = """
 			with given as (
@@ -57,37 +55,37 @@ final class LeasedTasks {
 
 	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max}) from";
 
-	private final Database database;
-
-	private final PlannedStatement begin = atOnce("<> {dead}", UPDATE.formatted("""
+	private static final String BEGIN = atOnce("<> {dead}", UPDATE.formatted("""
 			deliveries = deliveries + case when status = {pending} then 1 else 0 end,
 			held_key = case when schedule is null then null else held_key end, first_at = null, status = {running},
 			"""));
 
-	private final PlannedStatement renew = atOnce("= {running}", UPDATE.formatted(""));
+	private static final String RENEW = atOnce("= {running}", UPDATE.formatted(""));
 
-	private final PlannedStatement acknowledge = atOnce("= {running}", "delete from {task} t using");
+	private static final String ACKNOWLEDGE = atOnce("= {running}", "delete from {task} t using");
+
+	private final Database database;
 
 	LeasedTasks(Database database) {
 		this.database = database;
 	}
 
-	private static PlannedStatement atOnce(String status, String write) {
-		return new PlannedStatement(AT_ONCE.formatted(status, write));
+	private static String atOnce(String status, String write) {
+		return AT_ONCE.formatted(status, write);
 	}
 
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return extend(this.begin, tasks, lease, (row) -> {
+		return extend(BEGIN, tasks, lease, (row) -> {
 			row.begin();
 			return Reply.DONE;
 		});
 	}
 
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return extend(this.renew, tasks, lease, (row) -> (row.status == TaskRow.RUNNING) ? Reply.DONE : Reply.REFUSED);
+		return extend(RENEW, tasks, lease, (row) -> (row.status == TaskRow.RUNNING) ? Reply.DONE : Reply.REFUSED);
 	}
 
-	private List<Reply> extend(PlannedStatement statement, List<TaskRef> tasks, Duration lease,
+	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease,
 			Function<TaskRow, Reply> decision) {
 		List<Change> changes = tasks.stream().map((task) -> new Change(task, Reply.REFUSED, null, (row, now) -> {
 			Reply reply = decision.apply(row);
@@ -95,23 +93,15 @@ final class LeasedTasks {
 			return reply;
 		})).toList();
 		return this.database.dialect().isPostgres()
-				? atOnce(statement, changes, this.database.statements().givenTime(), Session.millis(lease))
+				? atOnce(statement, changes, this.database.givenTime(), Session.millis(lease))
 				: this.database.node().transaction((session) -> lockAndChange(session, changes));
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
 		List<Change> changes = settlements.stream().map(this::settlement).toList();
-		Map<Boolean, List<Change>> parts = changes.stream()
-			.collect(Collectors
-				.partitioningBy((change) -> change.after == null && this.database.dialect().isPostgres()));
-		Map<Change, Reply> replies = new IdentityHashMap<>();
-		parts.forEach((acknowledged, part) -> {
-			if (!part.isEmpty()) {
-				Iterator<Reply> reply = (acknowledged ? atOnce(this.acknowledge, part) : settleLocked(part)).iterator();
-				part.forEach((change) -> replies.put(change, reply.next()));
-			}
-		});
-		return changes.stream().map((change) -> Objects.requireNonNull(replies.get(change))).toList();
+		boolean atOnce = this.database.dialect().isPostgres()
+				&& settlements.stream().allMatch(Settlement.Acknowledge.class::isInstance);
+		return atOnce ? atOnce(ACKNOWLEDGE, changes) : settleLocked(changes);
 	}
 
 	/**
@@ -146,16 +136,13 @@ final class LeasedTasks {
 		return !rows.isEmpty();
 	}
 
-	/**
-	 * Changes tasks in one statement. A task that is still the caller's, and did not
-	 * change, was locked.
-	 */
-	private List<Reply> atOnce(PlannedStatement statement, List<Change> changes, @Nullable Object... values) {
+	/** A task that is still the caller's, and did not change, was locked. */
+	private List<Reply> atOnce(String statement, List<Change> changes, @Nullable Object... values) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(changes.stream().map((change) -> change.task.id()).toArray(String[]::new));
 		parameters.add(changes.stream().map((change) -> change.task.fence()).toArray(Long[]::new));
 		parameters.addAll(Arrays.asList(values));
-		Set<TaskRef> left = this.database.node().single((session) -> statement.query(session, (rs) -> {
+		Set<TaskRef> left = this.database.node().single((session) -> session.planned(statement, (rs) -> {
 			Set<TaskRef> found = new HashSet<>();
 			while (rs.next()) {
 				found.add(new TaskRef(rs.getString(1), rs.getLong(2)));
@@ -206,8 +193,7 @@ final class LeasedTasks {
 	/**
 	 * Makes changes that take keys, each in a transaction of its own.
 	 * @param maxWait how long the waits that were in vain may take together
-	 * @param busy the result if another transaction is storing a task with the key, or if
-	 * the earlier waits have taken too long
+	 * @param busy the result if another transaction is storing a task with the key
 	 */
 	<T, R> List<R> each(List<T> tasks, Duration maxWait, R busy, BiFunction<Session, T, R> change) {
 		long waited = 0;
@@ -222,8 +208,7 @@ final class LeasedTasks {
 	}
 
 	/**
-	 * Changes tasks that take their keys again. If another transaction has just stored a
-	 * task with such a key, the change runs again and sees that task.
+	 * Changes tasks that take their keys again.
 	 * @return {@code null} if another transaction is storing a task with a key
 	 */
 	private <T> @Nullable T takeKeys(Function<Session, T> change) {
@@ -241,10 +226,7 @@ final class LeasedTasks {
 		return null;
 	}
 
-	/**
-	 * Whether another task has the key that a task takes. From now on the transaction
-	 * waits only briefly for others.
-	 */
+	/** Whether another task has the key. From now on waits for locks are short. */
 	static boolean isTaken(Session session, TaskRow row) {
 		Dialect dialect = session.dialect();
 		if (row.key == null) {
@@ -266,9 +248,7 @@ final class LeasedTasks {
 				(row, now) -> decide(settlement, row, now));
 	}
 
-	/**
-	 * Changes a locked row, unless the reply is {@link Reply#REFUSED}.
-	 */
+	/** Changes a locked row, unless the reply is {@link Reply#REFUSED}. */
 	private Reply decide(Settlement settlement, TaskRow row, long now) {
 		boolean running = row.status != TaskRow.PENDING;
 		if (!running && (settlement instanceof Settlement.Acknowledge || settlement instanceof Settlement.Retry)) {
@@ -300,10 +280,7 @@ final class LeasedTasks {
 		return Reply.DONE;
 	}
 
-	/**
-	 * Scheduled for the next run, or gone if the schedule has ended. A schedule that was
-	 * changed during the run goes on with its own first time.
-	 */
+	/** A schedule that was changed during the run goes on with its own first time. */
 	private void repeat(Settlement.Repeat repeat, TaskRow row, long now) {
 		boolean same = repeat.schedule().equals(row.schedule);
 		if (row.schedule == null || (same && repeat.next() == null)) {

@@ -35,7 +35,7 @@ final class NameLimits {
 	private static final long LOCKED_MILLIS = 20;
 
 	private static final String PLACES = "select queue, case when next_at <= ? then 1 else 0 end as ended,"
-			+ " case when owner is null then 0 else 1 end as has_owner, task_key"
+			+ " case when owner is null then 0 else 1 end as has_owner, {key} as task_key"
 			+ " from {task} where name = ? and queue = %s and next_at <= ?";
 
 	/** The condition on the next time keeps each part within its queue in the index. */
@@ -52,16 +52,14 @@ final class NameLimits {
 
 	private final Database database;
 
-	private final Supplier<ClaimSteps> steps;
+	private final Supplier<Claiming.Steps> steps;
 
-	NameLimits(Database database, Supplier<ClaimSteps> steps) {
+	NameLimits(Database database, Supplier<Claiming.Steps> steps) {
 		this.database = database;
 		this.steps = steps;
 	}
 
-	/**
-	 * Takes due tasks of a name with limits.
-	 */
+	/** Takes due tasks of a name with limits. */
 	void take(ClaimProgress progress, String name, int room) {
 		int most = Math.min(room, progress.share(name).due());
 		if (most > 0) {
@@ -72,10 +70,7 @@ final class NameLimits {
 		}
 	}
 
-	/**
-	 * Leases the first suspect of a name, with or without limits. With limits it has a
-	 * free place, and does not have to wait for another task with its key.
-	 */
+	/** Leases the first suspect of a name, with limits only if it has a free place. */
 	void takeSuspect(ClaimProgress progress, String name) {
 		if (progress.isLimited(name)) {
 			locked(progress, name, LockedName::takeSuspect);
@@ -114,12 +109,12 @@ final class NameLimits {
 	}
 
 	/**
-	 * Locks the row of a name. PostgreSQL waits for the lock, which costs less than
-	 * further attempts, and ends the transaction if its node is silent for some seconds.
+	 * PostgreSQL waits for the lock, which costs less than further attempts, and ends the
+	 * transaction if its node is silent for some seconds.
 	 */
 	private @Nullable LockedName lock(Session session, ClaimProgress progress, String name) {
 		Object text = session.dialect().text(name);
-		Long given = session.statements().givenTime();
+		Long given = session.database().givenTime();
 		if (session.dialect().isPostgres()) {
 			// The clock of a test may stop the node for as long as it likes.
 			return DataAccessUtils.singleResult(session.query(LOCK.formatted((given != null) ? "0" : "2s"),
@@ -195,8 +190,7 @@ final class NameLimits {
 
 		void takeSuspect() {
 			countPlaces();
-			// Lost runs of a key do not wait for each other: only the tasks that a node
-			// has count.
+			// Lost runs of a key do not wait for each other.
 			start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.takenKeys), starts));
 		}
 
@@ -212,14 +206,12 @@ final class NameLimits {
 			}
 		}
 
-		/**
-		 * Counts the places, and takes ended runs away. In MariaDB a search that locked
-		 * ended runs would also lock others, and their nodes could not settle them.
-		 */
+		// In MariaDB a search that locked ended runs at once would also lock others.
 		private void countPlaces() {
 			boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
 			long until = all ? Long.MAX_VALUE : this.now;
-			List<Boolean> lost = this.session.query(COUNT, (rs, rowNum) -> {
+			String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
+			List<Boolean> lost = this.session.query(statement, (rs, rowNum) -> {
 				boolean running = rs.getInt(1) == TaskRow.RUNNING;
 				boolean ended = rs.getInt(2) == 1;
 				String key = this.session.dialect().text(rs, 4);
@@ -273,10 +265,6 @@ final class NameLimits {
 			return lease("{pending}", most + 2 * sum(this.takenKeys), most);
 		}
 
-		/**
-		 * Leases the first tasks whose keys may have another place.
-		 * @param found how many tasks to look at
-		 */
 		private List<LeasedTask> lease(String queue, int found, int most) {
 			int perKey = this.limits.perKey();
 			List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.now, found);

@@ -33,14 +33,8 @@ final class PendingTasks {
 
 	private static final int MAX_ATTEMPTS = 100;
 
-	private static final String DELETE = """
-			delete from {task} where id = ? and status = {pending} and schedule is null""";
-
-	private static final String LOCK_PENDING = """
-			select {columns} from {task} where id = ? and status = {pending} for update""";
-
-	private static final String LOCK_SCHEDULE = "select " + TaskRow.STATE_COLUMNS
-			+ ", payload, traceparent from {task} where id = ? and schedule is not null for update";
+	private static final String LOCK = "select " + TaskRow.STATE_COLUMNS
+			+ ", payload, traceparent from {task} where id = ? for update";
 
 	private final Database database;
 
@@ -48,38 +42,26 @@ final class PendingTasks {
 		this.database = database;
 	}
 
+	/**
+	 * Deletes a pending task, or ends the schedule of a task. If that task is running,
+	 * the end of the run deletes it.
+	 */
 	boolean cancel(Target target) {
-		return change(target, (caller, id) -> {
-			boolean deleted = caller.single((session) -> session.update(DELETE, id)) > 0;
-			return (deleted || caller.transaction((session) -> endSchedule(session, id))) ? Boolean.TRUE : null;
+		return change(target, (session, row) -> {
+			if (row.schedule != null && isDeclared(row.key)) {
+				TaskNames.setCancelled(session, row.name, true);
+			}
+			row.schedule = null;
+			row.held = false;
+			row.status = (row.status == TaskRow.RUNNING) ? TaskRow.RUNNING : TaskRow.GONE;
+			return Boolean.TRUE;
 		}) != null;
 	}
 
-	/**
-	 * Ends the schedule of a task. If the task is running, the end of the run deletes it.
-	 */
-	private static boolean endSchedule(Session session, String id) {
-		TaskRow row = lockSchedule(session, id);
-		if (row == null) {
-			return false;
-		}
-		row.schedule = null;
-		row.held = false;
-		row.status = (row.status == TaskRow.RUNNING) ? TaskRow.RUNNING : TaskRow.GONE;
-		session.write(List.of(row));
-		if (isDeclared(row.key)) {
-			TaskNames.setCancelled(session, row.name, true);
-		}
-		return true;
-	}
-
-	/**
-	 * Gives a pending task another due time. The new fence ends an earlier lease.
-	 */
+	/** Gives a pending task another due time. The new fence ends an earlier lease. */
 	@Nullable Moved move(Target target, DueTime due) {
-		return change(target, (caller, id) -> caller.<@Nullable Moved>transaction((session) -> {
-			TaskRow row = DataAccessUtils.singleResult(session.rows(LOCK_PENDING, id));
-			if (row == null) {
+		return change(target, (session, row) -> {
+			if (row.status != TaskRow.PENDING) {
 				return null;
 			}
 			long now = session.now();
@@ -87,9 +69,8 @@ final class PendingTasks {
 			row.nextAt = row.dueAt;
 			row.owner = null;
 			row.fence = row.nextFence(now);
-			session.write(List.of(row));
-			return new Moved(id, row.name, row.dueAt, now);
-		}));
+			return new Moved(row.id, row.name, row.dueAt, now);
+		});
 	}
 
 	Optional<StoredTask> find(Target target) {
@@ -99,34 +80,40 @@ final class PendingTasks {
 	/**
 	 * Changes the first of the tasks of a target that can be changed. If a task was
 	 * replaced meanwhile, tries the new one.
-	 * @param change gives {@code null} if the task is not (any more) as it has to be
+	 * @param change gives {@code null} if it has not changed the task
 	 */
-	private <T> @Nullable T change(Target target, BiFunction<Transactions, String, @Nullable T> change) {
+	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
 		Transactions caller = this.database.caller();
 		Set<String> tried = new HashSet<>();
-		List<String> ids = changeable(caller, target);
-		while (tried.addAll(ids)) {
-			for (String id : ids) {
-				T result = change.apply(caller, id);
+		List<TaskRow> rows = rows(caller, target);
+		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
+			for (TaskRow found : rows) {
+				T result = canChange(found)
+						? caller.<@Nullable T>transaction((session) -> change(session, found.id, change)) : null;
 				if (result != null) {
 					return result;
 				}
 			}
-			ids = changeable(caller, target);
+			rows = rows(caller, target);
 		}
 		return null;
 	}
 
-	private List<String> changeable(Transactions caller, Target target) {
-		return rows(caller, target).stream()
-			.filter((row) -> row.status == TaskRow.PENDING || row.schedule != null)
-			.map((row) -> row.id)
-			.toList();
+	private static <T> @Nullable T change(Session session, String id,
+			BiFunction<Session, TaskRow, @Nullable T> change) {
+		TaskRow row = lock(session, id);
+		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
+		if (row != null && result != null) {
+			session.write(List.of(row));
+		}
+		return result;
 	}
 
-	/**
-	 * Reads the tasks of a target, a task that runs once before a schedule.
-	 */
+	private static boolean canChange(TaskRow row) {
+		return row.status == TaskRow.PENDING || row.schedule != null;
+	}
+
+	/** Reads the tasks of a target, a task that runs once before a schedule. */
 	private List<TaskRow> rows(Transactions caller, Target target) {
 		if (target instanceof Target.ById byId) {
 			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
@@ -185,8 +172,8 @@ final class PendingTasks {
 			return (schedule.onlyIfLost() && TaskNames.isCancelled(session, schedule.name()))
 					? new Enqueued(Outcome.PENDING, "", now, now) : insert(session, schedule, now);
 		}
-		TaskRow row = lockSchedule(session, id);
-		if (row == null) {
+		TaskRow row = lock(session, id);
+		if (row == null || row.schedule == null) {
 			return null;
 		}
 		return schedule.onlyIfLost() ? new Enqueued(Outcome.PENDING, id, row.dueAt, now)
@@ -246,8 +233,8 @@ final class PendingTasks {
 		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
 	}
 
-	private static @Nullable TaskRow lockSchedule(Session session, String id) {
-		return DataAccessUtils.singleResult(session.rows(LOCK_SCHEDULE, id));
+	private static @Nullable TaskRow lock(Session session, String id) {
+		return DataAccessUtils.singleResult(session.rows(LOCK, id));
 	}
 
 	private static boolean isDeclared(@Nullable String key) {

@@ -16,7 +16,7 @@ import io.timingwheel.spring.durable.store.LeasedTask;
  * at the first tasks of each name. It then locks the rows of the names that have tasks to
  * claim, decides, and writes.
  */
-final class PortableClaim implements ClaimSteps {
+final class PortableClaim implements Claiming.Steps {
 
 	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s and next_at > ?"
 			+ " order by name, queue, next_at limit 1)";

@@ -29,11 +29,11 @@ import io.timingwheel.spring.durable.store.StoredSchedule;
  * <p>
  * PostgreSQL keeps the index entries of tasks that have ended as long as any transaction
  * may see them. So the store remembers up to which time a name has been searched, its
- * floor. Tasks may still appear before the floor: an application commits late, or a task
- * was locked. About once a second a claim therefore sweeps the name: it begins with the
- * first entry, and also looks for runs whose leases have ended.
+ * floor. Tasks may still appear before it, when an application commits late. About once a
+ * second a claim therefore sweeps: it begins with the first entries, and also looks for
+ * runs whose leases have ended.
  */
-final class PostgresClaim implements ClaimSteps {
+final class PostgresClaim implements Claiming.Steps {
 
 	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
@@ -148,6 +148,8 @@ final class PostgresClaim implements ClaimSteps {
 				due_at, status, attempt, deliveries, lost, schedule, scheduled_at, null, null, null, null, null, null
 			from claimed""";
 
+	private static final String CLAIM = WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT);
+
 	private static final long SWEEP = -DelayedTaskStore.MAX_TIME;
 
 	private static final long SWEEP_PAUSE = Duration.ofSeconds(1).toNanos();
@@ -156,9 +158,6 @@ final class PostgresClaim implements ClaimSteps {
 	private static final long LATE_COMMIT_MILLIS = 1000;
 
 	private final Database database;
-
-	private final PlannedStatement statement = new PlannedStatement(
-			WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT));
 
 	private final Map<String, Long> floors = new ConcurrentHashMap<>();
 
@@ -198,8 +197,8 @@ final class PostgresClaim implements ClaimSteps {
 		boolean all = sweeps || this.database.isTimeGiven();
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Share> shares = names.stream().map(progress::share).toList();
-		Long given = session.statements().givenTime();
-		return this.statement.query(session, (rs) -> read(rs, dialect, progress, limit, names), given,
+		Long given = session.database().givenTime();
+		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, limit, names), given,
 				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),

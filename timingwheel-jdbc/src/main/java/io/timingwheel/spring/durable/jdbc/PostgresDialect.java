@@ -68,9 +68,7 @@ final class PostgresDialect extends Dialect {
 		return (text != null) ? unescaped(text) : null;
 	}
 
-	/**
-	 * Names from a column with an array.
-	 */
+	/** Names from a column with an array. */
 	List<String> texts(@Nullable Array array) throws SQLException {
 		return (array != null) ? Stream.of((String[]) array.getArray()).map(this::unescaped).toList() : List.of();
 	}

@@ -3,13 +3,11 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -24,13 +22,10 @@ import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
- * Reads pages and counts of tasks, and keeps and reads what nodes report. Takes no locks.
- *
- * <p>
- * The cost of counts does not grow with the table. Of each name and state the index gives
- * a limited number of rows, which are counted exactly. If there are more, PostgreSQL
- * counts in some pages of the table. For the other databases the number is then a lower
- * bound.
+ * Reads pages and counts of tasks, and what nodes report. The cost of counts does not
+ * grow with the table: of each name and state a limited number of rows is counted
+ * exactly. Beyond it PostgreSQL counts in some pages of the table, and the other
+ * databases give a lower bound.
  */
 final class Reads {
 
@@ -68,10 +63,10 @@ final class Reads {
 			from {task} tablesample system (?) repeatable (1) group by name""";
 
 	private static final String FORECAST = """
-			select name, span, count(*) from (select name, floor((due_at - ?) / ?) as span from {task}
-				where name {in} and status = {pending} and due_at >= ? and due_at < ?
+			select span, count(*) from (select floor((due_at - ?) / ?) as span from {task}
+				where name = ? and status = {pending} and due_at >= ? and due_at < ?
 				order by name, status, due_at limit ?) counted
-			group by name, span""";
+			group by span""";
 
 	private final Database database;
 
@@ -112,7 +107,7 @@ final class Reads {
 			int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
 			int updated = session.update(
 					"update {node} set reported_at = {now}, claiming = ?, in_flight = ? where id = ?",
-					session.statements().givenTime(), claiming, state.inFlight(), state.nodeId());
+					session.database().givenTime(), claiming, state.inFlight(), state.nodeId());
 			if (updated == 0) {
 				long now = session.now();
 				session.update("delete from {node} where reported_at < ?", oldest(now));
@@ -140,60 +135,56 @@ final class Reads {
 	}
 
 	Map<String, StoredCounts> count(Collection<String> names) {
-		Dialect dialect = this.database.dialect();
 		return this.database.node().single((session) -> {
-			List<String> all = names.isEmpty() ? List.copyOf(TaskNames.all(session))
+			Collection<String> all = names.isEmpty() ? TaskNames.all(session)
 					: names.stream().filter(TaskLimits::isStorableName).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();
 			Map<String, StoredCounts> counts = new HashMap<>();
-			for (String name : all) {
-				Object text = dialect.text(name);
-				session.query(COUNT.formatted(limit), (rs, rowNum) -> counts(rs, limit), text, text, now, text, text)
-					.stream()
-					.filter((count) -> count.pending() + count.running() + count.dead() > 0)
-					.forEach((count) -> counts.put(name, count));
-			}
-			if (dialect.isPostgres() && counts.values().stream().anyMatch(StoredCounts::estimated)) {
-				Map<String, long[]> samples = sample(session, now);
+			all.forEach((name) -> counts.put(name, count(session, name, limit, now)));
+			counts.values().removeIf((count) -> count.pending() + count.running() + count.dead() == 0);
+			if (session.dialect().isPostgres() && counts.values().stream().anyMatch(StoredCounts::estimated)) {
+				Map<String, StoredCounts> samples = sample(session, now);
 				counts.replaceAll((name, count) -> count.estimated()
-						? estimate(count, samples.getOrDefault(name, new long[4]), limit) : count);
+						? estimate(count, samples.getOrDefault(name, StoredCounts.NONE), limit) : count);
 			}
 			return counts;
 		});
 	}
 
-	private static StoredCounts counts(ResultSet rs, int limit) throws SQLException {
-		long pending = rs.getLong(1);
-		long running = rs.getLong(3);
-		long dead = rs.getLong(4);
-		return new StoredCounts(pending, rs.getLong(2), running, dead,
-				Math.max(Math.max(pending, running), dead) >= limit);
+	private static StoredCounts count(Session session, String name, int limit, long now) {
+		Object text = session.dialect().text(name);
+		return session.query(COUNT.formatted(limit), (rs, rowNum) -> {
+			long[] counts = { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
+			return new StoredCounts(counts[0], counts[1], counts[2], counts[3],
+					LongStream.of(counts).max().getAsLong() >= limit);
+		}, text, text, now, text, text).get(0);
 	}
 
 	/**
 	 * Counts in some pages of the table. A table that has grown in the meantime keeps
 	 * most of these pages, so that the figures do not jump.
 	 */
-	private static Map<String, long[]> sample(Session session, long now) {
+	private static Map<String, StoredCounts> sample(Session session, long now) {
 		long pages = session.query(PAGES, (rs, rowNum) -> rs.getLong(1)).get(0);
 		double share = Math.min(1, (double) SAMPLED_PAGES / Math.max(1, pages));
-		Map<String, long[]> samples = new HashMap<>();
+		Map<String, StoredCounts> samples = new HashMap<>();
 		session.query(SAMPLE, (rs, rowNum) -> {
-			long[] numbers = new long[4];
-			for (int i = 0; i < numbers.length; i++) {
-				numbers[i] = Math.round(rs.getLong(i + 2) / share);
-			}
-			samples.put(rs.getString(1), numbers);
-			return numbers;
+			samples.put(String.valueOf(session.dialect().text(rs, 1)), new StoredCounts(scaled(rs, 2, share),
+					scaled(rs, 3, share), scaled(rs, 4, share), scaled(rs, 5, share)));
+			return share;
 		}, now, 100 * share);
 		return samples;
 	}
 
-	private static StoredCounts estimate(StoredCounts exact, long[] sample, int limit) {
-		long pending = larger(exact.pending(), sample[0], limit);
-		return new StoredCounts(pending, Math.min(pending, larger(exact.overdue(), sample[1], limit)),
-				larger(exact.running(), sample[2], limit), larger(exact.dead(), sample[3], limit), true);
+	private static long scaled(ResultSet rs, int column, double share) throws SQLException {
+		return Math.round(rs.getLong(column) / share);
+	}
+
+	private static StoredCounts estimate(StoredCounts exact, StoredCounts sample, int limit) {
+		long pending = larger(exact.pending(), sample.pending(), limit);
+		return new StoredCounts(pending, Math.min(pending, larger(exact.overdue(), sample.overdue(), limit)),
+				larger(exact.running(), sample.running(), limit), larger(exact.dead(), sample.dead(), limit), true);
 	}
 
 	private static long larger(long exact, long estimate, int limit) {
@@ -201,56 +192,47 @@ final class Reads {
 	}
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead: of the
-	 * names with few tasks all, and of each other name those that are due first.
+	 * Each name has an equal share of what is counted at most, and leaves the rest to the
+	 * names with more tasks.
 	 */
 	Forecast forecast(Forecast.Query query) {
-		List<String> few = new ArrayList<>();
-		List<String> many = new ArrayList<>();
-		long counted = 0;
-		for (String name : query.pending()
+		List<String> names = query.pending()
 			.keySet()
 			.stream()
 			.sorted(Comparator.comparing(query.pending()::get))
-			.toList()) {
-			counted += Objects.requireNonNull(query.pending().get(name));
-			((counted <= MAX_COUNTED) ? few : many).add(name);
-		}
+			.toList();
 		return this.database.node().single((session) -> {
 			long from = session.now();
 			Map<String, DueCounts> counts = new HashMap<>();
-			forecast(session, query, few, Integer.MAX_VALUE, from, counts);
-			many.forEach((name) -> forecast(session, query, List.of(name), MAX_COUNTED / many.size(), from, counts));
+			int left = MAX_COUNTED;
+			for (int i = 0; i < names.size(); i++) {
+				int limit = Math.max(1, left / (names.size() - i));
+				long[] spans = spans(session, query, names.get(i), from, limit);
+				left -= (int) LongStream.of(spans).sum();
+				counts.put(names.get(i), complete(spans, limit));
+			}
 			return new Forecast(from, counts);
 		});
 	}
 
-	/**
-	 * Counts the tasks of names. If a limit has cut the count, the span of the last task
-	 * may have more, and is left out with those after it.
-	 */
-	private static void forecast(Session session, Forecast.Query query, List<String> names, int limit, long from,
-			Map<String, DueCounts> counts) {
-		Dialect dialect = session.dialect();
-		Map<String, long[]> spans = new HashMap<>();
-		names.forEach((name) -> spans.put(name, new long[query.spans()]));
+	private static long[] spans(Session session, Forecast.Query query, String name, long from, int limit) {
 		long span = query.span().toMillis();
-		session.query(FORECAST, (rs, rowNum) -> {
-			String name = String.valueOf(dialect.text(rs, 1));
-			Objects.requireNonNull(spans.get(name))[rs.getInt(2)] = rs.getLong(3);
-			return name;
-		}, from, span, names.stream().filter(TaskLimits::isStorableName).map(dialect::text).toList(), from,
-				from + span * query.spans(), limit);
-		spans.forEach((name, ofName) -> {
-			int complete = ofName.length;
-			if (LongStream.of(ofName).sum() == limit) {
-				do {
-					complete--;
-				}
-				while (ofName[complete] == 0);
+		long[] spans = new long[query.spans()];
+		session.query(FORECAST, (rs, rowNum) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
+				session.dialect().text(name), from, from + span * query.spans(), limit);
+		return spans;
+	}
+
+	// The span of the last task that is counted may have more tasks.
+	private static DueCounts complete(long[] spans, int limit) {
+		int complete = spans.length;
+		if (LongStream.of(spans).sum() == limit) {
+			do {
+				complete--;
 			}
-			counts.put(name, new DueCounts(LongStream.of(ofName).limit(complete).boxed().toList(), false));
-		});
+			while (spans[complete] == 0);
+		}
+		return new DueCounts(LongStream.of(spans).limit(complete).boxed().toList(), false);
 	}
 
 }

@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -19,15 +21,20 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.Assert;
 
 /**
- * The tables of durable tasks in one database, and the version of their schema. Immutable
- * and thread-safe.
+ * The tables of durable tasks in one database, and the version of their schema.
+ * Thread-safe.
  *
  * <p>
- * A script creates the tables. It can run again after it has failed. Its last statement
- * stores the version. A later version may add tables, indexes, and columns that may be
- * null or have a default. So a node accepts a schema that is newer than its own.
+ * A script creates the tables, and can run again after it has failed. A later version may
+ * add tables, indexes, and columns that may be null or have a default. So a node accepts
+ * a schema that is newer than its own.
  *
  * @since 0.1
  */
@@ -37,26 +44,32 @@ public final class Schema {
 
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
+	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
+	static final int MAX_LENGTH = 55;
+
+	private static final Pattern IN_SCRIPT = Pattern
+		.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
+
+	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
+
 	private final ConnectionSettings settings;
 
-	private final TableName table;
+	private final String table;
 
-	private final Transactions transactions;
+	private final JdbcTemplate jdbc;
 
-	Schema(ConnectionSettings settings, TableName table) {
+	Schema(ConnectionSettings settings, String table) {
 		this.settings = settings;
 		this.table = table;
-		this.transactions = new Transactions(settings, new Statements(table, settings.dialect(), () -> null));
+		// No transaction of the application is bound to this wrapper.
+		this.jdbc = settings.dialect().template(new DelegatingDataSource(settings.dataSource()));
 	}
 
 	/**
 	 * Connects to a database to find out its kind.
-	 * @param dataSource the data source that leads to the database
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
-	 * @param tableName the table, such as {@code timingwheel_task} or
-	 * {@code schema.table}
-	 * @return the schema for this kind of database
+	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @throws IllegalArgumentException if the name is too long, or has other characters
 	 * than letters, digits and underscores
 	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
@@ -64,35 +77,38 @@ public final class Schema {
 	 * @throws DataAccessException if there is no connection
 	 */
 	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
-		TableName table = new TableName(tableName);
-		return new Schema(ConnectionSettings.read(dataSource, dialect), table);
+		checkTableName(tableName);
+		return new Schema(ConnectionSettings.read(dataSource, dialect), tableName);
 	}
 
 	/**
-	 * Checks the name of a table.
-	 * @param tableName the name, such as {@code timingwheel_task} or {@code schema.table}
+	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @throws IllegalArgumentException if the name is too long, or has other characters
 	 * than letters, digits and underscores
 	 */
 	public static void checkTableName(String tableName) {
-		new TableName(tableName);
+		Assert.isTrue(PLAIN.matcher(tableName).matches(), () -> "The table name \"" + tableName
+				+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
+		Assert.isTrue(simple(tableName).length() <= MAX_LENGTH,
+				() -> "The table name \"" + simple(tableName) + "\" may have at most " + MAX_LENGTH
+						+ " characters, since PostgreSQL would cut the names of its indexes, which are longer");
+	}
+
+	private static String simple(String tableName) {
+		return tableName.substring(tableName.indexOf('.') + 1);
 	}
 
 	static String script(String platform) {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
 	}
 
-	/**
-	 * The location of the script that creates the tables, for the default name.
-	 * @return the location
-	 */
+	/** The location of the script that creates the tables, for the default name. */
 	public String script() {
 		return this.settings.dialect().script();
 	}
 
 	/**
 	 * Whether the script has to run, since its tables are missing.
-	 * @return {@code false} if the database has a version of the schema
 	 * @throws DataAccessException if the database does not answer, or the user may not
 	 * read the tables
 	 */
@@ -101,17 +117,16 @@ public final class Schema {
 	}
 
 	private int version() {
-		if (!exists(this.table.qualified(), "id") || !exists(this.table.version(), "version")) {
+		if (!exists(this.table, "id") || !exists(this.table + "_version", "version")) {
 			return 0;
 		}
-		String versions = "select max(version) from " + this.table.version();
-		return this.transactions.single((session) -> session.query(versions, (rs, rowNum) -> rs.getInt(1))).get(0);
+		Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version", Integer.class);
+		return (version != null) ? version : 0;
 	}
 
 	private boolean exists(String table, String column) {
 		try {
-			this.transactions
-				.single((session) -> session.strings("select %s from %s where 1 = 0".formatted(column, table)));
+			this.jdbc.queryForList("select %s from %s where 1 = 0".formatted(column, table));
 			return true;
 		}
 		catch (BadSqlGrammarException ex) {
@@ -126,12 +141,14 @@ public final class Schema {
 	/**
 	 * Replaces the default name in a script by the name of this table.
 	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
-	 * @return the script with the name of this table
 	 * @throws UncheckedIOException if the script cannot be read
 	 */
 	public Resource forTable(Resource script) {
 		try {
-			String text = this.table.appliedTo(script.getContentAsString(StandardCharsets.UTF_8));
+			// An index has no schema in its name.
+			String text = IN_SCRIPT.matcher(script.getContentAsString(StandardCharsets.UTF_8))
+				.replaceAll((match) -> match.group(1).equals("_") ? simple(this.table) + "_"
+						: this.table + match.group(1));
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
 		}
 		catch (IOException ex) {
@@ -148,9 +165,9 @@ public final class Schema {
 								+ " created at the start")
 							.formatted(script()));
 			}
-			checkRights(this.table.qualified(), TaskRow.NAMES);
-			checkRights(this.table.names(), "name, paused, next_start, cancelled");
-			checkRights(this.table.nodes(), "id, claiming, in_flight, reported_at");
+			checkRights(this.table, TaskRow.NAMES);
+			checkRights(this.table + "_name", "name, paused, next_start, cancelled");
+			checkRights(this.table + "_node", "id, claiming, in_flight, reported_at");
 		}
 		catch (DataAccessException ex) {
 			throw unlessOutage(ex);
@@ -161,13 +178,13 @@ public final class Schema {
 	private void checkRights(String table, String columns) {
 		String key = columns.substring(0, columns.indexOf(','));
 		String none = table + " where 1 = 0";
-		this.transactions.transaction((session) -> {
-			session.strings("select %s from %s for update skip locked".formatted(columns, none));
+		JdbcTransactionManager manager = new JdbcTransactionManager(Objects.requireNonNull(this.jdbc.getDataSource()));
+		new TransactionTemplate(manager).executeWithoutResult((status) -> {
+			this.jdbc.queryForList("select %s from %s for update skip locked".formatted(columns, none));
 			for (String change : List.of("insert into %s (%s) select %2$s from %s",
 					"update %s set %4$s = %4$s where 1 = 0", "delete from %3$s")) {
-				session.update(change.formatted(table, columns, none, key));
+				this.jdbc.update(change.formatted(table, columns, none, key));
 			}
-			return null;
 		});
 	}
 
@@ -183,7 +200,7 @@ public final class Schema {
 				("give the user of the node the rights to select, insert, update and delete in the tables %s, %s and %s, and to"
 						+ " select in the table %s, on a server that is not read-only. If they have the rights, or a table"
 						+ " is missing, compare the tables with the script %s")
-					.formatted(this.table, this.table.names(), this.table.nodes(), this.table.version(), script()),
+					.formatted(this.table, this.table + "_name", this.table + "_node", this.table + "_version", script()),
 				failure);
 	}
 

@@ -3,12 +3,12 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -17,22 +17,21 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SqlParameterValue;
 
 /**
- * Runs the statements of a call. A statement has the words of {@link Statements#text}.
- * One of its parameters may be a collection, whose values (or pairs of values) take the
- * place of <code>{in}</code>.
+ * Runs the statements of a call. A statement has the words of {@link Database#text}.
+ * One of its parameters may be a collection, whose values take the place of
+ * <code>{in}</code>.
  */
-record Session(JdbcOperations jdbc, Statements statements) {
+record Session(JdbcOperations jdbc, Database database) {
 
 	/** A plain null would let Spring ask the driver for its type. */
 	private static final Object NULL = new SqlParameterValue(Types.NULL, null);
 
-	/**
-	 * The milliseconds of a duration, at most the last time that can be stored.
-	 */
+	/** The milliseconds of a duration, at most the last time that can be stored. */
 	static long millis(Duration duration) {
 		return DueTime.after(duration).resolve(0);
 	}
@@ -45,11 +44,11 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	Dialect dialect() {
-		return this.statements.dialect();
+		return this.database.dialect();
 	}
 
 	long now() {
-		Long given = this.statements.givenTime();
+		Long given = this.database.givenTime();
 		return (given != null) ? given : query("select " + dialect().clock(), (rs, rowNum) -> rs.getLong(1)).get(0);
 	}
 
@@ -59,10 +58,10 @@ record Session(JdbcOperations jdbc, Statements statements) {
 
 	void batch(String statement, List<Object[]> rows) {
 		if (rows.size() == 1) {
-			this.jdbc.update(this.statements.text(statement), flat(rows.get(0)));
+			this.jdbc.update(this.database.text(statement), flat(rows.get(0)));
 		}
 		else if (!rows.isEmpty()) {
-			this.jdbc.batchUpdate(this.statements.text(statement), rows.stream().map(Session::flat).toList());
+			this.jdbc.batchUpdate(this.database.text(statement), rows.stream().map(Session::flat).toList());
 		}
 	}
 
@@ -70,6 +69,14 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		String text = text(statement, parameters);
 		return (parameters.length == 0) ? this.jdbc.query(text, mapper)
 				: this.jdbc.query(text, mapper, flat(parameters));
+	}
+
+	/** Runs a statement with one of the texts of {@link Database#plannedText}. */
+	<T> T planned(String statement, ResultSetExtractor<T> extractor, @Nullable Object... parameters) {
+		long start = System.nanoTime();
+		T result = this.jdbc.query(this.database.plannedText(statement), extractor, flat(parameters));
+		this.database.tookPlanned(System.nanoTime() - start);
+		return Objects.requireNonNull(result);
 	}
 
 	List<String> strings(String statement, @Nullable Object... parameters) {
@@ -84,9 +91,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 		return query(statement, (rs, rowNum) -> TaskRow.read(rs, dialect()), parameters);
 	}
 
-	/**
-	 * Locks tasks, except those that another transaction has locked.
-	 */
+	/** Locks tasks, except those that another transaction has locked. */
 	Map<String, TaskRow> lock(Collection<String> ids) {
 		TreeSet<String> ordered = new TreeSet<>(ids);
 		return byId(rows(dialect().lockFirst("{columns}", "{task} where id {in} order by id", padded(ordered.size())),
@@ -122,7 +127,6 @@ record Session(JdbcOperations jdbc, Statements statements) {
 
 	/**
 	 * Inserts rows unless their keys are taken.
-	 * @param rows the parameters of {@link TaskRow#INSERT} by id
 	 * @return the ids of the rows that were inserted
 	 */
 	Set<String> insert(Map<String, Object[]> rows, boolean keyed) {
@@ -143,50 +147,31 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	private String text(String statement, @Nullable Object[] parameters) {
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				return this.statements.text(statement.replace("{in}", list(values)));
+				return this.database.text(statement.replace("{in}", list(values)));
 			}
 		}
-		return this.statements.text(statement);
+		return this.database.text(statement);
 	}
 
 	private static String list(Collection<?> values) {
-		boolean pairs = !values.isEmpty() && values.iterator().next() instanceof Object[];
-		String value = pairs ? "(?, ?)" : "?";
-		return (values.size() == 1) ? "= " + value : "in ("
-				+ (values.isEmpty() ? "null" : String.join(", ", Collections.nCopies(padded(values.size()), value)))
-				+ ")";
+		return values.isEmpty() ? "in (null)"
+				: "in (" + String.join(", ", Collections.nCopies(padded(values.size()), "?")) + ")";
 	}
 
-	/**
-	 * The parameters as they are set. The last value of a collection fills up its list.
-	 */
-	static Object[] flat(@Nullable Object[] parameters) {
+	/** The last value of a collection fills up its list. */
+	private static Object[] flat(@Nullable Object[] parameters) {
 		List<Object> flat = new ArrayList<>(parameters.length);
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				Object last = NULL;
-				for (Object value : values) {
-					last = value;
-					add(flat, value);
-				}
-				for (int i = values.size(); i < padded(values.size()); i++) {
-					add(flat, last);
-				}
+				int size = flat.size() + padded(values.size());
+				flat.addAll(values);
+				flat.addAll(Collections.nCopies(size - flat.size(), flat.isEmpty() ? NULL : flat.get(flat.size() - 1)));
 			}
 			else {
 				flat.add((parameter != null) ? parameter : NULL);
 			}
 		}
 		return flat.toArray();
-	}
-
-	private static void add(List<Object> flat, Object value) {
-		if (value instanceof Object[] pair) {
-			flat.addAll(Arrays.asList(pair));
-		}
-		else {
-			flat.add(value);
-		}
 	}
 
 }

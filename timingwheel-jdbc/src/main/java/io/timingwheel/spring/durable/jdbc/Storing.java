@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -84,10 +85,7 @@ final class Storing {
 		this.database = database;
 	}
 
-	/**
-	 * Stores tasks. Callers without a transaction share requests if no lock of another
-	 * transaction can hold up their tasks for long.
-	 */
+	/** Callers without a transaction share requests if no lock can hold them up long. */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
 		boolean shares = this.database.isShared() && tasks.size() == 1 && overwrites(tasks.get(0))
 				&& !TransactionSynchronizationManager.isSynchronizationActive();
@@ -103,10 +101,7 @@ final class Storing {
 				: caller.transaction((session) -> lockAndWrite(session, tasks)));
 	}
 
-	/**
-	 * Stores tasks of several callers.
-	 * @return {@code null} if one of the tasks cannot be stored or waits for a lock
-	 */
+	/** Gives {@code null} if one of the tasks cannot be stored or waits for a lock. */
 	private @Nullable List<Enqueued> storeTogether(List<NewTask> tasks) {
 		List<List<NewTask>> batches = batches(tasks);
 		if (batches.size() > 1) {
@@ -134,20 +129,16 @@ final class Storing {
 		return tasks.stream().map((task) -> Objects.requireNonNull(stored.get(task.id()))).toList();
 	}
 
-	/**
-	 * Cuts tasks into batches, so that no statement changes a row twice. The tasks of a
-	 * batch are in the order of their keys, which avoids deadlocks.
-	 */
+	/** No batch has a key twice. The order of the keys avoids deadlocks. */
 	private static List<List<NewTask>> batches(List<NewTask> tasks) {
-		Map<Integer, List<NewTask>> rounds = new TreeMap<>();
 		Map<TaskId, Integer> seen = new HashMap<>();
-		for (NewTask task : tasks) {
-			int round = (task.key() != null) ? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1;
-			rounds.computeIfAbsent(round, (key) -> new ArrayList<>()).add(task);
-		}
+		Map<Integer, List<NewTask>> rounds = tasks.stream()
+			.sorted(BY_KEY)
+			.collect(Collectors.groupingBy((task) -> (task.key() != null)
+					? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1, TreeMap::new,
+					Collectors.toList()));
 		List<List<NewTask>> batches = new ArrayList<>();
 		for (List<NewTask> round : rounds.values()) {
-			round.sort(BY_KEY);
 			for (int i = 0; i < round.size(); i += MAX_BATCH) {
 				batches.add(round.subList(i, Math.min(round.size(), i + MAX_BATCH)));
 			}
@@ -164,18 +155,13 @@ final class Storing {
 		return stored;
 	}
 
-	/**
-	 * Whether one statement stores a task, since nothing depends on the pending one.
-	 */
+	/** Whether one statement stores a task, since nothing depends on the pending one. */
 	private boolean overwrites(NewTask task) {
 		return this.database.dialect().isPostgres() && task.maxWait() == null
 				&& (task.key() == null || task.ifPending() == IfPending.REPLACE);
 	}
 
-	/**
-	 * Stores tasks that overwrite others, on PostgreSQL.
-	 * @param lockTimeout {@code null} for that of the transaction
-	 */
+	/** Stores tasks that overwrite others, on PostgreSQL. */
 	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
 		if (tasks.isEmpty()) {
 			return Map.of();
@@ -184,7 +170,7 @@ final class Storing {
 		List<Enqueued> stored = session.query(keyed ? UPSERT : INSERT_UNKEYED,
 				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
 						rs.getLong(2), rs.getLong(3)),
-				session.statements().givenTime(), lockTimeout, strings(tasks, NewTask::id),
+				session.database().givenTime(), lockTimeout, strings(tasks, NewTask::id),
 				strings(tasks, (task) -> (String) this.database.dialect().text(task.name())),
 				strings(tasks, (task) -> (String) this.database.dialect().nullableText(task.key())),
 				strings(tasks, (task) -> this.database.dialect().payload(task.payload())),
@@ -204,10 +190,7 @@ final class Storing {
 		return values;
 	}
 
-	/**
-	 * Stores tasks whose keys differ. If another transaction stores one of the keys
-	 * meanwhile, the task with this key follows in the next round.
-	 */
+	/** A task whose key another transaction stores meanwhile follows in the next round. */
 	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
@@ -263,33 +246,35 @@ final class Storing {
 	}
 
 	/**
-	 * Looks up the keys without a lock, and then locks the rows by their ids. In MySQL, a
-	 * lock by an absent key would also lock its neighbours. If a task was replaced
-	 * meanwhile, looks again: H2 does not notice a deadlock of which an insert is a part.
-	 * @param current whether the look has to find the current rows, even in a transaction
-	 * with the isolation "repeatable read"
+	 * Looks up the keys, and then locks the rows by their ids. In MySQL, a lock by an
+	 * absent key would also lock its neighbours. If a task was replaced meanwhile, looks
+	 * again: H2 does not notice a deadlock of which an insert is a part.
+	 * @param current whether to find the current rows even with "repeatable read"
 	 */
 	private Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
-		List<Object[]> keys = new ArrayList<>();
+		Map<String, List<Object>> keys = new TreeMap<>();
 		for (NewTask task : tasks) {
 			if (task.key() != null) {
-				keys.add(new Object[] { this.database.dialect().text(task.name()),
-						this.database.dialect().text(TaskRow.heldKey(task.key(), false)) });
+				keys.computeIfAbsent(task.name(), (name) -> new ArrayList<>())
+					.add(this.database.dialect().text(TaskRow.heldKey(task.key(), false)));
 			}
 		}
-		if (keys.isEmpty()) {
-			return Map.of();
-		}
-		String find = "select id from {task} where (name, held_key) {in}" + (current ? " for update" : "");
+		Supplier<List<String>> find = () -> {
+			List<String> ids = new ArrayList<>();
+			keys.forEach((name, ofName) -> ids
+				.addAll(session.strings("select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
+						this.database.dialect().text(name), ofName)));
+			return ids;
+		};
 		Map<TaskId, TaskRow> pending = new HashMap<>();
 		Set<String> tried = new HashSet<>();
-		List<String> ids = session.strings(find, keys);
+		List<String> ids = find.get();
 		while (tried.addAll(ids)) {
 			pending.clear();
 			session
 				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
 				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
-			ids = (pending.size() < ids.size()) ? session.strings(find, keys) : List.of();
+			ids = (pending.size() < ids.size()) ? find.get() : List.of();
 		}
 		return pending;
 	}

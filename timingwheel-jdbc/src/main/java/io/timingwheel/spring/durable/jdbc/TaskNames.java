@@ -53,9 +53,7 @@ final class TaskNames {
 			.isEmpty();
 	}
 
-	/**
-	 * Sets or deletes the mark of a declared schedule that was cancelled.
-	 */
+	/** Sets or deletes the mark of a declared schedule that was cancelled. */
 	static int setCancelled(Session session, String name, boolean cancelled) {
 		return set(session, "cancelled", name, cancelled);
 	}
@@ -66,9 +64,6 @@ final class TaskNames {
 				session.dialect().text(name));
 	}
 
-	/**
-	 * Creates the row of a name unless it exists.
-	 */
 	static boolean create(Session session, String name) {
 		Object text = session.dialect().text(name);
 		try {

@@ -17,10 +17,7 @@ import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A row of the table of tasks. A call that has locked the row changes this object, and
- * then writes it.
- */
+/** A row of the table of tasks. Who has locked the row changes this, and writes it. */
 final class TaskRow {
 
 	/** The status of a scheduled task, and with an owner that of a leased task. */
@@ -165,9 +162,7 @@ final class TaskRow {
 		return values.toArray();
 	}
 
-	/**
-	 * A node has the task from now on.
-	 */
+	/** A node has the task from now on. */
 	void lease(String newOwner, long now, long lease) {
 		this.owner = newOwner;
 		this.fence = nextFence(now);
@@ -181,9 +176,7 @@ final class TaskRow {
 		this.status = RUNNING;
 	}
 
-	/**
-	 * A suspect, since the lease of its run has ended.
-	 */
+	/** A suspect, since the lease of its run has ended. */
 	void lose(long now) {
 		this.owner = null;
 		this.fence = nextFence(now);
@@ -192,9 +185,7 @@ final class TaskRow {
 		this.status = PENDING;
 	}
 
-	/**
-	 * Scheduled at a time. No node has the task.
-	 */
+	/** Scheduled at a time. No node has the task. */
 	void schedule(long due) {
 		this.status = PENDING;
 		this.owner = null;
@@ -203,9 +194,7 @@ final class TaskRow {
 		this.nextAt = due;
 	}
 
-	/**
-	 * Dead, or gone if this was the last run of a schedule that was cancelled.
-	 */
+	/** Dead, or gone if this was the last run of a schedule that was cancelled. */
 	void bury(String reason, long now) {
 		this.status = isLast() ? GONE : DEAD;
 		this.owner = null;
@@ -215,9 +204,7 @@ final class TaskRow {
 		this.diedAt = now;
 	}
 
-	/**
-	 * As if no node had tried the task yet.
-	 */
+	/** As if no node had tried the task yet. */
 	void reset() {
 		this.attempt = 1;
 		this.deliveries = 0;
@@ -225,10 +212,7 @@ final class TaskRow {
 		this.error = null;
 	}
 
-	/**
-	 * A failover may lose the latest fences. They are not given again, since each fence
-	 * is at least the time in microseconds.
-	 */
+	/** At least the time in microseconds, since a failover may lose the latest fences. */
 	long nextFence(long now) {
 		return Math.max(this.fence + 1, micros(now));
 	}
@@ -245,16 +229,12 @@ final class TaskRow {
 		};
 	}
 
-	/**
-	 * Whether this is the last run of a schedule that was cancelled.
-	 */
+	/** Whether this is the last run of a schedule that was cancelled. */
 	boolean isLast() {
 		return this.schedule == null && this.scheduledAt != null;
 	}
 
-	/**
-	 * Whether the node with this reference still has the task.
-	 */
+	/** Whether the node with this reference still has the task. */
 	boolean isHeldAs(TaskRef task) {
 		return this.owner != null && this.fence == task.fence();
 	}

@@ -9,11 +9,10 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Qualifies the store's data source: the {@code DataSource} through which the nodes
- * claim, begin, renew and acknowledge durable tasks. This data source leads to the same
- * database as the application's data source, but has its own connections, which the
- * application cannot use up. Tasks are still stored, cancelled and rescheduled through
- * the application's data source, in the application's transactions.
+ * Qualifies the {@code DataSource} with which nodes claim, begin and settle durable
+ * tasks. It leads to the same database as the application's, but has its own connections,
+ * which the application cannot use up. Tasks are still stored, cancelled and rescheduled
+ * in the application's transactions.
  *
  * @since 0.1
  */

@@ -41,22 +41,20 @@ final class Transactions {
 
 	private final boolean commitsEach;
 
-	/**
-	 * In the transaction of the caller.
-	 */
+	/** In the transaction of the caller. */
 	Transactions(Session session) {
 		this.session = session;
 		this.template = null;
 		this.commitsEach = true;
 	}
 
-	Transactions(ConnectionSettings settings, Statements statements) {
+	Transactions(ConnectionSettings settings, Database database) {
 		// No transaction of the application is bound to this wrapper.
 		DataSource own = new DelegatingDataSource(settings.dataSource());
 		JdbcTemplate jdbc = settings.dialect().template(own);
 		JdbcTransactionManager manager = new JdbcTransactionManager(own);
 		manager.setExceptionTranslator(jdbc.getExceptionTranslator());
-		this.session = new Session(jdbc, statements);
+		this.session = new Session(jdbc, database);
 		this.template = new TransactionTemplate(manager);
 		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		if (!settings.readCommitted()) {
@@ -73,9 +71,7 @@ final class Transactions {
 		return this.template == null;
 	}
 
-	/**
-	 * Runs one statement, or statements that need no common transaction.
-	 */
+	/** Runs one statement, or statements that need no common transaction. */
 	<T extends @Nullable Object> T single(Function<Session, T> statement) {
 		return retried(true, statement);
 	}
@@ -101,9 +97,8 @@ final class Transactions {
 	}
 
 	/**
-	 * Runs statements in one transaction, and does not run them again after a collision.
-	 * A single statement needs no transaction. But with synchronizations on the thread, a
-	 * connection without a transaction would stay bound until they end.
+	 * Runs statements once. A single statement needs no transaction. But with
+	 * synchronizations on the thread, its connection would stay bound until they end.
 	 */
 	<T extends @Nullable Object> T once(boolean single, Function<Session, T> statements) {
 		if (this.template == null

@@ -21,9 +21,6 @@ public final class TimingWheelJdbcStoreProperties extends DatabaseInitialization
 	 */
 	private String tableName = "timingwheel_task";
 
-	/**
-	 * Creates the properties with their defaults.
-	 */
 	public TimingWheelJdbcStoreProperties() {
 		// The initializer must see that a script has failed because another node creates
 		// the table.

@@ -176,18 +176,6 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void failsWithoutADataSource() {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class))
-			.withPropertyValues("timingwheel.store.type=jdbc")
-			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).contains("There is no DataSource");
-				assertThat(analysis.getAction()).contains("spring.datasource.url");
-			});
-	}
-
-	@Test
 	void failsWithSeveralDataSourcesAndNoPrimary() {
 		this.runner.withBean("one", DataSource.class, SimpleDriverDataSource::new)
 			.withBean("two", DataSource.class, SimpleDriverDataSource::new)
