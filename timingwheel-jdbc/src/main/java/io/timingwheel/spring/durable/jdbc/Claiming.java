@@ -2,8 +2,9 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.Set;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
@@ -30,6 +31,8 @@ final class Claiming {
 	/** Whether the latest claim took tasks with limits, or had no room for them. */
 	private volatile boolean limitedWork;
 
+	private volatile Set<String> lastPaused = Set.of();
+
 	Claiming(Database database) {
 		this.database = database;
 		this.postgres = new PostgresClaim(database);
@@ -53,8 +56,7 @@ final class Claiming {
 				// They wait for places or for locks.
 				steps().claim(progress, limit, false);
 			}
-			int room = limitedFirst ? (request.limit() + ThreadLocalRandom.current().nextInt(2)) / 2
-					: request.limit() - progress.tasks.size();
+			int room = limitedFirst ? Math.max(1, request.limit() / 2) : request.limit() - progress.tasks.size();
 			try {
 				takeLimited(progress, room);
 				if (limitedFirst && request.limit() > progress.tasks.size()) {
@@ -62,14 +64,39 @@ final class Claiming {
 				}
 			}
 			catch (RuntimeException ex) {
-				// The node must learn of tasks that have begun.
-				if (progress.tasks.isEmpty()) {
-					throw ex;
-				}
+				throwUnlessTaken(progress, ex);
 				logger.warn("A part of a claim has failed, after the claim of other tasks", ex);
 			}
 		}
+		keepPaused(progress);
 		return progress.result(this.database.millisSince(progress.arrived));
+	}
+
+	/** Pauses the names again whose rows the table has lost. */
+	private void keepPaused(ClaimProgress progress) {
+		Set<String> paused = new HashSet<>(this.lastPaused);
+		paused.removeAll(progress.pausedNames);
+		try {
+			paused
+				.removeIf((name) -> !this.database.node().transaction((session) -> TaskNames.pauseLost(session, name)));
+		}
+		catch (RuntimeException ex) {
+			throwUnlessTaken(progress, ex);
+			return;
+		}
+		if (!paused.isEmpty()) {
+			logger.warn("The database had lost the pauses of " + paused + ", and they are stored again");
+		}
+		paused.addAll(progress.pausedNames);
+		progress.pausedNames = paused;
+		this.lastPaused = paused;
+	}
+
+	// The node must learn of tasks that have begun.
+	private static void throwUnlessTaken(ClaimProgress progress, RuntimeException failure) {
+		if (progress.tasks.isEmpty()) {
+			throw failure;
+		}
 	}
 
 	private boolean takeSuspect(ClaimProgress progress, String name) {

@@ -220,7 +220,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 					// The table of MySQL has a row that is no task.
 					session.update("delete from {task} where status in ({pending}, {running}, {dead})");
 					session.update("delete from {node}");
-					return session.update("delete from {name}");
+					// A row that is missing was lost, and its name would be paused again.
+					return session.update("update {name} set paused = 0, next_start = 0, cancelled = 0");
 				});
 			}
 

@@ -47,8 +47,7 @@ public final class Schema {
 	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
 	static final int MAX_LENGTH = 55;
 
-	private static final Pattern IN_SCRIPT = Pattern
-		.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
+	private static final Pattern IN_SCRIPT = Pattern.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -120,7 +119,8 @@ public final class Schema {
 		if (!exists(this.table, "id") || !exists(this.table + "_version", "version")) {
 			return 0;
 		}
-		Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version", Integer.class);
+		Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version",
+				Integer.class);
 		return (version != null) ? version : 0;
 	}
 
@@ -147,8 +147,8 @@ public final class Schema {
 		try {
 			// An index has no schema in its name.
 			String text = IN_SCRIPT.matcher(script.getContentAsString(StandardCharsets.UTF_8))
-				.replaceAll((match) -> match.group(1).equals("_") ? simple(this.table) + "_"
-						: this.table + match.group(1));
+				.replaceAll(
+						(match) -> match.group(1).equals("_") ? simple(this.table) + "_" : this.table + match.group(1));
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
 		}
 		catch (IOException ex) {
@@ -200,7 +200,8 @@ public final class Schema {
 				("give the user of the node the rights to select, insert, update and delete in the tables %s, %s and %s, and to"
 						+ " select in the table %s, on a server that is not read-only. If they have the rights, or a table"
 						+ " is missing, compare the tables with the script %s")
-					.formatted(this.table, this.table + "_name", this.table + "_node", this.table + "_version", script()),
+					.formatted(this.table, this.table + "_name", this.table + "_node", this.table + "_version",
+							script()),
 				failure);
 	}
 

@@ -22,8 +22,8 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SqlParameterValue;
 
 /**
- * Runs the statements of a call. A statement has the words of {@link Database#text}.
- * One of its parameters may be a collection, whose values take the place of
+ * Runs the statements of a call. A statement has the words of {@link Database#text}. One
+ * of its parameters may be a collection, whose values take the place of
  * <code>{in}</code>.
  */
 record Session(JdbcOperations jdbc, Database database) {

@@ -134,9 +134,11 @@ final class Storing {
 		Map<TaskId, Integer> seen = new HashMap<>();
 		Map<Integer, List<NewTask>> rounds = tasks.stream()
 			.sorted(BY_KEY)
-			.collect(Collectors.groupingBy((task) -> (task.key() != null)
-					? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1, TreeMap::new,
-					Collectors.toList()));
+			.collect(
+					Collectors.groupingBy(
+							(task) -> (task.key() != null)
+									? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1,
+							TreeMap::new, Collectors.toList()));
 		List<List<NewTask>> batches = new ArrayList<>();
 		for (List<NewTask> round : rounds.values()) {
 			for (int i = 0; i < round.size(); i += MAX_BATCH) {
@@ -190,7 +192,9 @@ final class Storing {
 		return values;
 	}
 
-	/** A task whose key another transaction stores meanwhile follows in the next round. */
+	/**
+	 * A task whose key another transaction stores meanwhile follows in the next round.
+	 */
 	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
@@ -261,9 +265,10 @@ final class Storing {
 		}
 		Supplier<List<String>> find = () -> {
 			List<String> ids = new ArrayList<>();
-			keys.forEach((name, ofName) -> ids
-				.addAll(session.strings("select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
-						this.database.dialect().text(name), ofName)));
+			keys.forEach((name,
+					ofName) -> ids.addAll(session.strings(
+							"select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
+							this.database.dialect().text(name), ofName)));
 			return ids;
 		};
 		Map<TaskId, TaskRow> pending = new HashMap<>();

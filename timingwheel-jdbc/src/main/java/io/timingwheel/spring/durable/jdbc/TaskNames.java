@@ -47,6 +47,19 @@ final class TaskNames {
 		return set(session, "paused", name, paused);
 	}
 
+	/** Pauses a name whose row is missing. */
+	static boolean pauseLost(Session session, String name) {
+		boolean lost = !exists(session, name);
+		if (lost) {
+			setPaused(session, name, true);
+		}
+		return lost;
+	}
+
+	private static boolean exists(Session session, String name) {
+		return !session.strings("select 'exists' from {name} where name = ?", session.dialect().text(name)).isEmpty();
+	}
+
 	static boolean isCancelled(Session session, String name) {
 		return !session
 			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", session.dialect().text(name))
@@ -67,7 +80,7 @@ final class TaskNames {
 	static boolean create(Session session, String name) {
 		Object text = session.dialect().text(name);
 		try {
-			return !session.strings("select 'exists' from {name} where name = ?", text).isEmpty() || session
+			return exists(session, name) || session
 				.update("insert into {name} (name) values (?)" + session.dialect().unlessTaken(), text) > 0;
 		}
 		catch (DuplicateKeyException ex) {
