@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
@@ -31,8 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The contract of virtual time on any store.
  */
 @SpringBootTest(classes = VirtualTimeContractTests.Config.class,
-		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always",
-				"timingwheel.tasks.call.rate=60/m", "timingwheel.tasks.call.max-concurrent=2" })
+		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always" })
 @AutoConfigureVirtualTime
 public abstract class VirtualTimeContractTests {
 
@@ -92,38 +90,6 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.reminders.log()).extracting((line) -> line.substring(0, 3))
 			.containsExactly("a 1", "a 2", "b 1", "b 2");
 		assertThat(this.time).hasNothingPending();
-	}
-
-	@Test
-	void startsAreSpreadByVirtualTimeAndInTheirOrder() {
-		for (int i = 0; i < 4; i++) {
-			this.reminders.call("abcd".substring(i, i + 1), Duration.ofMillis(i));
-		}
-		Instant start = this.time.now();
-		this.time.advance(Duration.ofMillis(999));
-		assertThat(this.reminders.log()).containsExactly("a " + start);
-		this.time.advance(Duration.ofMillis(1));
-		assertThat(this.reminders.log()).containsExactly("a " + start, "b " + start.plusSeconds(1));
-		this.time.advance(Duration.ofSeconds(2));
-		assertThat(this.reminders.log()).endsWith("c " + start.plusSeconds(2), "d " + start.plusSeconds(3));
-		assertThat(this.time).hasNothingPending();
-	}
-
-	@Test
-	void timesThatPassWhileNoNodeClaimsHaveOneRunOrNoneOrOneEach() {
-		this.time.reset();
-		Instant start = this.time.now();
-		this.time.advance(Duration.ofMinutes(1));
-		this.storedTasks.node().pause();
-		this.time.advance(Duration.ofMinutes(51));
-		Instant back = this.time.now();
-		this.storedTasks.node().resume();
-		this.time.advance(Duration.ofMinutes(5));
-		Instant next = start.plus(Duration.ofMinutes(55));
-		List<String> expected = new ArrayList<>(List.of("once " + start, "skip " + start, "all " + start,
-				"once " + back, "once " + next, "skip " + next, "all " + next));
-		expected.addAll(Collections.nCopies(10, "all " + back));
-		assertThat(this.reports.log()).containsExactlyInAnyOrderElementsOf(expected);
 	}
 
 	@Test
@@ -214,11 +180,6 @@ public abstract class VirtualTimeContractTests {
 
 		List<String> log() {
 			return this.log;
-		}
-
-		@Delayed(delayExpression = "#delay", name = "call", key = "#key", durable = true)
-		public void call(String key, Duration delay) {
-			this.log.add(key + " " + this.time.now());
 		}
 
 		@Delayed(delayExpression = "#delay", name = "remind", key = "#key", durable = true)

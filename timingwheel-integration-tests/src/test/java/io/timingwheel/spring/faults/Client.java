@@ -120,20 +120,6 @@ final class Client implements AutoCloseable {
 				this.context.getBean(PayloadCodec.class).encode(id.name(), new Object[] { number, 0 }), due);
 	}
 
-	/**
-	 * Stores a task that is due now. The library itself could not store such a task.
-	 */
-	void smuggle(String name, String payload) {
-		if (!this.relational) {
-			store(name, null, payload, DueTime.after(Duration.ZERO));
-			return;
-		}
-		jdbc().update(
-				"insert into timingwheel_task (id, name, payload, due_at, next_at, status, fence, attempt,"
-						+ " deliveries, lost, created_at) values (?, ?, ?, 0, 0, 0, 1, 1, 0, 0, 0)",
-				UUID.randomUUID().toString(), name, payload);
-	}
-
 	private Enqueued store(String name, String key, String payload, DueTime due) {
 		return this.store
 			.enqueue(List

@@ -65,7 +65,6 @@ class NodeCommands {
 			case "unordered-claims" -> String.valueOf(this.claims.unordered());
 			case "clock" -> String.valueOf(System.currentTimeMillis());
 			case "instant" -> String.valueOf(Instant.now().toEpochMilli());
-			case "trips" -> String.valueOf(Tripwire.trips());
 			case "enqueue" -> done(() -> enqueue(words));
 			case "rollback" -> done(() -> transaction().executeWithoutResult((status) -> {
 				enqueue(words);

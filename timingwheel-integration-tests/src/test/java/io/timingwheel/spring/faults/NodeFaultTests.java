@@ -15,12 +15,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.faults.Executions.Execution;
@@ -273,41 +271,6 @@ class NodeFaultTests extends FaultTestSupport {
 				: this.client.replace(key(number), DueTime.after(Duration.ZERO), -number).outcome() == Outcome.REPLACED;
 		offset.updateAndGet((current) -> Math.max(-20, Math.min(current + (won ? 1 : -1), 500)));
 		return won;
-	}
-
-	@Test
-	void nothingInAHostileRowIsInstantiatedOrInvoked() {
-		List<NodeProcess> nodes = Stream.of("once1", "once2")
-			.map((id) -> startNode(id, List.of(), LONG_LEASE, "timingwheel.store.max-attempts=1"))
-			.toList();
-		nodes.forEach(NodeProcess::awaitReady);
-		String tripwire = Tripwire.class.getName();
-		List<String> unknown = List.of("no-such-handler", "worker.unannotated", Worker.class.getName() + ".unannotated",
-				tripwire, "runtime.exec");
-		unknown.forEach((name) -> this.client.smuggle(name, payload("1,2")));
-		List<String> hostile = List.of("", "{", "null", "{\"v\":1,\"args\":[1,2", payload("1"), payload("1,2,3"),
-				payload("[\"%s\",{}],2".formatted(tripwire)), payload("{\"@class\":\"%s\"},2".formatted(tripwire)),
-				payload("{\"@type\":\"%s\",\"number\":1},2".formatted(tripwire)),
-				"{\"v\":1,\"handler\":\"unannotated\",\"args\":[1,2],\"@class\":\"%s\"}".formatted(tripwire),
-				"[\"%s\",{}]".formatted(tripwire), payload("\"\\u0000\",2"), payload("1e999999999,2"),
-				payload("[".repeat(20_000) + "]".repeat(20_000) + ",2"),
-				payload("\"" + "x".repeat(10 * 1024 * 1024) + "\",2"));
-		hostile.forEach((payload) -> this.client.smuggle(Worker.NAME, payload));
-		this.client.enqueue(0, 50, Instant.now(), Duration.ofSeconds(1), 0);
-		await(() -> this.executions.numbersEnded() == 50 && this.client.counts().dead() == hostile.size()
-				&& this.client.counts().pending() == 0);
-		assertThat(singleRuns()).hasSize(50);
-		assertThat(nodes).allSatisfy((node) -> assertThat(node.ask("trips")).isZero());
-		List<StoredTask> dead = this.client.dead();
-		assertThat(dead).hasSize(hostile.size()).allSatisfy((task) -> assertThat(task.error()).isNotBlank());
-		assertThat(dead).filteredOn((task) -> task.error().contains("max-payload-size")).hasSize(1);
-		for (String name : unknown) {
-			assertThat(this.client.store().counts(List.of()).get(name).pending()).isEqualTo(1);
-		}
-	}
-
-	private static String payload(String arguments) {
-		return "{\"v\":1,\"args\":[" + arguments + "]}";
 	}
 
 }

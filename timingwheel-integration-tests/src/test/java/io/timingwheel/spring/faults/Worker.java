@@ -49,13 +49,6 @@ class Worker {
 	}
 
 	/**
-	 * No stored task may run this method, because it has no annotation.
-	 */
-	void unannotated(long number, long millis) {
-		Tripwire.trip();
-	}
-
-	/**
 	 * Makes runs wait that start from now on.
 	 */
 	void hold() {
