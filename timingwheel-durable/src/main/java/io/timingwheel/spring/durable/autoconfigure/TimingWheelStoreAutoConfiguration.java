@@ -123,9 +123,9 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	MethodCalls timingWheelDurableMethods(DurableTasks tasks, NodeStore store, DurableHandlers handlers,
-			PayloadCodec codec, ConfigurableListableBeanFactory beanFactory) {
-		return new MethodCalls(tasks, store.store(), handlers, codec, beanFactory);
+	MethodCalls timingWheelDurableMethods(DurableTasks tasks, NodeStore store,
+			ConfigurableListableBeanFactory beanFactory) {
+		return new MethodCalls(tasks, store.store(), beanFactory);
 	}
 
 	@Bean

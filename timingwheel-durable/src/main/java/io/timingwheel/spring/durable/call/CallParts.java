@@ -6,14 +6,17 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.DeferredCall;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.Transactions;
@@ -39,8 +42,15 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	};
 
 	/** A key under all names of its method, the current name first. */
-	List<TaskId> ids(TaskId id) {
-		return this.handlers.allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
+	List<Target> targets(TaskId id, Kind kind) {
+		return this.handlers.allNames(id.name())
+			.stream()
+			.map((name) -> Target.of(new TaskId(name, id.key()), kind))
+			.toList();
+	}
+
+	Stream<StoredTask> find(List<Target> targets) {
+		return targets.stream().flatMap((target) -> this.store.find(target).stream());
 	}
 
 	boolean isDeferred() {
@@ -154,7 +164,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 
 	}
 
-	/** One of the calls that are stored together after the commit. */
 	private final class StoreCall extends DeferredCall {
 
 		private final Submission submission;
@@ -182,7 +191,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 
 	}
 
-	/** The node of this application. */
 	public interface Expecting {
 
 		/**

@@ -37,9 +37,9 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	private static final Object[] NO_ARGUMENTS = {};
 
-	private final CallParts parts;
+	final CallParts parts;
 
-	private final PayloadCodec codec;
+	final PayloadCodec codec;
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
 

@@ -13,7 +13,6 @@ import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.payload.MethodPayloads;
-import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.payload.UnsupportedArgumentException;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -38,19 +37,15 @@ public final class MethodCalls implements DurableMethods {
 
 	private final DelayedTaskStore store;
 
-	private final DurableHandlers handlers;
-
-	private final PayloadCodec codec;
-
 	/** Loaded when a method needs it, since {@code spring-tx} is optional. */
 	private final SingletonSupplier<StoreTransactions> transactions;
 
-	public MethodCalls(DurableTasks tasks, DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
-			ConfigurableListableBeanFactory beanFactory) {
+	/**
+	 * @param store the store as the node sees it
+	 */
+	public MethodCalls(DurableTasks tasks, DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
 		this.tasks = tasks;
 		this.store = store;
-		this.handlers = handlers;
-		this.codec = codec;
 		this.transactions = SingletonSupplier.of(() -> new StoreTransactions(store, beanFactory));
 	}
 
@@ -79,17 +74,18 @@ public final class MethodCalls implements DurableMethods {
 	}
 
 	private DurableHandler handler(DurableMethod method) {
-		DurableHandler known = this.handlers.find(method.name());
+		DurableHandler known = this.tasks.parts.handlers().find(method.name());
 		if (known != null && known.method().method().equals(method.method())) {
 			return known;
 		}
 		try {
 			List<String> names = DurableHandlers.names(method);
 			names.forEach((name) -> checkName(method, name));
-			MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
-			return this.handlers.register(
-					new DurableHandler(method, arguments, Objects.requireNonNullElse(method.missed(), Missed.ONCE),
-							method.transactional() ? this.transactions.obtain().find(method.method()) : null));
+			MethodPayloads arguments = this.tasks.codec.payloads(names, method.method(), method.argumentTypes());
+			return this.tasks.parts.handlers()
+				.register(
+						new DurableHandler(method, arguments, Objects.requireNonNullElse(method.missed(), Missed.ONCE),
+								method.transactional() ? this.transactions.obtain().find(method.method()) : null));
 		}
 		catch (UnsupportedArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
@@ -117,9 +113,9 @@ public final class MethodCalls implements DurableMethods {
 
 	@Override
 	public void unregister(DurableMethod method) {
-		DurableHandler handler = this.handlers.find(method.name());
+		DurableHandler handler = this.tasks.parts.handlers().find(method.name());
 		if (handler != null && handler.method() == method) {
-			this.handlers.unregister(handler);
+			this.tasks.parts.handlers().unregister(handler);
 		}
 	}
 

@@ -37,7 +37,6 @@ public final class Pending {
 		return findAll(id).stream().findFirst();
 	}
 
-	/** Finds a task in any state. */
 	public Optional<StoredTask> find(String id) {
 		return this.parts.store().find(Target.of(id));
 	}
@@ -53,13 +52,12 @@ public final class Pending {
 	}
 
 	private List<StoredTask> findAll(TaskId id, Kind kind) {
-		return targets(id, kind).stream().flatMap((target) -> this.parts.store().find(target).stream()).toList();
+		return this.parts.find(targets(id, kind)).toList();
 	}
 
 	/** Empty if no store can have such a task. */
 	private List<Target> targets(TaskId id, Kind kind) {
-		List<TaskId> ids = TaskLimits.isStorable(id) ? this.parts.ids(id) : List.of();
-		return ids.stream().map((each) -> Target.of(each, kind)).toList();
+		return TaskLimits.isStorable(id) ? this.parts.targets(id, kind) : List.of();
 	}
 
 	/**

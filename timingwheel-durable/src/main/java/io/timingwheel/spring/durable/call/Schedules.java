@@ -43,15 +43,11 @@ final class Schedules {
 	 */
 	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		Handle task = submission.task();
-		List<Target> targets = this.parts.ids(Objects.requireNonNull(task.taskId()))
+		List<Target> targets = this.parts.targets(Objects.requireNonNull(task.taskId()), Kind.SCHEDULE)
 			.stream()
 			.skip(1)
-			.map((id) -> Target.of(id, Kind.SCHEDULE))
 			.toList();
-		StoredTask earlier = targets.stream()
-			.flatMap((target) -> this.parts.store().find(target).stream())
-			.findFirst()
-			.orElse(null);
+		StoredTask earlier = this.parts.find(targets).findFirst().orElse(null);
 		DueTime next = (earlier != null && isSame(earlier, schedule)) ? next(earlier, schedule) : null;
 		DueTime first = (next != null) ? next : first(schedule, initialDelay);
 		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);

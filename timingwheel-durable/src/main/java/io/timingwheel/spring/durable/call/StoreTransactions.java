@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

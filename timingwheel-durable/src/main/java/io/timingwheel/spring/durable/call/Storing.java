@@ -71,15 +71,13 @@ final class Storing {
 	}
 
 	private Optional<StoredTask> findPending(Submission submission, boolean anyName) {
-		return targets(submission, anyName).stream()
-			.flatMap((target) -> this.parts.store().find(target).stream())
-			.findFirst();
+		return this.parts.find(targets(submission, anyName)).findFirst();
 	}
 
 	private List<Target> targets(Submission submission, boolean anyName) {
 		TaskId id = submission.task().taskId();
-		List<TaskId> ids = (id != null) ? this.parts.ids(id) : List.of();
-		return ids.stream().skip(anyName ? 0 : 1).map((each) -> Target.of(each, Kind.ONCE)).toList();
+		List<Target> targets = (id != null) ? this.parts.targets(id, Kind.ONCE) : List.of();
+		return (anyName || targets.isEmpty()) ? targets : targets.subList(1, targets.size());
 	}
 
 	private void store(List<Submission> submissions) {

@@ -11,8 +11,8 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
-import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -293,7 +293,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	}
 
-	/** A figure of a node. */
 	public enum Figure {
 
 		CLAIMS,

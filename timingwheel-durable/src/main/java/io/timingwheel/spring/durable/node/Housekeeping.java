@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -37,7 +37,6 @@ public interface NodeLoop {
 	/** Waits for the end of the current round after {@link #stop()}. */
 	void join(Duration period) throws InterruptedException;
 
-	/** Creates the loops of a node. */
 	interface Factory {
 
 		NodeLoop loop(String name, Runnable round);

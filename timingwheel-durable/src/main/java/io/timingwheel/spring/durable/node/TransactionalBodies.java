@@ -2,8 +2,8 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;

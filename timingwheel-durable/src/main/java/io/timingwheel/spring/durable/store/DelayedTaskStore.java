@@ -299,7 +299,6 @@ public interface DelayedTaskStore {
 				getClass().getName() + " does not support virtual time: it does not override testing");
 	}
 
-	/** The reply to a node, for one task. */
 	enum Reply {
 
 		/** It is done, by this call or by an earlier one. */
@@ -316,7 +315,6 @@ public interface DelayedTaskStore {
 
 	}
 
-	/** The result of requeueing a task. */
 	enum Requeue {
 
 		REQUEUED,

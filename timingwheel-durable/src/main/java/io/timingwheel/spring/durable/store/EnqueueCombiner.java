@@ -40,10 +40,6 @@ public final class EnqueueCombiner {
 	/** The caller that sends the request, or is about to; {@code null} for none. */
 	private volatile @Nullable Thread sender;
 
-	/**
-	 * @param together stores the tasks of several callers in one request
-	 * @param alone stores a task in a request of its own
-	 */
 	public EnqueueCombiner(Request together, Function<NewTask, Enqueued> alone) {
 		this.together = together;
 		this.alone = alone;
@@ -93,7 +89,7 @@ public final class EnqueueCombiner {
 		return results.apply(0);
 	}
 
-	/** As many as a request can have. The first is that of the sender. */
+	/** The first is that of the sender. */
 	private synchronized List<Call> take() {
 		List<Call> calls = new ArrayList<>();
 		long payloads = 0;
@@ -136,10 +132,7 @@ public final class EnqueueCombiner {
 
 	}
 
-	/**
-	 * @param next what the caller does after its wait: takes its result, or sends the
-	 * next request
-	 */
+	/** After its wait, a caller takes its result or sends the next request. */
 	private record Call(Thread caller, NewTask task, CompletableFuture<Supplier<Enqueued>> next) {
 
 	}

@@ -12,7 +12,6 @@ package io.timingwheel.spring.durable.store;
  */
 public record Enqueued(Outcome outcome, String id, long dueAt, long now) {
 
-	/** Whether a task was stored. */
 	public enum Outcome {
 
 		INSERTED,

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record ListQuery(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 
-	/** Which tasks, and in which order. */
 	public enum Order {
 
 		/** The one that is due first comes first. */

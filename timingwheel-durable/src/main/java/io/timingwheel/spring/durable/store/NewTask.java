@@ -24,10 +24,9 @@ public record NewTask(String id, String name, @Nullable String key, String paylo
 		DueTime due, IfPending ifPending, @Nullable Duration maxWait) {
 
 	/**
-	 * When the task is due. All times are milliseconds since the epoch by the store's
-	 * clock.
-	 * @param pendingDueAt when the pending task that it replaces is due, {@code null} if
-	 * it replaces none
+	 * When the task is due, if it is stored now.
+	 * @param pendingDueAt when the pending task that it replaces is due, {@code null} for
+	 * none
 	 * @param firstAt the time of the first call since the task last began
 	 */
 	public long dueAt(long now, @Nullable Long pendingDueAt, long firstAt) {

@@ -11,7 +11,6 @@ import java.time.Duration;
  */
 public record NodeState(String nodeId, Activity activity, int inFlight) {
 
-	/** What a node does. */
 	public enum Activity {
 
 		CLAIMING,

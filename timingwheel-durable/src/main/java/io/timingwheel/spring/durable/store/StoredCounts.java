@@ -13,7 +13,6 @@ public record StoredCounts(long pending, long overdue, long running, long dead, 
 
 	public static final StoredCounts NONE = new StoredCounts(0, 0, 0, 0);
 
-	/** Exact counts. */
 	public StoredCounts(long pending, long overdue, long running, long dead) {
 		this(pending, overdue, running, dead, false);
 	}

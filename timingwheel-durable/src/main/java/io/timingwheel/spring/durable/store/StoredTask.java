@@ -30,7 +30,6 @@ public record StoredTask(String id, String name, @Nullable String key, long dueA
 
 	}
 
-	/** The state of a stored task. */
 	public enum State {
 
 		SCHEDULED,

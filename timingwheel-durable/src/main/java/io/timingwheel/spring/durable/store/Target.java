@@ -17,12 +17,10 @@ public sealed interface Target {
 		return new ByKey(taskId, kind);
 	}
 
-	/** The task with an id. */
 	record ById(String id) implements Target {
 
 	}
 
-	/** The task with a key. */
 	record ByKey(TaskId taskId, Kind kind) implements Target {
 
 	}

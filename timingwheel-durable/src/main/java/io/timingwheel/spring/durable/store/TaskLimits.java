@@ -11,7 +11,7 @@ import org.springframework.util.Assert;
 /**
  * What a store can keep without a change: names and keys of at most
  * {@link #MAX_NAME_BYTES} and {@link #MAX_KEY_BYTES} bytes of UTF-8, without NUL, and
- * without half of a surrogate pair.
+ * without half of a surrogate pair. The checks throw an {@link IllegalArgumentException}.
  *
  * @since 0.1
  */
@@ -24,29 +24,20 @@ public final class TaskLimits {
 	private TaskLimits() {
 	}
 
-	/**
-	 * @throws IllegalArgumentException if the name cannot be stored
-	 */
 	public static void checkName(String name) {
 		check("name", name, MAX_NAME_BYTES);
 	}
 
-	/**
-	 * @param key {@code null} for none
-	 * @throws IllegalArgumentException if it cannot be stored
-	 */
 	public static void checkKey(@Nullable String key) {
 		if (key != null) {
 			check("key", key, MAX_KEY_BYTES);
 		}
 	}
 
-	/** Whether a store can have a task with this name and key. */
 	public static boolean isStorable(TaskId id) {
 		return isStorableName(id.name()) && problem(id.key(), MAX_KEY_BYTES) == null;
 	}
 
-	/** Whether a store can have a task with this name. */
 	public static boolean isStorableName(String name) {
 		return problem(name, MAX_NAME_BYTES) == null;
 	}
