@@ -152,12 +152,9 @@ public final class TaskDescriptors {
 	 * after the first page
 	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
 	 * none
-	 * @param sampled {@code true} if the pending tasks are those of a sample, since there
-	 * are more than 100,000 in memory; otherwise {@code null}
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
-			@Nullable List<TaskDescriptor> dead, @Nullable String cursor,
-			@Nullable Boolean sampled) implements OperationResponseBody {
+			@Nullable List<TaskDescriptor> dead, @Nullable String cursor) implements OperationResponseBody {
 
 	}
 

@@ -155,8 +155,7 @@ final class TaskView {
 		List<TaskDescriptor> dead = (durable && after == null)
 				? page(store().dead(name, limit).stream().map(TaskDescriptor::of).toList(), limit, showErrors) : null;
 		return new NameDescriptor(name, counts(name, counts), page, dead,
-				(page.size() < next.size()) ? cursor(page.get(page.size() - 1)) : null,
-				(!durable && this.memory.memoryTasks().isSampled(name)) ? true : null);
+				(page.size() < next.size()) ? cursor(page.get(page.size() - 1)) : null);
 	}
 
 	private List<TaskDescriptor> pending(String name, boolean durable, @Nullable Position after, int limit) {

