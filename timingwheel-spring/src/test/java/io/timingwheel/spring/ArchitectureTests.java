@@ -67,17 +67,17 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule tasksDoNotKnowLimits = noClasses().that()
-		.resideInAPackage("io.timingwheel.spring.aop.delayed")
+		.resideInAPackage("io.timingwheel.spring.aop.internal.delayed")
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage("io.timingwheel.spring.aop.timeout");
+		.resideInAPackage("io.timingwheel.spring.aop.internal.timeout");
 
 	@ArchTest
 	static final ArchRule limitsDoNotKnowTasks = noClasses().that()
-		.resideInAPackage("io.timingwheel.spring.aop.timeout")
+		.resideInAPackage("io.timingwheel.spring.aop.internal.timeout")
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage("io.timingwheel.spring.aop.delayed");
+		.resideInAPackage("io.timingwheel.spring.aop.internal.delayed");
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
@@ -85,14 +85,14 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.internal\\.Transactions"
-				+ "|aop\\.delayed\\.ReactiveTransaction)(\\$.*)?")
+				+ "|aop\\.internal\\.delayed\\.ReactiveTransaction)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.ReactorTimeout"
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.internal\\.(timeout\\.ReactorTimeout"
 				+ "|delayed\\.(ReactorCancellation|ReactiveTransaction))(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
@@ -100,7 +100,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule webIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.timeout\\.WebTimeout(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.internal\\.timeout\\.WebTimeout(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.web..", "org.springframework.http..");

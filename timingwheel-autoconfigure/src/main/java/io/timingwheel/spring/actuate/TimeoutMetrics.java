@@ -7,8 +7,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.timingwheel.spring.aop.timeout.TimeoutListener;
-import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutListener;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 
 /**
  * The meter {@code timingwheel.timeouts}: the calls that exceeded their limit, by class

@@ -2,7 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.util.concurrent.Executor;
 
-import io.timingwheel.spring.aop.delayed.DelayedMethodConfiguration;
+import io.timingwheel.spring.aop.internal.delayed.DelayedMethodConfiguration;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
-import io.timingwheel.spring.aop.timeout.TimeoutMethodConfiguration;
-import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodConfiguration;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.memory.CallerContext;
 

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.timingwheel.spring.aop.internal.AttributeResolver;
-import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
 

@@ -10,7 +10,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

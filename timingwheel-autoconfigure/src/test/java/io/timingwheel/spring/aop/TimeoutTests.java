@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.timeout.TimeoutListener;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutListener;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -11,7 +11,7 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.aop.delayed.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.task.internal.PolicySettings;

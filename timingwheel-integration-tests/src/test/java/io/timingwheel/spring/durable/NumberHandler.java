@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.aop.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.payload.PayloadCodec;

@@ -55,7 +55,7 @@ class KotlinTests {
 		assertFails(FinalByDefault.class, "run()",
 				"@Delayed is on a method of the final class " + FinalByDefault.class.getName()
 						+ ", which cannot be proxied by a subclass.",
-				"Remove the final modifier from the class (in Kotlin, make it open).");
+				"Remove the final modifier from the class (in Kotlin, make it an open class).");
 	}
 
 	@Test
@@ -175,7 +175,7 @@ class KotlinTests {
 			.withBean(SingleObject.class, () -> SingleObject.INSTANCE)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("make the Kotlin object an open class"));
+				.hasMessageContaining("make it an open class"));
 	}
 
 	@Test

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Objects;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.delayed.CallTime;
-import io.timingwheel.spring.aop.delayed.DurableMethod;
-import io.timingwheel.spring.aop.delayed.DurableMethods;
+import io.timingwheel.spring.aop.internal.delayed.CallTime;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethods;
 import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;

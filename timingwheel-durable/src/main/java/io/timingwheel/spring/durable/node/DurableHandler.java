@@ -1,6 +1,6 @@
 package io.timingwheel.spring.durable.node;
 
-import io.timingwheel.spring.aop.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;

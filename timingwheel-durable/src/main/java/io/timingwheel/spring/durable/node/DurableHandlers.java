@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.aop.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import org.jspecify.annotations.Nullable;
 
 /**

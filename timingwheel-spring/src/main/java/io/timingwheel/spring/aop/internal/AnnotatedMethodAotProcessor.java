@@ -3,9 +3,7 @@ package io.timingwheel.spring.aop.internal;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -25,6 +23,7 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.TypeReference;
@@ -49,6 +48,8 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 			"org.springframework.transaction.reactive.TransactionSynchronizationManager",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask");
+
+	private static final List<String> EXPRESSIONS = List.of("key", "delayExpression", "timeoutExpression");
 
 	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 
@@ -76,66 +77,51 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
 		Class<?> beanClass = bean.getBeanClass();
-		List<AnnotatedMethod> methods = new ArrayList<>();
-		this.annotated.forEach((annotated) -> annotated.of(beanClass)
-			.forEach((method, annotation) -> methods.add(new AnnotatedMethod(method, annotation, beanClass))));
-		if (methods.isEmpty()) {
+		if (this.annotated.stream().allMatch((methods) -> methods.of(beanClass).isEmpty())) {
 			return null;
 		}
-		ConfigurableListableBeanFactory beanFactory = bean.getBeanFactory();
-		return (generationContext, code) -> methods
-			.forEach((method) -> method.registerHints(generationContext.getRuntimeHints(), beanFactory));
+		return (context,
+				code) -> this.annotated.forEach((methods) -> methods.of(beanClass)
+					.forEach((method, annotation) -> new MethodHints(context.getRuntimeHints().reflection(), method,
+							beanClass, bean.getBeanFactory())
+						.register(annotation)));
 	}
 
-	private record AnnotatedMethod(Method method, Annotation annotation, Class<?> beanClass) {
+	private record MethodHints(ReflectionHints hints, Method method, Class<?> beanClass,
+			ConfigurableListableBeanFactory beanFactory) {
 
-		void registerHints(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
-			hints.reflection().registerMethod(this.method, ExecutableMode.INVOKE);
-			if (this.annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
+		void register(Annotation annotation) {
+			this.hints.registerMethod(this.method, ExecutableMode.INVOKE);
+			if (annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
 				// Which of the methods with this name is called depends on the
 				// parameters.
 				ReflectionUtils.doWithMethods(this.beanClass,
-						(fallback) -> hints.reflection().registerMethod(fallback, ExecutableMode.INVOKE),
+						(fallback) -> this.hints.registerMethod(fallback, ExecutableMode.INVOKE),
 						(candidate) -> candidate.getName().equals(timeout.fallback()));
 			}
-			if (this.annotation instanceof Delayed delayed && delayed.durable()) {
-				BINDING.registerReflectionHints(hints.reflection(),
+			if (annotation instanceof Delayed delayed && delayed.durable()) {
+				BINDING.registerReflectionHints(this.hints,
 						AnnotatedMethods.argumentTypes(this.method, this.beanClass).toArray(Type[]::new));
 			}
-			expressions().filter(StringUtils::hasText).forEach((text) -> {
-				ArgumentExpression expression = ArgumentExpression
-					.parse("@" + this.annotation.annotationType().getSimpleName(), text, this.method, beanFactory);
-				if (!expression.isArgument()) {
-					new ExpressionHints(hints.reflection(), this.method, expression, beanFactory)
-						.register(expression.syntaxTree());
+			for (String attribute : EXPRESSIONS) {
+				if (AnnotationUtils.getValue(annotation, attribute) instanceof String text && !text.isBlank()) {
+					ArgumentExpression expression = ArgumentExpression.parse(attribute, text, this.method,
+							this.beanFactory);
+					if (!expression.isArgument()) {
+						register(expression, expression.syntaxTree());
+					}
 				}
-			});
+			}
 		}
 
-		private Stream<String> expressions() {
-			if (this.annotation instanceof Delayed delayed) {
-				return Stream.of(delayed.key(), delayed.delayExpression());
-			}
-			if (this.annotation instanceof CancelDelayed cancelDelayed) {
-				return Stream.of(cancelDelayed.key());
-			}
-			return (this.annotation instanceof Timeout timeout) ? Stream.of(timeout.timeoutExpression())
-					: Stream.empty();
-		}
-
-	}
-
-	/**
-	 * Registers what an expression uses by reflection: the public methods of the
-	 * arguments, beans and types that the expression names, and the properties of the
-	 * arguments with the types of these properties.
-	 */
-	private record ExpressionHints(ReflectionHints hints, Method method, ArgumentExpression expression,
-			ConfigurableListableBeanFactory beanFactory) {
-
-		void register(SpelNode node) {
+		/**
+		 * Registers what an expression uses by reflection: the public methods of the
+		 * arguments, beans and types that the expression names, and the properties of the
+		 * arguments with the types of these properties.
+		 */
+		private void register(ArgumentExpression expression, SpelNode node) {
 			if (node instanceof VariableReference variable) {
-				int position = this.expression.position(variable);
+				int position = expression.position(variable);
 				if (position >= 0) {
 					register(this.method.getParameterTypes()[position]);
 					BINDING.registerReflectionHints(this.hints, this.method.getGenericParameterTypes()[position]);
@@ -152,7 +138,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 						: null);
 			}
 			for (int i = 0; i < node.getChildCount(); i++) {
-				register(node.getChild(i));
+				register(expression, node.getChild(i));
 			}
 		}
 

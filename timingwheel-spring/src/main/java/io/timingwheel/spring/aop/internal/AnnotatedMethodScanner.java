@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.util.Arrays;
 import java.util.List;
 
@@ -17,11 +16,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Passes the types of all beans to the readers of annotated methods, before any bean is
  * created. An invalid annotation therefore stops the application before its first bean,
- * and lazy beans stay lazy.
- *
- * <p>
- * Ahead-of-time processing skips the scan, because the properties of the running
- * application are unknown then. The processed application scans when it starts.
+ * and lazy beans stay lazy. An application that was processed ahead of time scans when it
+ * starts.
  */
 public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
@@ -41,6 +37,7 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 			return;
 		}
 		this.readers = readers(beanFactory);
+		this.beans.passTo(this.readers);
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			if (isInstance(beanFactory, name)) {
 				Class<?> type = type(beanFactory, name);
@@ -52,8 +49,7 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	}
 
 	/**
-	 * Finds the readers, in the order of their definitions. Does not instantiate any
-	 * {@code FactoryBean} to learn what it creates.
+	 * Finds the readers without instantiating any {@code FactoryBean}.
 	 */
 	private static List<Reader> readers(ConfigurableListableBeanFactory beanFactory) {
 		return Arrays.stream(beanFactory.getBeanNamesForType(Reader.class, true, false))
@@ -68,8 +64,7 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	}
 
 	/**
-	 * Excludes abstract definitions and scoped proxies. The target of a scoped proxy has
-	 * a definition of its own.
+	 * Excludes scoped proxies, since their target has a definition of its own.
 	 */
 	private static boolean isInstance(ConfigurableListableBeanFactory beanFactory, String name) {
 		return !beanFactory.getBeanDefinition(name).isAbstract()
@@ -77,8 +72,8 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	}
 
 	/**
-	 * Returns the name by which users know a bean. For the target of a scoped proxy, this
-	 * is the name of the proxy.
+	 * The name by which users know a bean. For the target of a scoped proxy, this is the
+	 * name of the proxy.
 	 */
 	public static String publicName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
@@ -102,15 +97,13 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	public interface Reader {
 
 		/**
-		 * Reads and checks the annotated methods of a bean.
-		 * @param beanClass the class of the bean; may be an interface
-		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
+		 * Reads and checks the annotated methods of a bean, by the type of its definition
+		 * and then by its class.
 		 */
 		void read(Class<?> beanClass, String beanName);
 
 		/**
-		 * Resolves and checks the attributes that depend on other beans. Called once,
-		 * when all singletons exist.
+		 * Resolves and checks what depends on other beans, when all singletons exist.
 		 */
 		void resolveWithBeans();
 

@@ -73,27 +73,18 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Returns the methods of a class that have no annotation of their own, and therefore
-	 * get the annotation of a type.
+	 * The methods of a class that get the annotation of a type.
 	 */
 	public Set<Method> defaults(Class<?> type) {
 		return find(type).defaults();
 	}
 
 	private Found<A> find(Class<?> type) {
-		Class<?> userType = ClassUtils.getUserClass(type);
-		Found<A> found = this.classes.get(userType);
-		if (found == null) {
-			found = AnnotationUtils.isCandidateClass(userType, this.annotationType) ? read(userType)
-					: new Found<>(Map.of(), Set.of());
-			this.classes.put(userType, found);
-		}
-		return found;
+		return this.classes.computeIfAbsent(ClassUtils.getUserClass(type), this::read);
 	}
 
 	/**
-	 * Returns a pointcut that matches the annotated methods, also when they are called
-	 * through an interface.
+	 * Matches the annotated methods, also when they are called through an interface.
 	 */
 	public Pointcut pointcut() {
 		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
@@ -109,15 +100,14 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Returns the method that a call invokes in the end.
+	 * The method that a call invokes in the end.
 	 */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
 	}
 
 	/**
-	 * Returns the types of a method's parameters. Type variables that the class of the
-	 * bean binds are resolved.
+	 * The types of a method's parameters, as the class of the bean resolves them.
 	 */
 	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
 		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
@@ -133,7 +123,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private Found<A> read(Class<?> type) {
 		try {
-			return readAll(type);
+			return AnnotationUtils.isCandidateClass(type, this.annotationType) ? readAll(type)
+					: new Found<>(Map.of(), Set.of());
 		}
 		catch (IllegalStateException | LinkageError ex) {
 			// A signature names a missing type. Spring cannot create a proxy either.
@@ -201,8 +192,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Looks at the superclasses of a class, but not at its interfaces, because an
-	 * interface gives the default of its own methods only.
+	 * Does not look at the interfaces of a class, because an interface gives the default
+	 * of its own methods only.
 	 */
 	private MergedAnnotation<A> annotation(Class<?> type) {
 		return MergedAnnotations
@@ -210,12 +201,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 			.get(this.annotationType);
 	}
 
-	/**
-	 * The annotated methods of a class.
-	 *
-	 * @param methods all methods
-	 * @param defaults the methods that get the annotation of a type
-	 */
 	private record Found<A>(Map<Method, A> methods, Set<Method> defaults) {
 	}
 

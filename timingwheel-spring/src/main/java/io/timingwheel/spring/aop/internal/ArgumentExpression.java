@@ -56,33 +56,27 @@ public final class ArgumentExpression {
 		this.argument = (expression.getAST() instanceof VariableReference variable) ? position(variable) : -1;
 	}
 
-	/**
-	 * Parses an expression and checks that nothing in it fails at each call.
-	 */
 	public static ArgumentExpression parse(String attribute, String text, Method method,
 			ConfigurableBeanFactory beanFactory) {
+		String subject = "the expression \"%s\" of %s".formatted(text, attribute);
+		SpelExpression expression;
 		try {
-			SpelExpression expression = new SpelExpressionParser().parseRaw(text);
-			Map<String, Integer> positions = names(method);
-			List<String> names = List.copyOf(positions.keySet());
-			for (int i = 0; i < method.getParameterCount(); i++) {
-				positions.put("p" + i, i);
-				positions.put("a" + i, i);
-			}
-			new ExpressionCheck(positions, names, !names.isEmpty() || positions.isEmpty(),
-					beanFactory.getBeanClassLoader())
-				.check(expression.getAST());
-			return new ArgumentExpression(expression, method, positions, beanFactory);
-		}
-		catch (ExpressionCheck.Failure ex) {
-			throw new InvalidAnnotatedMethodException(method,
-					"the expression \"%s\" of %s %s".formatted(text, attribute, ex.getMessage()), ex.remedy());
+			expression = new SpelExpressionParser().parseRaw(text);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method,
-					"the expression \"%s\" of %s cannot be parsed (%s)".formatted(text, attribute, ex.getMessage()),
+					"%s cannot be parsed (%s)".formatted(subject, ex.getMessage()),
 					"correct the SpEL expression on the arguments, such as #id, without braces", ex);
 		}
+		Map<String, Integer> positions = names(method);
+		List<String> names = List.copyOf(positions.keySet());
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			positions.put("p" + i, i);
+			positions.put("a" + i, i);
+		}
+		new ExpressionCheck(method, subject, positions, names, beanFactory.getBeanClassLoader())
+			.check(expression.getAST());
+		return new ArgumentExpression(expression, method, positions, beanFactory);
 	}
 
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {
@@ -100,8 +94,8 @@ public final class ArgumentExpression {
 	}
 
 	/**
-	 * The context of one evaluation. All calls share everything but the arguments, so
-	 * that SpEL can reuse the accessors that it has found.
+	 * All calls share everything but the arguments, so that SpEL can reuse the accessors
+	 * that it has found.
 	 */
 	private EvaluationContext context(@Nullable Object[] arguments) {
 		StandardEvaluationContext context = new StandardEvaluationContext() {

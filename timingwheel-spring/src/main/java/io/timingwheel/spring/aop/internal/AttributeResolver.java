@@ -26,8 +26,7 @@ public final class AttributeResolver {
 	}
 
 	/**
-	 * Resolves a duration. May instantiate beans.
-	 * @return the duration, may be zero or negative
+	 * Resolves a duration, which may be zero or negative. May instantiate beans.
 	 */
 	Duration duration(String text) {
 		String value = text(text);
@@ -44,7 +43,6 @@ public final class AttributeResolver {
 
 	/**
 	 * Resolves a text. May instantiate beans.
-	 * @throws IllegalArgumentException if it cannot be resolved, or gives {@code null}
 	 */
 	String text(String text) {
 		String resolved;
@@ -57,15 +55,14 @@ public final class AttributeResolver {
 		}
 		// The resolver of the context need not be strict.
 		if (resolved == null || resolved.contains("${")) {
-			throw new IllegalArgumentException("\"" + text + "\" gives " + resolved);
+			throw new IllegalArgumentException("\"" + text + "\" gives "
+					+ ((resolved != null) ? resolved + ", since a property is missing" : null));
 		}
 		return resolved;
 	}
 
 	/**
-	 * Converts the value of an expression.
-	 * @return the duration, may be zero or negative
-	 * @throws IllegalArgumentException if the value is {@code null} or of another type
+	 * Converts the value of an expression to a duration, which may be zero or negative.
 	 */
 	public static Duration toDuration(@Nullable Object value) {
 		if (value instanceof Duration duration) {

@@ -6,11 +6,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -20,7 +17,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -41,18 +38,13 @@ import org.springframework.util.ReflectionUtils;
  * Sees each bean that Spring creates, from the first moment at which the application
  * context lets it. A bean with an annotated method that is created before the
  * post-processors of the advice are registered would never get the advice. Such a bean
- * stops the start. Objects that take the place of a bean, such as mocks, are not created
- * by Spring.
+ * stops the start.
  *
  * <p>
- * The beans that exist before the post-processors take the bean factory from here. If
- * Spring had to find it by type, it would instantiate {@link FactoryBean}s to learn what
- * they create, with all beans that these need.
+ * The beans of the advice take the bean factory from here. If Spring had to find it by
+ * type, it would instantiate {@link FactoryBean}s to learn what they create.
  */
 public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, PriorityOrdered {
-
-	private static final List<Class<?>> NEEDING_TYPES = List.of(BeanPostProcessor.class, BeanFactoryPostProcessor.class,
-			Advisor.class, FactoryBean.class);
 
 	private static final StackWalker STACK = StackWalker.getInstance();
 
@@ -63,12 +55,12 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	private final List<AnnotatedMethods<? extends Annotation>> annotated = List.of(this.delayed,
 			new AnnotatedMethods<>(CancelDelayed.class), this.recurring, new AnnotatedMethods<>(Timeout.class));
 
-	/** The classes of the beans by name; of a factory bean that of its product. */
-	private final Map<String, Class<?>> classes = new ConcurrentHashMap<>();
+	/** The names of the beans that Spring has created. */
+	private final Set<String> created = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable ConfigurableListableBeanFactory beanFactory;
 
-	private volatile @Nullable BiConsumer<Class<?>, String> listener;
+	private volatile List<AnnotatedMethodScanner.Reader> readers = List.of();
 
 	private volatile boolean adviceReady;
 
@@ -88,7 +80,7 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 			Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 			if (bean != null) {
 				check(bean, name);
-				this.classes.put(name, AopUtils.getTargetClass(bean));
+				this.created.add(name);
 			}
 		}
 		factory.addBeanPostProcessor(new BeanPostProcessor() {
@@ -108,23 +100,15 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 		return beanFactory;
 	}
 
-	public @Nullable Class<?> classOf(String beanName) {
-		Class<?> type = this.classes.get(beanName);
-		return (type != null && !FactoryBean.class.isAssignableFrom(type)) ? type : null;
-	}
-
 	/**
-	 * Returns whether an object is one that Spring did not create, but that somebody
-	 * registered in place of a bean.
+	 * Whether somebody registered an object in place of a bean.
 	 */
 	public boolean isReplaced(String beanName) {
-		return beanFactory().containsSingleton(beanName) && !this.classes.containsKey(beanName)
-				&& !isSynthetic(beanName);
+		return beanFactory().containsSingleton(beanName) && !this.created.contains(beanName) && !isSynthetic(beanName);
 	}
 
 	/**
-	 * Whether Spring creates a bean without telling any post-processor, as it does with
-	 * some beans of its own.
+	 * Whether Spring creates a bean without telling any post-processor.
 	 */
 	private boolean isSynthetic(String beanName) {
 		return beanFactory().containsBeanDefinition(beanName)
@@ -133,16 +117,15 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
-	 * Calls a listener with the class and the name of each bean that is created from now
-	 * on.
+	 * Passes the beans to readers, since a class may show more than a definition.
 	 */
-	public void onCreated(BiConsumer<Class<?>, String> listener) {
-		this.listener = listener;
+	void passTo(List<AnnotatedMethodScanner.Reader> readers) {
+		this.readers = readers;
 	}
 
 	/**
-	 * Returns whether an object from outside hides the annotations of the bean whose
-	 * place it took, because its class shows less, such as a mock of an interface.
+	 * Whether an object in place of a bean may hide annotations, as a mock of an
+	 * interface does.
 	 */
 	public boolean hidesAnnotations() {
 		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).anyMatch((name) -> {
@@ -160,9 +143,8 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
-	 * The beans that the start has not created, and that may have annotations: the code
-	 * of the {@code @Bean} method or of the factory bean shows them, or there is no such
-	 * code.
+	 * The beans that the start has not created, and that may have annotations: their code
+	 * shows them, or there is no code.
 	 */
 	public List<String> hidden() {
 		return hidden(this::isAnnotated, true);
@@ -203,8 +185,7 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
-	 * The classes of which the code that makes a bean creates instances, {@code null}
-	 * without such code.
+	 * The classes that the code of a bean creates, {@code null} without such code.
 	 */
 	private static @Nullable Set<Class<?>> createdTypes(ConfigurableListableBeanFactory factory, String name) {
 		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
@@ -233,13 +214,10 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 				check(bean, beanName);
 			}
 		}
-		if (beanFactory().containsBeanDefinition(beanName)) {
+		this.created.add(beanName);
+		if (!(bean instanceof FactoryBean<?>) && !(bean instanceof AopInfrastructureBean)) {
 			Class<?> type = AopUtils.getTargetClass(bean);
-			this.classes.put(beanName, type);
-			BiConsumer<Class<?>, String> listener = this.listener;
-			if (listener != null && !(bean instanceof FactoryBean)) {
-				listener.accept(type, beanName);
-			}
+			this.readers.forEach((reader) -> reader.read(type, beanName));
 		}
 	}
 
@@ -258,17 +236,13 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	private InvalidAnnotatedMethodException tooEarly(Object bean, String beanName, String annotation, Method method) {
-		if (bean instanceof BeanPostProcessor || bean instanceof BeanFactoryPostProcessor) {
-			return new InvalidAnnotatedMethodException(method,
-					"%s would have no effect, since the bean \"%s\" is a post-processor, and Spring creates it before the advice"
-						.formatted(annotation, beanName),
-					"move the method to another bean");
-		}
+		boolean isPostProcessor = bean instanceof BeanPostProcessor || bean instanceof BeanFactoryPostProcessor;
 		return new InvalidAnnotatedMethodException(method,
 				"%s would have no effect, since the bean \"%s\" is created before the advice: %s needs it too early"
-					.formatted(annotation, beanName, needing(beanName)),
-				"get it there by an ObjectProvider or with @Lazy, and use it only after the start;"
-						+ " make a @Bean method that declares a post-processor static");
+					.formatted(annotation, beanName, isPostProcessor ? "Spring" : needing(beanName)),
+				isPostProcessor ? "move the method to a bean that is no post-processor"
+						: "get it there by an ObjectProvider or with @Lazy, and use it only after the start;"
+								+ " make a @Bean method that declares a post-processor static");
 	}
 
 	/**
@@ -277,25 +251,15 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	 */
 	private String needing(String beanName) {
 		ConfigurableListableBeanFactory factory = beanFactory();
-		List<String> creating = Arrays.stream(factory.getBeanDefinitionNames())
+		String creating = Arrays.stream(factory.getBeanDefinitionNames())
 			.filter((name) -> !name.equals(beanName) && factory.isCurrentlyInCreation(name))
-			.toList();
-		List<String> roots = creating.stream().filter((name) -> isNeeding(factory, name)).toList();
-		List<String> result = roots.isEmpty() ? creating : roots;
-		if (!result.isEmpty()) {
-			return result.stream().collect(Collectors.joining("\", \"", "\"", "\""));
-		}
-		Optional<String> caller = STACK.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
-			.filter((name) -> !name.startsWith("org.springframework.") && !name.startsWith("java.")
-					&& !name.startsWith("jdk.") && !name.startsWith(CreatedBeans.class.getName()))
-			.findFirst());
-		return caller.orElse("another bean");
-	}
-
-	private static boolean isNeeding(ConfigurableListableBeanFactory factory, String name) {
-		Class<?> type = factory.getType(name, false);
-		return factory.isFactoryBean(name)
-				|| (type != null && NEEDING_TYPES.stream().anyMatch((needing) -> needing.isAssignableFrom(type)));
+			.collect(Collectors.joining("\", \""));
+		return !creating.isEmpty() ? "\"" + creating + "\""
+				: STACK.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
+					.filter((name) -> !name.startsWith("org.springframework.") && !name.startsWith("java.")
+							&& !name.startsWith("jdk.") && !name.startsWith(CreatedBeans.class.getName()))
+					.findFirst()
+					.orElse("another bean"));
 	}
 
 }

@@ -1,8 +1,10 @@
 package io.timingwheel.spring.aop.internal;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.memory.RelaxedNames;
 import org.jspecify.annotations.Nullable;
 
@@ -32,20 +34,27 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
  */
 final class ExpressionCheck {
 
+	private final Method method;
+
+	private final String subject;
+
 	private final Map<String, Integer> positions;
 
-	/** The names of the parameters, without those by position. */
 	private final List<String> names;
-
-	private final boolean named;
 
 	private final StandardTypeLocator types;
 
-	ExpressionCheck(Map<String, Integer> positions, List<String> names, boolean named,
+	/**
+	 * Creates a check.
+	 * @param subject the expression, for messages
+	 * @param names the names of the parameters, without those by position
+	 */
+	ExpressionCheck(Method method, String subject, Map<String, Integer> positions, List<String> names,
 			@Nullable ClassLoader classLoader) {
+		this.method = method;
+		this.subject = subject;
 		this.positions = positions;
 		this.names = names;
-		this.named = named;
 		this.types = new StandardTypeLocator(classLoader);
 	}
 
@@ -63,7 +72,7 @@ final class ExpressionCheck {
 			checkNeedsNoObject(node);
 		}
 		if (node instanceof Assign || node instanceof OpInc || node instanceof OpDec) {
-			throw new Failure("assigns a value", "remove the assignment");
+			throw failure("assigns a value", "remove the assignment");
 		}
 		if (node instanceof VariableReference || node instanceof FunctionReference) {
 			checkVariable(node.toStringAST().substring(1).replaceFirst("\\(.*", ""), inElement);
@@ -85,20 +94,21 @@ final class ExpressionCheck {
 
 	private void checkNeedsNoObject(SpelNode node) {
 		if (node instanceof PropertyOrFieldReference property) {
-			throw new Failure("names %s, which is no argument without a #".formatted(property.getName()),
+			throw failure("names %s, which is no argument without a #".formatted(property.getName()),
 					suggestion(property.getName()));
 		}
 		if (node instanceof MethodReference || node instanceof Indexer || node instanceof Projection
 				|| node instanceof Selection) {
-			throw new Failure("begins with %s, which needs an object before it".formatted(node.toStringAST()),
+			throw failure("begins with %s, which needs an object before it".formatted(node.toStringAST()),
 					"put an argument or a bean before it, such as #p0 or @bean");
 		}
 	}
 
 	private void checkVariable(String name, boolean inElement) {
 		if (!this.positions.containsKey(name) && !(inElement && name.equals("this"))) {
-			throw new Failure("names #%s, which is no parameter of the method".formatted(name),
-					this.named ? suggestion(name) : "compile with -parameters, or use #p0, #p1 and so on");
+			throw failure("names #%s, which is no parameter of the method".formatted(name),
+					(!this.names.isEmpty() || this.positions.isEmpty()) ? suggestion(name)
+							: "compile with -parameters, or use #p0, #p1 and so on");
 		}
 	}
 
@@ -119,24 +129,13 @@ final class ExpressionCheck {
 			this.types.findType(name);
 		}
 		catch (EvaluationException ex) {
-			throw new Failure("names the type %s, which does not exist".formatted(name),
+			throw failure("names the type %s, which does not exist".formatted(name),
 					"use the full name of a class, such as T(java.time.Duration)");
 		}
 	}
 
-	static final class Failure extends RuntimeException {
-
-		private final String remedy;
-
-		Failure(String problem, String remedy) {
-			super(problem, null, false, false);
-			this.remedy = remedy;
-		}
-
-		String remedy() {
-			return this.remedy;
-		}
-
+	private InvalidAnnotatedMethodException failure(String problem, String remedy) {
+		return new InvalidAnnotatedMethodException(this.method, this.subject + " " + problem, remedy);
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.internal;
 
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -8,7 +7,7 @@ import java.util.Arrays;
 import org.springframework.core.KotlinDetector;
 
 /**
- * What the Kotlin compiler makes of functions and objects.
+ * What the Kotlin compiler makes of functions.
  */
 final class KotlinMethods {
 
@@ -44,23 +43,6 @@ final class KotlinMethods {
 			}
 		}
 		return found == given.length && all.length - 3 > given.length;
-	}
-
-	/**
-	 * Whether a class is that of an {@code object}, which has one instance and cannot be
-	 * open.
-	 */
-	static boolean isObject(Class<?> type) {
-		if (!KotlinDetector.isKotlinType(type)) {
-			return false;
-		}
-		for (Field field : type.getDeclaredFields()) {
-			if (Modifier.isStatic(field.getModifiers()) && field.getType() == type
-					&& field.getName().equals("INSTANCE")) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 }

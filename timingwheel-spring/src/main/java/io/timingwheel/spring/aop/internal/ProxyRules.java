@@ -1,12 +1,10 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,64 +32,40 @@ public final class ProxyRules {
 		this.beanFactory = beanFactory;
 	}
 
-	/**
-	 * Checks a method that is called on the bean, whether the bean has a proxy or not.
-	 */
 	public static void checkCallable(String annotation, Method method) {
-		if (Modifier.isStatic(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method, annotation + " is on a static method, which no bean has",
-					"make it an instance method of the bean");
-		}
-		if (Modifier.isPrivate(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a private method, which a proxy would not pass on to the bean",
-					"make the method public, protected or package-private");
-		}
-		if (Modifier.isFinal(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a final method, which a proxy would not pass on to the bean",
-					"remove the final modifier from the method (in Kotlin, make it open)");
-		}
+		Refusal.when(Modifier.isStatic(method.getModifiers()), method,
+				annotation + " is on a static method, which a proxy cannot intercept",
+				"make it an instance method of the bean");
+		Refusal.when(Modifier.isPrivate(method.getModifiers()), method,
+				annotation + " is on a private method, which a proxy cannot intercept",
+				"make the method public, protected or package-private");
+	}
+
+	public static void checkNotFinal(String annotation, Method method) {
+		Refusal.when(Modifier.isFinal(method.getModifiers()), method,
+				annotation + " is on a final method, which a proxy cannot intercept",
+				"remove the final modifier from the method (in Kotlin, make it open)");
 	}
 
 	public void check(String annotation, Method method, Class<?> beanClass, String beanName) {
-		if (Modifier.isStatic(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a static method, which a proxy cannot intercept",
-					"make it an instance method of the bean");
-		}
-		if (Modifier.isPrivate(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a private method, which a proxy cannot intercept",
-					"make the method public, protected or package-private");
-		}
+		checkCallable(annotation, method);
 		if (beanClass.isInterface() || Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass)) {
 			return;
 		}
 		Set<Class<?>> interfaces = proxyInterfaces(beanClass, beanName);
 		if (interfaces.isEmpty()) {
-			checkClassProxy(annotation, method, beanClass);
-		}
-		else if (!isInInterface(method, beanClass, interfaces)) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a method that is in no interface of the proxy, which is interface-based",
-					"declare the method in one of the interfaces " + names(interfaces)
-							+ ", or give the bean a class-based proxy, by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
-		}
-	}
-
-	private static void checkClassProxy(String annotation, Method method, Class<?> beanClass) {
-		if (Modifier.isFinal(beanClass.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
+			Refusal.when(Modifier.isFinal(beanClass.getModifiers()), method,
 					"%s is on a method of the final class %s, which cannot be proxied by a subclass"
 						.formatted(annotation, beanClass.getName()),
-					KotlinMethods.isObject(beanClass) ? "make the Kotlin object an open class"
-							: "remove the final modifier from the class (in Kotlin, make it open)");
+					"remove the final modifier from the class (in Kotlin, make it an open class)");
+			checkNotFinal(annotation, method);
 		}
-		if (Modifier.isFinal(method.getModifiers())) {
-			throw new InvalidAnnotatedMethodException(method,
-					annotation + " is on a final method, which a proxy cannot intercept",
-					"remove the final modifier from the method (in Kotlin, make it open)");
+		else {
+			Refusal.when(!isInInterface(method, beanClass, interfaces), method,
+					annotation + " is on a method that is in no interface of the proxy, which is interface-based",
+					"declare the method in one of the interfaces "
+							+ interfaces.stream().map(Class::getSimpleName).sorted().toList()
+							+ ", or give the bean a class-based proxy, by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
 		}
 	}
 
@@ -148,19 +122,10 @@ public final class ProxyRules {
 	}
 
 	private static boolean isInInterface(Method method, Class<?> beanClass, Set<Class<?>> interfaces) {
-		for (Class<?> type : interfaces) {
-			for (Method declared : type.getMethods()) {
-				if (declared.getName().equals(method.getName())
-						&& AopUtils.getMostSpecificMethod(declared, beanClass).equals(method)) {
-					return true;
-				}
-			}
-		}
-		return false;
-	}
-
-	private static Set<String> names(Set<Class<?>> interfaces) {
-		return interfaces.stream().map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
+		return interfaces.stream()
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.anyMatch((declared) -> declared.getName().equals(method.getName())
+					&& AopUtils.getMostSpecificMethod(declared, beanClass).equals(method));
 	}
 
 	private static final class InterfaceEvaluation extends ProxyProcessorSupport {

@@ -22,13 +22,6 @@ class ArgumentExpressionTests {
 
 	private final Method method = ReflectionUtils.findMethod(Sample.class, "call", Order.class, List.class);
 
-	@ParameterizedTest
-	@ValueSource(strings = { "#order", "#p0", "#a0" })
-	void findsAnArgument(String text) {
-		Order order = new Order("42", Duration.ofSeconds(1));
-		assertThat(evaluate(text, order, List.of())).isSameAs(order);
-	}
-
 	@Test
 	void findsAParameterByItsNameInTheInterface() {
 		assertThat(evaluate("#purchase.id", new Order("42", Duration.ZERO), List.of())).isEqualTo("42");
@@ -40,21 +33,6 @@ class ArgumentExpressionTests {
 			.isEqualTo(Duration.ofSeconds(3));
 		assertThat(evaluate("#lines.?[#this > 1]", null, List.of(1, 2))).isEqualTo(List.of(2));
 		assertThat(evaluate("T(java.time.Duration).ofMillis(5)", null, null)).isEqualTo(Duration.ofMillis(5));
-	}
-
-	@Test
-	void findsBeans() {
-		this.beanFactory.registerSingleton("policy", Duration.ofSeconds(9));
-		assertThat(evaluate("@policy.plus(#order.ttl)", new Order("42", Duration.ofSeconds(1)), null))
-			.isEqualTo(Duration.ofSeconds(10));
-	}
-
-	@Test
-	void invalidSyntaxFailsAndNamesTheExpression() {
-		assertThatExceptionOfType(InvalidAnnotatedMethodException.class).isThrownBy(() -> parse("#order.("))
-			.withMessageContaining(
-					"Sample#call(Order, List): the expression \"#order.(\" of @Test(key) cannot be parsed")
-			.satisfies((ex) -> assertThat(ex.getMethod()).isEqualTo(this.method));
 	}
 
 	@ParameterizedTest

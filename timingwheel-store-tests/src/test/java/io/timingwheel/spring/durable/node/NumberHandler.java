@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-import io.timingwheel.spring.aop.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 

@@ -1,0 +1,64 @@
+package io.timingwheel.spring.aop.internal.delayed;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
+import io.timingwheel.spring.aop.internal.CreatedBeans;
+import io.timingwheel.spring.aop.internal.ProxyRules;
+
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+
+/**
+ * Configuration of {@link Delayed}, {@link CancelDelayed} and {@link Recurring}. Spring
+ * needs the advice before the beans that the advice uses may be created. Parameters of
+ * these early beans have the names of beans: Spring finds a bean of a given name without
+ * instantiating any {@code FactoryBean}.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import(AnnotatedMethodConfiguration.class)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+public class DelayedMethodConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TaskRuntime timingWheelTaskRuntime(CreatedBeans timingWheelCreatedBeans) {
+		return new TaskRuntime(timingWheelCreatedBeans.beanFactory());
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TaskMethodRegistry timingWheelTaskMethods(CreatedBeans timingWheelCreatedBeans,
+			TaskRuntime timingWheelTaskRuntime) {
+		return new TaskMethodRegistry(timingWheelCreatedBeans, timingWheelTaskRuntime);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedBeanPostProcessor.Early timingWheelDelayedProxyProcessor(TaskMethodRegistry timingWheelTaskMethods,
+			CreatedBeans timingWheelCreatedBeans) {
+		return new DelayedBeanPostProcessor.Early(timingWheelTaskMethods,
+				ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedBeanPostProcessor timingWheelDelayedProcessor(TaskMethodRegistry timingWheelTaskMethods,
+			TaskRuntime timingWheelTaskRuntime, CreatedBeans timingWheelCreatedBeans) {
+		return new DelayedBeanPostProcessor(timingWheelTaskMethods, timingWheelTaskRuntime,
+				ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(CreatedBeans timingWheelCreatedBeans,
+			TaskMethodRegistry timingWheelTaskMethods, TaskRuntime timingWheelTaskRuntime) {
+		return new CancelDelayedBeanPostProcessor(timingWheelCreatedBeans, timingWheelTaskMethods,
+				timingWheelTaskRuntime);
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.timingwheel.spring.aop.internal.delayed;
+
+import java.time.Duration;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The durable tasks of an application, as its annotated methods use them. There is a bean
+ * of this type if tasks can be stored. Thread-safe.
+ */
+public interface DurableMethods {
+
+	/**
+	 * Whether a durable method of this application has a name or alias.
+	 */
+	boolean owns(String name);
+
+	/**
+	 * Makes a method known, so that its stored calls can run here. The object of the
+	 * first registration runs them.
+	 * @throws InvalidAnnotatedMethodException if its calls cannot be stored, or cannot
+	 * run as it demands
+	 */
+	StoredCalls register(DurableMethod method);
+
+	/**
+	 * Makes a method without arguments known, and declares its schedule, which is stored
+	 * when the node starts.
+	 * @param initialDelay when the first run is due after the schedule is stored for the
+	 * first time, {@code null} for the first time of the schedule
+	 */
+	void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay);
+
+	/**
+	 * Ends the runs of a method on this node. Its tasks stay in the store.
+	 */
+	void unregister(DurableMethod method);
+
+	/**
+	 * Cancels a pending task of any node, or ends a schedule, with the transaction of the
+	 * calling thread.
+	 * @return whether there was one
+	 */
+	boolean cancel(TaskId taskId);
+
+	/**
+	 * Finds a pending task, and returns what cancels it later if it is pending then.
+	 */
+	Runnable cancellation(TaskId taskId);
+
+	/**
+	 * Stores the calls of one method.
+	 */
+	interface StoredCalls {
+
+		/**
+		 * Stores a call, with the transaction of the calling thread.
+		 * @return the task, or the pending task that it gave way to
+		 */
+		DelayedTask<@Nullable Void> store(@Nullable Object key, IfPending ifPending, @Nullable Duration maxWait,
+				CallTime due, @Nullable Object[] arguments);
+
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.timingwheel.spring.aop.internal.delayed;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores the calls of one durable method, and runs stored calls on the proxy, so that all
+ * other advice acts on the body. A recurring method has a stored schedule in place of
+ * calls.
+ */
+final class DurableTasks implements MethodInterceptor {
+
+	/**
+	 * The name of the stored call that the current thread is about to run. The advice
+	 * lets only this one call through, and stores a call that the body makes.
+	 */
+	private static final ThreadLocal<@Nullable String> RUNNING = new ThreadLocal<>();
+
+	private final TaskMethod method;
+
+	private final TaskMethod.Values values;
+
+	private final TaskRuntime runtime;
+
+	/** What to do if the bean of a recurring method is gone. */
+	private final Runnable end;
+
+	private final DurableMethod durable;
+
+	private final DurableMethods.@Nullable StoredCalls calls;
+
+	/**
+	 * Makes the tasks of a method known, so that stored calls can run.
+	 */
+	DurableTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
+		this.method = method;
+		this.values = method.values();
+		this.runtime = runtime;
+		this.end = end;
+		DurableMethods methods = runtime.requireDurableMethods();
+		if (method.recurring()) {
+			this.durable = runtime.durable(method, this::runOfSchedule);
+			this.calls = null;
+			methods.registerSchedule(this.durable, this.values.requiredSchedule(), this.values.initialDelay());
+		}
+		else {
+			this.durable = runtime.durable(method, this::runOfCall);
+			this.calls = methods.register(this.durable);
+			runtime.checkNeedsNoCaller(method,
+					"its calls are stored, and its executor runs them with the security context of a caller,"
+							+ " which is not stored");
+		}
+		// Last, since the meters of the name depend on its being durable.
+		runtime.declare(method);
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		if (this.calls == null || this.method.name().equals(RUNNING.get())) {
+			RUNNING.remove();
+			return invocation.proceed();
+		}
+		@Nullable Object[] arguments = invocation.getArguments();
+		DelayedTask<?> task = this.calls.store(this.method.keyOf(arguments), this.method.delayed().ifPending(),
+				this.values.maxWait(), this.method.due(arguments), arguments);
+		return this.method.givesResult() ? task : null;
+	}
+
+	private @Nullable Object runOfCall(@Nullable Object[] arguments) throws Throwable {
+		RUNNING.set(this.method.name());
+		try {
+			return this.runtime.invoke(this.method, arguments);
+		}
+		finally {
+			RUNNING.remove();
+		}
+	}
+
+	/**
+	 * Runs the method, and waits for its future, so that the run ends with the future.
+	 */
+	private @Nullable Object runOfSchedule(@Nullable Object[] arguments) throws Throwable {
+		if (this.runtime.isGone(this.method.beanName())) {
+			this.runtime.requireDurableMethods().unregister(this.durable);
+			this.end.run();
+			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
+		}
+		Object result = this.runtime.invoke(this.method, arguments);
+		Future<?> future = (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture()
+				: (Future<?>) result;
+		if (future == null) {
+			return null;
+		}
+		try {
+			return FutureCompletion.result(future);
+		}
+		catch (InterruptedException ex) {
+			future.cancel(true);
+			throw ex;
+		}
+	}
+
+}

@@ -1,0 +1,153 @@
+package io.timingwheel.spring.aop.internal.delayed;
+
+import java.lang.reflect.Method;
+
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.memory.Deadline;
+import io.timingwheel.spring.task.memory.TaskClock;
+import io.timingwheel.spring.task.memory.TaskDefinition;
+import io.timingwheel.spring.task.memory.TaskSubmission;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.task.TaskRejectedException;
+
+/**
+ * Keeps the calls or the runs of one method in memory. The payload of a pending call is
+ * its invocation. If there is no other advice and all calls go to one object, the payload
+ * is only the arguments, which saves 48 bytes. So it is for a recurring method.
+ */
+final class MemoryTasks extends TaskDefinition<Object> implements MethodInterceptor {
+
+	private static final Object[] NO_ARGUMENTS = {};
+
+	private final TaskMethod method;
+
+	private final TaskMethod.Values values;
+
+	private final TaskRuntime runtime;
+
+	private final boolean shared;
+
+	/** What to do if the bean of a recurring method is gone. */
+	private final Runnable end;
+
+	/** The object that all calls go to, if there is only one. */
+	private volatile @Nullable Object target;
+
+	MemoryTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
+		super(runtime.declare(method), method.name(), runtime.executor(method), method.values().expireAfter());
+		this.method = method;
+		this.values = method.values();
+		this.runtime = runtime;
+		this.shared = runtime.isShared(method.beanName());
+		this.end = end;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) {
+		@Nullable Object[] arguments = invocation.getArguments();
+		Object key = this.method.keyOf(arguments);
+		CallTime time = this.method.due(arguments);
+		TaskClock clock = this.runtime.tasks().clock();
+		Deadline due = (time.time() != null) ? clock.at(time.time()) : clock.after(time.requiredDelay());
+		TaskSubmission submission = new TaskSubmission(this, key, this.method.delayed().ifPending(),
+				this.values.maxWait(), payload(invocation), this.method.givesResult());
+		if (this.method.delayed().afterCommit() && Transactions.isActive()) {
+			return submission.scheduleAfterCommit(due, (ex) -> this.runtime.uncaught(ex, method(), arguments));
+		}
+		return submission.schedule(due);
+	}
+
+	private Object payload(MethodInvocation invocation) {
+		if (this.shared && invocation instanceof ProxyMethodInvocation proxied
+				&& proxied.getProxy() instanceof Advised advised && advised.getAdvisorCount() == 1) {
+			Object target = this.target;
+			if (target == null) {
+				target = invocation.getThis();
+				this.target = target;
+			}
+			if (target != null && target == invocation.getThis()) {
+				return invocation.getArguments();
+			}
+		}
+		return invocation;
+	}
+
+	/**
+	 * Schedules the first run of a recurring method.
+	 */
+	void recur() {
+		try {
+			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS, this.values.requiredSchedule(),
+					((Recurring) this.method.annotation()).missed(), this.values.initialDelay());
+		}
+		catch (TaskRejectedException ex) {
+			throw new InvalidAnnotatedMethodException(method(),
+					"the first run of @Recurring cannot be scheduled (" + ex.getMessage() + ")",
+					"raise timingwheel.max-pending, which has to leave a place for each method with @Recurring", ex);
+		}
+	}
+
+	@Override
+	protected @Nullable Object run(Object payload) throws Throwable {
+		if (payload instanceof MethodInvocation invocation) {
+			return next(invocation).proceed();
+		}
+		if (!this.method.recurring()) {
+			return AopUtils.invokeJoinpointUsingReflection(this.target, method(), (Object[]) payload);
+		}
+		if (this.runtime.isGone(this.method.beanName())) {
+			this.end.run();
+			this.runtime.tasks().cancel(TaskId.of(this.method.name(), TaskMethodRegistry.RECURRING_KEY));
+			return null;
+		}
+		return this.runtime.invoke(this.method, NO_ARGUMENTS);
+	}
+
+	/**
+	 * The invocation for one attempt. An invocation remembers which advice comes next, so
+	 * it can proceed only once.
+	 */
+	private MethodInvocation next(MethodInvocation invocation) {
+		return (isTriedAgain() && invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
+				: invocation;
+	}
+
+	@Override
+	protected void handleError(Throwable error, Object payload) {
+		if (this.method.recurring() || !this.method.givesResult()) {
+			uncaught(error, payload);
+		}
+	}
+
+	@Override
+	protected void handleUnseenError(Throwable error, Object payload) {
+		if (!this.method.recurring() && this.method.givesResult()) {
+			uncaught(error, payload);
+		}
+	}
+
+	private void uncaught(Throwable error, Object payload) {
+		this.runtime.uncaught(error, method(), (payload instanceof MethodInvocation invocation)
+				? invocation.getArguments() : (@Nullable Object[]) payload);
+	}
+
+	@Override
+	protected boolean flattens() {
+		return this.method.givesResult();
+	}
+
+	@Override
+	protected Method method() {
+		return this.method.method();
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.timingwheel.spring.aop.internal.delayed;
+
+import java.util.concurrent.Callable;
+
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Cancels a task at the normal completion of each subscription of a publisher. In a
+ * reactive transaction the task is cancelled after the commit. Only this class and
+ * {@link ReactiveTransaction} need Reactor.
+ */
+final class ReactorCancellation {
+
+	private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
+			"org.springframework.transaction.reactive.TransactionSynchronizationManager",
+			ReactorCancellation.class.getClassLoader());
+
+	private final PendingCancellation cancellation;
+
+	private ReactorCancellation(PendingCancellation cancellation) {
+		this.cancellation = cancellation;
+	}
+
+	/**
+	 * Adds the cancellation to what a method returned.
+	 * @return what the caller gets, {@code null} if this is no publisher
+	 */
+	static @Nullable Object apply(Object returned, Class<?> declared, PendingCancellation cancellation) {
+		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
+		if (adapter == null || !declared.isAssignableFrom(adapter.getReactiveType())) {
+			return null;
+		}
+		Publisher<?> source = adapter.toPublisher(returned);
+		ReactorCancellation reactor = new ReactorCancellation(cancellation);
+		return adapter.fromPublisher(
+				adapter.isMultiValue() ? reactor.apply(Flux.from(source)) : reactor.apply(Mono.from(source)));
+	}
+
+	private <T> Flux<T> apply(Flux<T> source) {
+		return source.concatWith(cancel().then(Mono.empty()));
+	}
+
+	private <T> Mono<T> apply(Mono<T> source) {
+		// The value comes after the cancellation, since the value may end a transaction.
+		return source.concatWith(cancel().then(Mono.empty())).singleOrEmpty();
+	}
+
+	private Mono<Void> cancel() {
+		if (!TRANSACTIONS_PRESENT) {
+			return cancelNow();
+		}
+		return ReactiveTransaction.afterCommit(call(this.cancellation::forLater).map(this::cancelLater))
+			.flatMap((deferred) -> deferred ? Mono.empty() : cancelNow());
+	}
+
+	private Mono<Void> cancelNow() {
+		return call(() -> {
+			this.cancellation.runWithTransaction();
+			return true;
+		}).then();
+	}
+
+	/**
+	 * Cancels the task when no caller can get an exception of the store any more.
+	 */
+	private Mono<Void> cancelLater(Runnable prepared) {
+		return call(() -> {
+			prepared.run();
+			return true;
+		}).doOnError(this.cancellation::logFailure).onErrorComplete().then();
+	}
+
+	/**
+	 * Calls on the current thread, which may have a transaction. A thread that must not
+	 * block leaves the calls to a store to another thread.
+	 */
+	private <T> Mono<T> call(Callable<T> action) {
+		return Mono.defer(() -> {
+			Mono<T> call = Mono.fromCallable(action);
+			return (Schedulers.isInNonBlockingThread() && this.cancellation.isBlocking())
+					? call.subscribeOn(Schedulers.boundedElastic()) : call;
+		});
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The innermost advice of a method with a time limit. Throws the timeout as soon as an
+ * expired body returns, so that the advice between this interceptor and
+ * {@link TimeoutInterceptor} sees an exception: a transaction rolls back. Also clears the
+ * interrupt, which would disturb the rollback.
+ */
+final class ExpiredBodyInterceptor implements MethodInterceptor {
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		InterruptGuard guard = InterruptGuard.current(invocation);
+		if (guard == null) {
+			return invocation.proceed();
+		}
+		if (guard.clearIfExpired()) {
+			throw guard.timeout(null);
+		}
+		Object result = null;
+		Throwable failure = null;
+		try {
+			result = invocation.proceed();
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		if (guard.clearIfExpired()) {
+			FutureTimeout.cancel(result);
+			throw guard.timeout(failure);
+		}
+		if (failure != null) {
+			throw failure;
+		}
+		return result;
+	}
+
+}

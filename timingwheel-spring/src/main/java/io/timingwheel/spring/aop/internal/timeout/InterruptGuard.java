@@ -1,0 +1,303 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimerHandle;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Guards one call with a time limit: interrupts the thread of the call at the deadline,
+ * and makes sure that no interrupt outlives the call. A call that returns after the
+ * deadline has expired even if the wheel's thread was late.
+ *
+ * <p>
+ * The state changes by compare-and-set, so exactly one side wins:
+ *
+ * <pre>
+ * RUNNING to EXPIRED                      the wheel's thread, at the deadline
+ * EXPIRED to INTERRUPTING to INTERRUPTED  the wheel's thread, or that of DeadlineStacks
+ * RUNNING to RETURNED                     the call returns in time
+ * RUNNING or EXPIRED to CLEARED           the call returns late, and nobody interrupts
+ * INTERRUPTED to CLEARED                  the call has waited for this, and clears the flag
+ * RUNNING to HANDED_OVER                  the call returns a future in time: the deadline
+ *                                         runs an action instead
+ * HANDED_OVER to RETURNED                 the deadline, or cancelAction()
+ * </pre>
+ *
+ * <p>
+ * The guards of nested calls on one thread are linked. The outermost guard counts for all
+ * of them the interrupts that were sent and not yet cleared.
+ * <ul>
+ * <li>A guard interrupts only between {@code INTERRUPTING} and {@code INTERRUPTED}, and
+ * the call does not return in one of these states. So no interrupt arrives after the
+ * return.</li>
+ * <li>The count is raised before an interrupt is sent, and lowered after the flag is
+ * cleared. If it is then above zero, the thread may have cleared the interrupt of an
+ * enclosing guard, and interrupts itself again.</li>
+ * <li>A flag that was set before the first of these interrupts stays set, unless the body
+ * clears it.</li>
+ * </ul>
+ * An interrupt by other code between the guard's interrupt and the return cannot be told
+ * apart. Both are cleared.
+ */
+final class InterruptGuard implements DirectTask {
+
+	private static final int RUNNING = 0;
+
+	private static final int INTERRUPTING = 1;
+
+	private static final int INTERRUPTED = 2;
+
+	private static final int CLEARED = 3;
+
+	private static final int RETURNED = 4;
+
+	private static final int HANDED_OVER = 5;
+
+	private static final int EXPIRED = 6;
+
+	private static final int SPINS = 100;
+
+	private static final VarHandle STATE;
+
+	private static final VarHandle SENT;
+
+	static {
+		try {
+			MethodHandles.Lookup lookup = MethodHandles.lookup();
+			STATE = lookup.findVarHandle(InterruptGuard.class, "state", int.class);
+			SENT = lookup.findVarHandle(InterruptGuard.class, "sent", int.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	/** The guard of the innermost call of the thread. */
+	private static final ThreadLocal<@Nullable InterruptGuard> CURRENT = new ThreadLocal<>();
+
+	private final LimitedCall call;
+
+	private final Thread thread = Thread.currentThread();
+
+	private final @Nullable InterruptGuard enclosing;
+
+	private final InterruptGuard outermost;
+
+	/** When the call began, by the wheel's clock. */
+	private final long startNanos;
+
+	private volatile int state;
+
+	/** Used in the outermost guard: the interrupts that were sent and not cleared. */
+	private volatile int sent;
+
+	/** Used in the outermost guard: whether the flag was set before these interrupts. */
+	private volatile boolean interruptedBefore;
+
+	private @Nullable TimerHandle timer;
+
+	/** What the deadline runs once the guard is handed over. */
+	private @Nullable Runnable action;
+
+	/** The stack of the call at the deadline. Written before {@code INTERRUPTED}. */
+	private StackTraceElement @Nullable [] stack;
+
+	/** What {@link #timeout} returned last. */
+	private @Nullable MethodTimeoutException thrown;
+
+	private InterruptGuard(LimitedCall call) {
+		this.call = call;
+		this.enclosing = CURRENT.get();
+		this.outermost = (this.enclosing != null) ? this.enclosing.outermost : this;
+		this.startNanos = call.runtime().nanoTime();
+	}
+
+	/**
+	 * Starts to guard a call of the current thread, unless the wheel has stopped.
+	 */
+	static @Nullable InterruptGuard enter(LimitedCall call) {
+		InterruptGuard guard = new InterruptGuard(call);
+		guard.timer = call.runtime().schedule(guard, guard.startNanos, call.nanos());
+		if (guard.timer == null) {
+			return null;
+		}
+		CURRENT.set(guard);
+		return guard;
+	}
+
+	static @Nullable InterruptGuard current(MethodInvocation invocation) {
+		InterruptGuard guard = CURRENT.get();
+		return (guard != null && guard.call.isFor(invocation)) ? guard : null;
+	}
+
+	/**
+	 * Ends the guard unless it is handed over. Only the thread of the call calls this.
+	 */
+	void leave() {
+		finish();
+		if (this.enclosing != null) {
+			CURRENT.set(this.enclosing);
+		}
+		else {
+			CURRENT.remove();
+		}
+	}
+
+	@Override
+	public void run() {
+		if (STATE.compareAndSet(this, RUNNING, EXPIRED)) {
+			this.call.runtime().interrupt(this);
+		}
+		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.action != null) {
+			this.action.run();
+		}
+	}
+
+	/**
+	 * Interrupts the thread of the call, unless the call has returned since the deadline.
+	 */
+	void interrupt(StackTraceElement @Nullable [] stack) {
+		if (STATE.compareAndSet(this, EXPIRED, INTERRUPTING)) {
+			InterruptGuard shared = this.outermost;
+			if ((int) SENT.getAndAdd(shared, 1) == 0) {
+				shared.interruptedBefore = this.thread.isInterrupted();
+			}
+			this.thread.interrupt();
+			this.stack = stack;
+			this.state = INTERRUPTED;
+		}
+	}
+
+	Thread thread() {
+		return this.thread;
+	}
+
+	/**
+	 * Whether the deadline has passed, though the timer may be late.
+	 */
+	boolean isPastDeadline() {
+		return this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos();
+	}
+
+	/**
+	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
+	 * still come. Only the thread of the call calls this.
+	 */
+	boolean clearIfExpired() {
+		if (this.state == RUNNING && isPastDeadline() && STATE.compareAndSet(this, RUNNING, CLEARED)) {
+			cancelTimer();
+			return true;
+		}
+		if (STATE.compareAndSet(this, EXPIRED, CLEARED)) {
+			return true;
+		}
+		int state = this.state;
+		if (state == INTERRUPTING || state == INTERRUPTED) {
+			clear();
+			return true;
+		}
+		return state == CLEARED;
+	}
+
+	/**
+	 * Ends the guard if the deadline has not passed, and otherwise clears the interrupt.
+	 * Only the thread of the call calls this.
+	 */
+	boolean finish() {
+		if (clearIfExpired()) {
+			return false;
+		}
+		if (STATE.compareAndSet(this, RUNNING, RETURNED)) {
+			cancelTimer();
+			return true;
+		}
+		return !clearIfExpired();
+	}
+
+	/**
+	 * Makes the deadline run an action instead of interrupting, unless the deadline has
+	 * passed. Only the thread of the call calls this.
+	 */
+	boolean handOver(Runnable action) {
+		this.action = action;
+		return !clearIfExpired() && STATE.compareAndSet(this, RUNNING, HANDED_OVER);
+	}
+
+	/**
+	 * Cancels the action of a guard that is handed over. Any thread may call this.
+	 */
+	boolean cancelAction() {
+		if (STATE.compareAndSet(this, HANDED_OVER, RETURNED)) {
+			cancelTimer();
+			return true;
+		}
+		return false;
+	}
+
+	/**
+	 * The exception for the caller, with the stack at the deadline and the failure
+	 * suppressed. If the failure is the timeout of an inner call, this is the failure,
+	 * with the new timeout suppressed.
+	 */
+	MethodTimeoutException timeout(@Nullable Throwable failure) {
+		MethodTimeoutException thrown = this.thrown;
+		if (thrown == null || thrown != failure) {
+			MethodTimeoutException own = this.call.newException();
+			if (this.stack != null) {
+				own.addSuppressed(new StackAtDeadline(this.thread, this.stack));
+			}
+			thrown = suppress(own, failure);
+			this.thrown = thrown;
+		}
+		return thrown;
+	}
+
+	private static MethodTimeoutException suppress(MethodTimeoutException own, @Nullable Throwable failure) {
+		if (failure instanceof MethodTimeoutException inner) {
+			inner.addSuppressed(own);
+			return inner;
+		}
+		if (failure != null) {
+			own.addSuppressed(failure);
+		}
+		return own;
+	}
+
+	LimitedCall call() {
+		return this.call;
+	}
+
+	private void clear() {
+		for (int i = 0; this.state != INTERRUPTED; i++) {
+			if (i < SPINS) {
+				Thread.onSpinWait();
+			}
+			else {
+				Thread.yield();
+			}
+		}
+		InterruptGuard shared = this.outermost;
+		// If the body has cleared the earlier interrupt, only the guard's own is left to
+		// clear.
+		if (!shared.interruptedBefore || !this.thread.isInterrupted()) {
+			shared.interruptedBefore = false;
+			Thread.interrupted();
+		}
+		if ((int) SENT.getAndAdd(shared, -1) > 1) {
+			this.thread.interrupt();
+		}
+		this.state = CLEARED;
+	}
+
+	private void cancelTimer() {
+		if (this.timer != null) {
+			this.timer.cancel();
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
+
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits the results whose work goes on, or begins, after the method has returned. Each
+ * class of objects has one {@link Limiter}.
+ */
+final class LaterResult {
+
+	private static final boolean WEB_PRESENT = LaterTypes
+		.isPresent("org.springframework.web.context.request.async.DeferredResult");
+
+	private static final ClassValue<Limiter> LIMITERS = new ClassValue<>() {
+
+		@Override
+		protected Limiter computeValue(Class<?> type) {
+			return limiter(type);
+		}
+
+	};
+
+	private LaterResult() {
+	}
+
+	private static Limiter limiter(Class<?> type) {
+		if (LaterTypes.isFuture(type)) {
+			return FutureTimeout::limit;
+		}
+		if (ReactiveTypes.REACTOR_PRESENT && ReactiveTypes.adapterOf(type) != null) {
+			return ReactorTimeout::limit;
+		}
+		Limiter web = WEB_PRESENT ? WebTimeout.limiter(type) : null;
+		if (web != null) {
+			return web;
+		}
+		if (Callable.class.isAssignableFrom(type)) {
+			return (returned, guard) -> guard.call().limit().mayReturn(Callable.class)
+					? new LimitedCallable<>((Callable<?>) returned, guard.call()) : returned;
+		}
+		if (type == Optional.class) {
+			return (returned, guard) -> checkContent(returned, ((Optional<?>) returned).orElse(null), guard.call());
+		}
+		if (LaterTypes.isLater(type)) {
+			// A class that the method declares was checked at the start.
+			return (returned, guard) -> (guard.call().limit().returnType() != Object.class) ? returned
+					: checkContent(returned, returned, guard.call());
+		}
+		return (returned, guard) -> returned;
+	}
+
+	/**
+	 * Limits what a method returned. If the work has begun, the guard is handed over.
+	 */
+	static @Nullable Object limit(@Nullable Object returned, InterruptGuard guard) {
+		return (returned != null) ? LIMITERS.get(returned.getClass()).limit(returned, guard) : null;
+	}
+
+	static Object checkContent(Object returned, @Nullable Object content, LimitedCall call) {
+		if (content != null && LaterTypes.isLaterOrStarted(content.getClass())) {
+			throw unlimited(content, call);
+		}
+		return returned;
+	}
+
+	static IllegalStateException unlimited(Object object, LimitedCall call) {
+		return new IllegalStateException(
+				"%s: @Timeout cannot limit the work of the %s, which comes after the return of the method; return the result itself, or a CompletableFuture, a publisher or a Callable of it"
+					.formatted(call.describe(), object.getClass().getName()));
+	}
+
+	static @Nullable Object use(@Nullable Object value) throws Exception {
+		if (value instanceof Callable<?> callable) {
+			return callable.call();
+		}
+		return WEB_PRESENT ? WebTimeout.use(value) : value;
+	}
+
+	/**
+	 * Calls back when the result of a fallback is there.
+	 */
+	static void whenDone(@Nullable Object value, Executor executor,
+			BiConsumer<@Nullable Object, @Nullable Throwable> callback) {
+		if (value instanceof CompletionStage<?> stage) {
+			FutureCompletion.whenDone(stage, callback);
+		}
+		else if (value instanceof Future<?> future) {
+			FutureCompletion.whenDone(future, executor, callback);
+		}
+		else if (!WEB_PRESENT || !WebTimeout.whenDone(value, callback)) {
+			callback.accept(value, null);
+		}
+	}
+
+	/**
+	 * Gives what the caller gets in place of an object of a class.
+	 */
+	@FunctionalInterface
+	interface Limiter {
+
+		Object limit(Object returned, InterruptGuard guard);
+
+	}
+
+	/**
+	 * Limits each call of a {@code Callable}, on the thread that calls it.
+	 */
+	private record LimitedCallable<V extends @Nullable Object>(Callable<V> source,
+			LimitedCall limits) implements Callable<V> {
+
+		@Override
+		public V call() throws Exception {
+			return this.limits.runLater(this.source);
+		}
+
+	}
+
+}

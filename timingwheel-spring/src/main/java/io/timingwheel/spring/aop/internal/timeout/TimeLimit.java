@@ -1,0 +1,110 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
+import io.timingwheel.spring.aop.internal.AttributeResolver;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.Refusal;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
+ *
+ * @param returnType the type that the caller expects, as the class of the bean resolves
+ * it
+ * @param returnTypeUnknown whether the class of the bean leaves this type open, as that
+ * of a lambda expression does, so that only an object of the same class is sure to fit
+ * @param expression gives the limit of a call, {@code null} if all calls have one
+ * @param constant the limit of all calls in nanoseconds
+ */
+record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, @Nullable Fallback fallback,
+		@Nullable ArgumentExpression expression, Supplier<Long> constant) {
+
+	private static final String EXAMPLE = "set a positive duration such as 800ms";
+
+	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
+			ConfigurableBeanFactory beanFactory) {
+		ResolvableType resolved = ResolvableType.forMethodReturnType(method, beanClass);
+		LaterTypes.check(method, resolved);
+		// To Spring a suspend function returns what its callers get, and to advice a
+		// publisher.
+		Class<?> returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
+				: resolved.resolve(method.getReturnType());
+		boolean unknown = ClassUtils.isLambdaClass(beanClass)
+				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
+		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
+		boolean hasExpression = attributes.has("timeoutExpression");
+		Refusal.when(attributes.has("timeout") && hasExpression, method,
+				"@Timeout has both a timeout and a timeoutExpression", "remove one of them");
+		Refusal.when(!attributes.has("timeout") && !hasExpression, method, "@Timeout has no limit",
+				"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
+		if (hasExpression) {
+			return new TimeLimit(method, returnType, unknown, fallback, ArgumentExpression
+				.parse("@Timeout(timeoutExpression)", annotation.timeoutExpression(), method, beanFactory), () -> 0L);
+		}
+		return new TimeLimit(method, returnType, unknown, fallback, null,
+				attributes.once(() -> nanos(method, annotation.timeout(), attributes)));
+	}
+
+	private static long nanos(Method method, String text, MethodAttributes attributes) {
+		Duration limit = attributes.duration("the limit", text, EXAMPLE);
+		Refusal.when(limit.isNegative() || limit.isZero(), method,
+				"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
+		return TimeUnit.NANOSECONDS.convert(limit);
+	}
+
+	TimeLimit replacedBy(Duration duration) {
+		long nanos = TimeUnit.NANOSECONDS.convert(duration);
+		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.fallback, null, () -> nanos);
+	}
+
+	void resolve() {
+		Long unused = this.constant.get();
+	}
+
+	/**
+	 * Whether the caller accepts an object of a class in place of what the method
+	 * returned.
+	 */
+	boolean mayReturn(Class<?> type) {
+		return this.returnType.isAssignableFrom(type);
+	}
+
+	/**
+	 * The limit of a call in nanoseconds. Zero or less, which only an expression gives,
+	 * means that the call has no time left.
+	 */
+	long nanos(@Nullable Object[] arguments) {
+		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.get();
+	}
+
+	MethodTimeoutException newException(long nanos) {
+		return new MethodTimeoutException(this.method, Duration.ofNanos(nanos));
+	}
+
+	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
+		Object value = expression.evaluate(arguments);
+		try {
+			return TimeUnit.NANOSECONDS.convert(AttributeResolver.toDuration(value));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"
+				.formatted(expression, InvalidAnnotatedMethodException.describe(this.method), ex.getMessage()), ex);
+		}
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.MethodClassKey;
+
+/**
+ * Limits the time of the calls of one bean, and of the results that come after a call has
+ * returned.
+ */
+final class TimeoutInterceptor implements MethodInterceptor {
+
+	private final TimeoutMethodRegistry methods;
+
+	private final String beanName;
+
+	private final TimeoutRuntime runtime;
+
+	private final Map<MethodClassKey, TimeLimit> limits = new ConcurrentHashMap<>();
+
+	TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName, TimeoutRuntime runtime) {
+		this.methods = methods;
+		this.beanName = beanName;
+		this.runtime = runtime;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		return LimitedCall.of(limit(invocation), invocation, this.runtime).run(invocation);
+	}
+
+	private TimeLimit limit(MethodInvocation invocation) {
+		Method method = invocation.getMethod();
+		Object target = invocation.getThis();
+		Class<?> targetClass = (target != null) ? target.getClass() : method.getDeclaringClass();
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		TimeLimit limit = this.limits.get(key);
+		if (limit == null) {
+			limit = this.methods.find(method, targetClass, this.beanName);
+			this.limits.put(key, limit);
+		}
+		return limit;
+	}
+
+}

@@ -1,0 +1,202 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Many calls whose return races with their deadline. Two threads make the calls. The
+ * bodies are busy loops that advance the wheel's time, so each thread fires the timers of
+ * the other with a precision of microseconds, even on a busy machine. Each body aims at
+ * its deadline: a little later after a call that was in time, and a little earlier after
+ * a call that timed out. After each call the interrupt flag must be what it was before
+ * the call.
+ */
+@org.junit.jupiter.api.Timeout(300)
+class InterruptGuardStressTests {
+
+	private static final long LIMIT = 4_000;
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run)
+		.tick(Duration.ofNanos(1_000))
+		.timeSource(this.time)
+		.build();
+
+	private final Proxies proxies = new Proxies(this.wheel, Runnable::run);
+
+	private final Service service = this.proxies.proxy(new Service());
+
+	private final ReentrantLock advancing = new ReentrantLock();
+
+	private long advancedTo = System.nanoTime();
+
+	@Test
+	void interruptFlagIsUnchangedAfterCallsThatEndAtTheirDeadline() {
+		interruptFlagIsUnchangedAfter(60_000);
+	}
+
+	@Test
+	@Tag("faults")
+	void interruptFlagIsUnchangedAfterAMillionCallsThatEndAtTheirDeadline() {
+		interruptFlagIsUnchangedAfter(1_000_000);
+	}
+
+	private void interruptFlagIsUnchangedAfter(int calls) {
+		this.proxies.listener = (method) -> {
+		};
+		Caller[] callers = { new Caller(1, calls / 2), new Caller(2, calls / 2) };
+		for (Caller caller : callers) {
+			caller.start();
+		}
+		int timedOut = 0;
+		for (Caller caller : callers) {
+			timedOut += caller.timedOut.join();
+		}
+		assertThat(timedOut).isBetween(calls / 10, calls / 10 * 9);
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private void advanceTime() {
+		if (this.advancing.tryLock()) {
+			try {
+				long now = System.nanoTime();
+				this.time.advance(Duration.ofNanos(now - this.advancedTo));
+				this.advancedTo = now;
+			}
+			finally {
+				this.advancing.unlock();
+			}
+		}
+	}
+
+	private static void spin(long nanos) {
+		long started = System.nanoTime();
+		while (System.nanoTime() - started < nanos) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private final class Caller extends Thread {
+
+		final CompletableFuture<Integer> timedOut = new CompletableFuture<>();
+
+		private final int calls;
+
+		private final SplittableRandom random;
+
+		/** Used only by the thread that interrupts. */
+		private final SplittableRandom lag;
+
+		/** The average time in nanoseconds by which the bodies exceed the limit. */
+		private long bias;
+
+		Caller(long seed, int calls) {
+			this.calls = calls;
+			this.random = new SplittableRandom(seed);
+			this.lag = new SplittableRandom(~seed);
+		}
+
+		@Override
+		public void run() {
+			this.timedOut.completeAsync(this::call, Runnable::run);
+		}
+
+		/**
+		 * Delays the interrupt and the return from this method, so that the call has more
+		 * time to return in between.
+		 */
+		@Override
+		public void interrupt() {
+			spin(this.lag.nextLong(1_500));
+			super.interrupt();
+			spin(this.lag.nextLong(1_500));
+		}
+
+		private int call() {
+			int timedOut = 0;
+			for (int i = 1; i <= this.calls; i++) {
+				boolean interruptedBefore = i % 16 == 0;
+				if (interruptedBefore) {
+					Thread.currentThread().interrupt();
+				}
+				try {
+					if (i % 8 == 1) {
+						InterruptGuardStressTests.this.service.nested(this);
+					}
+					else {
+						InterruptGuardStressTests.this.service.single(this);
+					}
+					this.bias += 2;
+				}
+				catch (MethodTimeoutException ex) {
+					timedOut++;
+					// Aims at three calls in time for each call that times out, because a
+					// timeout takes longer.
+					this.bias -= 6;
+				}
+				if (Thread.interrupted() != interruptedBefore) {
+					throw new AssertionError("Call %d: the flag should be %s".formatted(i, interruptedBefore));
+				}
+			}
+			return timedOut;
+		}
+
+		void work() {
+			work(LIMIT + this.bias + spread());
+		}
+
+		void callInner() {
+			InterruptGuardStressTests.this.service.single(this);
+		}
+
+		void workALittle() {
+			work(Math.abs(spread()));
+		}
+
+		private long spread() {
+			return this.random.nextLong(-2_000, 2_000);
+		}
+
+		private void work(long nanos) {
+			long started = System.nanoTime();
+			do {
+				advanceTime();
+			}
+			while (System.nanoTime() - started < nanos);
+		}
+
+	}
+
+	static class Service {
+
+		@Timeout("PT0.000004S")
+		public void single(Caller caller) {
+			caller.work();
+		}
+
+		@Timeout("PT0.000005S")
+		public void nested(Caller caller) {
+			try {
+				caller.callInner();
+			}
+			catch (MethodTimeoutException ex) {
+				caller.workALittle();
+				throw ex;
+			}
+		}
+
+	}
+
+}

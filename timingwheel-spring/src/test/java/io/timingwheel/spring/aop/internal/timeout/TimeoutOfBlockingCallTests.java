@@ -1,0 +1,333 @@
+package io.timingwheel.spring.aop.internal.timeout;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Calls that block on the real clock.
+ */
+@org.junit.jupiter.api.Timeout(60)
+class TimeoutOfBlockingCallTests {
+
+	private static final long LIMIT_MILLIS = 30;
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+
+	private final Service service = new Proxies(this.wheel, Runnable::run).proxy(new Service());
+
+	@AfterEach
+	void noTimerAndNoInterruptIsLeft() {
+		assertThat(Thread.interrupted()).isFalse();
+		// The driver counts a timer as fired after the executor has taken its task.
+		await().untilAsserted(() -> assertThat(this.wheel.pending()).isZero());
+		this.wheel.close();
+	}
+
+	@Test
+	void interruptsSleepAndTheWaitForAQueueOrAFuture() {
+		List<Callable<?>> bodies = List.of(() -> {
+			Thread.sleep(Duration.ofMinutes(1).toMillis());
+			return null;
+		}, new LinkedBlockingQueue<>()::take, new CompletableFuture<>()::get);
+		bodies.forEach((body) -> assertInterrupted(body, InterruptedException.class));
+	}
+
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "There are no virtual threads before Java 21")
+	void interruptsAVirtualThreadAndShowsItsStack() throws Exception {
+		// By reflection, because the method exists since Java 21.
+		ExecutorService threads = (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor")
+			.invoke(null);
+		Future<Boolean> interruptedAfterwards = threads.submit(() -> {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				Thread.sleep(Duration.ofMinutes(1).toMillis());
+				return null;
+			}))
+				.satisfies((timeout) -> assertThat(timeout.getSuppressed())
+					.anySatisfy((suppressed) -> assertThat(suppressed).isInstanceOf(StackAtDeadline.class)
+						.extracting(Throwable::getStackTrace)
+						.asInstanceOf(InstanceOfAssertFactories.ARRAY)
+						.isNotEmpty()));
+			return Thread.interrupted();
+		});
+		threads.shutdown();
+		assertThat(interruptedAfterwards.get()).isFalse();
+	}
+
+	@Test
+	void interruptsTheWaitForALock() throws Exception {
+		ReentrantLock lock = new ReentrantLock();
+		CountDownLatch locked = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		CompletableFuture<Void> holder = CompletableFuture.runAsync(() -> {
+			lock.lock();
+			locked.countDown();
+			try {
+				release.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+			finally {
+				lock.unlock();
+			}
+		});
+		locked.await();
+		assertInterrupted(() -> {
+			lock.lockInterruptibly();
+			return null;
+		}, InterruptedException.class);
+		assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
+		release.countDown();
+		holder.get();
+	}
+
+	@Test
+	void interruptsReadingAndAcceptingAndClosesTheChannel() throws Exception {
+		Pipe pipe = Pipe.open();
+		assertInterrupted(() -> pipe.source().read(ByteBuffer.allocate(1)), ClosedByInterruptException.class);
+		assertThat(pipe.source().isOpen()).isFalse();
+		pipe.sink().close();
+		try (ServerSocketChannel server = ServerSocketChannel.open()) {
+			server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+			assertInterrupted(server::accept, ClosedByInterruptException.class);
+		}
+	}
+
+	@Test
+	void aLoopThatIgnoresInterruptsRunsToItsEndAndThenTimesOut() {
+		AtomicBoolean begun = new AtomicBoolean();
+		AtomicBoolean ended = new AtomicBoolean();
+		// A thread that stalls may be interrupted before the body begins.
+		for (int i = 0; i < 20 && !begun.get(); i++) {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				begun.set(true);
+				long start = System.nanoTime();
+				while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(5 * LIMIT_MILLIS)) {
+					Thread.onSpinWait();
+				}
+				ended.set(true);
+				return "late";
+			}));
+		}
+		assertThat(ended).isTrue();
+	}
+
+	@Test
+	void neverInterruptsBeforeTheDeadline() {
+		for (int i = 0; i < 10; i++) {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				while (!Thread.currentThread().isInterrupted()) {
+					LockSupport.park();
+				}
+				return null;
+			}));
+			assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS));
+		}
+	}
+
+	@Test
+	void leavesNoInterruptForTheNextTaskOfAPooledThread() throws Exception {
+		ExecutorService pool = Executors.newSingleThreadExecutor();
+		try {
+			for (int i = 0; i < 20; i++) {
+				Future<?> call = pool.submit(() -> this.service.call(new LinkedBlockingQueue<>()::take));
+				Future<Boolean> next = pool.submit(() -> {
+					// Throws if an interrupt was left.
+					Thread.sleep(1);
+					return Thread.currentThread().isInterrupted();
+				});
+				assertThat(next.get()).isFalse();
+				assertThat(call).isDone();
+				assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(call::get)
+					.withCauseExactlyInstanceOf(MethodTimeoutException.class);
+			}
+		}
+		finally {
+			pool.shutdownNow();
+		}
+	}
+
+	@Test
+	void theReturningThreadWaitsForAnInterruptThatIsBeingSent() throws Exception {
+		CountDownLatch interrupting = new CountDownLatch(1);
+		CountDownLatch interrupt = new CountDownLatch(1);
+		AtomicBoolean returned = new AtomicBoolean();
+		FutureTask<Boolean> call = new FutureTask<>(() -> {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				interrupting.await();
+				return "late";
+			})).satisfies((ex) -> assertThat(Proxies.suppressed(ex)).isEmpty());
+			returned.set(true);
+			return Thread.currentThread().isInterrupted();
+		});
+		Thread caller = new Thread(call) {
+			@Override
+			public void interrupt() {
+				interrupting.countDown();
+				try {
+					interrupt.await();
+				}
+				catch (InterruptedException ex) {
+					throw new IllegalStateException(ex);
+				}
+				super.interrupt();
+			}
+		};
+		caller.start();
+		interrupting.await();
+		await().during(Duration.ofMillis(50)).untilFalse(returned);
+		interrupt.countDown();
+		assertThat(call.get()).isFalse();
+	}
+
+	@Test
+	void anInterruptOfAnotherThreadBeforeTheDeadlineReachesTheBody() throws Exception {
+		Thread caller = Thread.currentThread();
+		CompletableFuture<Void> interrupter = new CompletableFuture<>();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.slow(() -> {
+			interrupter.completeAsync(() -> {
+				caller.interrupt();
+				return null;
+			});
+			Thread.sleep(Duration.ofMinutes(1).toMillis());
+			return null;
+		}));
+		interrupter.get();
+	}
+
+	@Test
+	void theTimeoutShowsWhereTheCallWasAtTheDeadline() {
+		// A thread that stalls may not be in the method yet.
+		await().pollInSameThread().untilAsserted(this::assertTheTimeoutShowsWhereTheCallWas);
+	}
+
+	private void assertTheTimeoutShowsWhereTheCallWas() {
+		assertThatExceptionOfType(MethodTimeoutException.class)
+			.isThrownBy(() -> this.service.call(this::ignoreInterrupts))
+			.satisfies((ex) -> {
+				assertThat(ex.getSuppressed()).singleElement()
+					.isInstanceOf(StackAtDeadline.class)
+					.satisfies((stack) -> assertThat(stack)
+						.hasMessage("Thread \"%s\" at the deadline".formatted(Thread.currentThread().getName())))
+					.satisfies((stack) -> assertThat(stack.getStackTrace())
+						.anyMatch((frame) -> frame.getMethodName().equals("ignoreInterrupts")));
+				assertThat(ex.getStackTrace()).noneMatch((frame) -> frame.getMethodName().equals("ignoreInterrupts"));
+			});
+	}
+
+	private Object ignoreInterrupts() {
+		while (!Thread.currentThread().isInterrupted()) {
+			Thread.onSpinWait();
+		}
+		return "late";
+	}
+
+	@Test
+	void manyCallsThatExpireAtOnceAreAllInterruptedAndTheFirstShowTheirStack() throws Exception {
+		int calls = 300;
+		CountDownLatch begun = new CountDownLatch(calls);
+		ExecutorService pool = Executors.newFixedThreadPool(calls);
+		try {
+			List<CompletableFuture<MethodTimeoutException>> timeouts = new ArrayList<>();
+			for (int i = 0; i < calls; i++) {
+				timeouts.add(CompletableFuture.supplyAsync(() -> {
+					try {
+						this.service.second(() -> {
+							begun.countDown();
+							return new LinkedBlockingQueue<>().take();
+						});
+						throw new AssertionError("no timeout");
+					}
+					catch (MethodTimeoutException ex) {
+						assertThat(Thread.currentThread().isInterrupted()).isFalse();
+						return ex;
+					}
+				}, pool));
+			}
+			assertThat(timeouts).allSatisfy((timeout) -> assertThat(timeout.get()).isNotNull())
+				.anySatisfy((timeout) -> assertThat(timeout.get().getSuppressed())
+					.hasAtLeastOneElementOfType(StackAtDeadline.class));
+		}
+		finally {
+			pool.shutdownNow();
+		}
+	}
+
+	/**
+	 * Repeats the call until its body has begun. On a busy machine the deadline can pass
+	 * before the body begins.
+	 */
+	private void assertInterrupted(Callable<?> body, Class<? extends Exception> suppressed) {
+		AtomicBoolean begun = new AtomicBoolean();
+		do {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				begun.set(true);
+				return body.call();
+			})).satisfies((ex) -> {
+				if (begun.get()) {
+					assertThat(Proxies.suppressed(ex)).singleElement().isExactlyInstanceOf(suppressed);
+				}
+			});
+		}
+		while (!begun.get());
+	}
+
+	static class Service {
+
+		@Timeout("" + LIMIT_MILLIS)
+		public Object call(Callable<?> body) throws Exception {
+			return body.call();
+		}
+
+		@Timeout("1s")
+		public Object second(Callable<?> body) {
+			try {
+				return body.call();
+			}
+			catch (Exception ex) {
+				return ex;
+			}
+		}
+
+		@Timeout("1h")
+		public Object slow(Callable<?> body) throws Exception {
+			return body.call();
+		}
+
+	}
+
+}
