@@ -7,9 +7,11 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.test.VirtualTime.OnFailure;
 import org.junit.jupiter.api.BeforeEach;
@@ -220,15 +222,22 @@ class DurableTests {
 	}
 
 	@Test
-	void runAllLeavesAloneWhatCannotRunHere() {
+	void runAllLeavesAloneWhatCannotRunHereEvenBesideASchedule(@Autowired DurableTaskAdmin admin) {
+		this.operations.recur(TaskId.of("expiring", 1), Schedule.every(HOUR), "beat");
 		this.operations.enqueue(TaskId.of("elsewhere", 1), HOUR.multipliedBy(3));
-		this.storedTasks.node().pause();
-		this.jobs.run("paused", HOUR);
+		admin.setPaused("stored-single", true);
+		this.jobs.single();
+		this.jobs.run("a", HOUR);
 		this.time.runAll();
-		assertThat(this.time).hasPending("stored-run", "paused");
-		this.storedTasks.node().resume();
+		assertThat(this.runs.names()).contains("a", "beat").doesNotContain("single");
+		admin.pause();
+		this.jobs.run("b", HOUR);
 		this.time.runAll();
-		assertThat(this.runs.names()).containsExactly("paused");
+		assertThat(this.runs.names()).doesNotContain("b");
+		admin.resume();
+		admin.setPaused("stored-single", false);
+		this.time.runAll();
+		assertThat(this.runs.names()).contains("b", "single");
 		assertThat(this.time).hasPending("elsewhere", 1);
 	}
 

@@ -288,11 +288,15 @@ class MemoryTests {
 	}
 
 	@Test
-	void theClockGoesByVirtualTime() {
+	void theClockGoesByVirtualTimeWhichMayBeMovedToAnInstant() {
 		Clock clock = this.time.clock();
-		Instant start = clock.instant();
-		this.time.advance(Duration.ofDays(400));
-		assertThat(clock.instant()).isEqualTo(start.plus(Duration.ofDays(400)));
+		Instant end = clock.instant().plus(Duration.ofDays(400));
+		DelayedTask<Void> task = this.operations.task(() -> {
+		}).at(end);
+		assertThat(task.dueAt()).isEqualTo(end);
+		this.time.advanceTo(end);
+		assertThat(task).isDone();
+		assertThat(clock.instant()).isEqualTo(end);
 	}
 
 	@Test

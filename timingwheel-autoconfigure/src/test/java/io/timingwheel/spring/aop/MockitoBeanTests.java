@@ -19,18 +19,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
-import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.never;
-import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.verify;
 
 /**
- * A mock takes the place of the bean and of its proxy: a call is seen at once and
- * schedules nothing, but the name of the task is known. A spy is inside of the proxy: its
- * body runs after the delay.
+ * A mock takes the place of the bean and of its proxy. The name of its task is known.
  */
 @SpringJUnitConfig(MockitoBeanTests.Application.class)
 class MockitoBeanTests {
@@ -44,7 +40,7 @@ class MockitoBeanTests {
 	@MockitoBean
 	private Hidden hidden;
 
-	@MockitoSpyBean
+	@Autowired
 	private Payments payments;
 
 	@TestBean
@@ -61,30 +57,13 @@ class MockitoBeanTests {
 	}
 
 	@Test
-	void aCallOfAMockIsSeenAtOnceAndSchedulesNothing() {
-		this.orders.close(5);
-		verify(this.orders).close(5);
-		assertThat(this.tasks.pendingCount()).isZero();
-	}
-
-	@Test
 	void theNameOfATaskIsKnownAndNeitherAMockNorAnObjectOfTheTestRunsByItself() {
 		this.payments.pay(5);
-		verify(this.payments).pay(5);
 		assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
 		assertThat(this.tasks.find(TaskId.of("otherJob.run", "recurring"))).isEmpty();
 		this.time.advance(Duration.ofHours(5));
 		verify(this.job, never()).run();
 		verify(this.hidden, never()).hide();
-	}
-
-	@Test
-	void theBodyOfASpyIsSeenAfterTheDelay() {
-		this.payments.remind(5);
-		assertThat(this.tasks.pendingCount()).isOne();
-		verify(this.payments, never()).remind(5);
-		this.time.advance(Duration.ofHours(1));
-		verify(this.payments, timeout(60_000)).remind(5);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -136,10 +115,6 @@ class MockitoBeanTests {
 
 		@CancelDelayed(name = "hide", key = "#id")
 		public void show(long id) {
-		}
-
-		@Delayed("1h")
-		public void remind(long id) {
 		}
 
 	}

@@ -68,7 +68,8 @@ abstract class EndpointPathTests {
 
 	@ParameterizedTest
 	@CsvSource({ "plain, a/b/c, /plain/a/b/c", "plain, key, /plain/key",
-			"with a blank, a b/c, /with%20a%20blank/a%20b/c",
+			"with a blank, a b/c, /with%20a%20blank/a%20b/c", "plain, a?b#c;d, /plain/a%3Fb%23c%3Bd",
+			"plain, 50%+2026-01-01T00:00:00Z.json, /plain/50%25+2026-01-01T00:00:00Z.json",
 			"größe.日本, ü, /gr%C3%B6%C3%9Fe.%E6%97%A5%E6%9C%AC/%C3%BC" })
 	void aTaskIsShownAndCancelled(String name, String key, String path) {
 		DelayedTask<?> task = schedule(name, key);

@@ -181,7 +181,7 @@ class CancelDelayedTests {
 		for (Future<String> payment : List.of(done, new PlainFuture(done))) {
 			DelayedTask<?> earlier = orders.close(1);
 			DelayedTask<?> later = transaction.execute((status) -> {
-				orders.payPlain(1, payment);
+				assertThat(orders.payPlain(1, payment)).isSameAs(payment);
 				return orders.close(1);
 			});
 			assertThat(earlier.status()).isEqualTo(Status.REPLACED);

@@ -68,6 +68,22 @@ class DelayedPolicyTests {
 		assertThat(app.pending()).isZero();
 	}
 
+	@Test
+	void aTaskThatHasExpiredWhileItWaitedDoesNotCountForTheRate(Callbacks callbacks) {
+		for (int i = 0; i < 3; i++) {
+			callbacks.perishable();
+		}
+		app.advanceSeconds(1);
+		app.advanceSeconds(49);
+		callbacks.perishable();
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactly("perishable");
+		app.advanceSeconds(11);
+		assertThat(app.calls()).containsExactly("perishable", "perishable");
+		assertThat(app.counts("perishable").expired()).isEqualTo(2);
+		assertThat(app.pending()).isZero();
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class Advice {
 
@@ -102,6 +118,11 @@ class DelayedPolicyTests {
 			CompletableFuture<String> future = new CompletableFuture<>();
 			futures.add(future);
 			return future;
+		}
+
+		@Delayed(delay = "1s", name = "perishable", expireAfter = "30s", policy = @TaskPolicy(rate = "1/m"))
+		public void perishable() {
+			app.calls().add("perishable");
 		}
 
 		@Delayed(delay = "1s", name = "fail",
