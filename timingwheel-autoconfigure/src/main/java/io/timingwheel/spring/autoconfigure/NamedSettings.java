@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.task.memory.RelaxedNames;
+import io.timingwheel.spring.aop.internal.RelaxedNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

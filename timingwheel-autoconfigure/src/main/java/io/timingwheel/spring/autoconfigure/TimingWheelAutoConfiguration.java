@@ -19,7 +19,7 @@ import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.memory.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.TaskClock;
-import io.timingwheel.spring.task.memory.UncaughtExceptions;
+import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

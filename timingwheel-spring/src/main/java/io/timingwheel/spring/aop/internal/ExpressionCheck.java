@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.task.memory.RelaxedNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationException;

@@ -16,7 +16,7 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import io.timingwheel.spring.task.memory.UncaughtExceptions;
+import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
