@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
@@ -28,6 +29,8 @@ final class PortableClaim implements Claiming.Steps {
 	 */
 	private static final List<String> LOOK = List.of(FIRST.formatted("{pending}"), FIRST.formatted("{pending}"),
 			FIRST.formatted("{running}"), FIRST.formatted("{suspect}"));
+
+	private static final String ANY_PAUSED = "select (select count(*) from {name} where paused = 1), ";
 
 	/** A row of MySQL has at most 4096 columns. */
 	private static final int MAX_NAMES = 1000;
@@ -54,14 +57,15 @@ final class PortableClaim implements Claiming.Steps {
 	private static Map<String, Look> look(Session session, ClaimProgress progress, boolean suspect) {
 		readTime(session, progress);
 		long now = progress.now;
-		List<String> names = new ArrayList<>(progress.request.names().keySet());
-		progress.pausedNames = TaskNames.paused(session);
-		names.removeAll(progress.pausedNames);
+		Map<String, long[]> first = firstTimes(session, progress);
+		boolean anyPaused = first.isEmpty() || first.values().stream().anyMatch((times) -> times[LOOK.size()] > 0);
+		progress.pausedNames = anyPaused ? TaskNames.paused(session) : Set.of();
+		first.keySet().removeAll(progress.pausedNames);
 		progress.looks = new HashMap<>();
 		progress.nextAt = ClaimProgress.NEVER;
 		Map<String, Look> others = new HashMap<>();
 		Map<String, Long> suspects = new HashMap<>();
-		firstTimes(session, progress, names).forEach((name, times) -> {
+		first.forEach((name, times) -> {
 			Look look = new Look(until(times[0], ahead(progress, name)), until(times[2], now), times[1]);
 			(progress.isLimited(name) ? progress.looks : others).put(name, look);
 			if (!progress.isLimited(name)) {
@@ -91,7 +95,8 @@ final class PortableClaim implements Claiming.Steps {
 		return (time <= last) ? time : ClaimProgress.NEVER;
 	}
 
-	private static Map<String, long[]> firstTimes(Session session, ClaimProgress progress, List<String> names) {
+	private static Map<String, long[]> firstTimes(Session session, ClaimProgress progress) {
+		List<String> names = List.copyOf(progress.request.names().keySet());
 		Map<String, long[]> first = new HashMap<>();
 		for (int from = 0; from < names.size(); from += MAX_NAMES) {
 			List<String> some = names.subList(from, Math.min(names.size(), from + MAX_NAMES));
@@ -102,11 +107,12 @@ final class PortableClaim implements Claiming.Steps {
 						Long.MIN_VALUE));
 			}
 			String looks = String.join(", ", Collections.nCopies(some.size(), String.join(", ", LOOK)));
-			session.query("select " + looks, (rs, rowNum) -> {
-				int column = 1;
+			session.query(ANY_PAUSED + looks, (rs, rowNum) -> {
+				int column = 2;
 				for (String name : some) {
-					long[] times = new long[LOOK.size()];
-					for (int i = 0; i < times.length; i++) {
+					long[] times = new long[LOOK.size() + 1];
+					times[LOOK.size()] = rs.getLong(1);
+					for (int i = 0; i < LOOK.size(); i++) {
 						long time = rs.getLong(column++);
 						times[i] = rs.wasNull() ? ClaimProgress.NEVER : time;
 					}
