@@ -37,7 +37,7 @@ class ArchitectureTests {
 
 	private static final String OPERATORS = "io.timingwheel.spring.actuate.internal";
 
-	private static final String METHODS = "io.timingwheel.spring.aop.delayed";
+	private static final String METHODS = "io.timingwheel.spring.aop.internal.delayed";
 
 	private static final String OURS = "io.timingwheel..";
 
