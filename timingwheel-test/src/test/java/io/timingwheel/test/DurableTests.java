@@ -270,14 +270,14 @@ class DurableTests {
 	}
 
 	@Test
-	void aTaskTakesNineStatements() {
-		assertThat(statementsForAYearWith(500)).isLessThan(9 * 500 + 100);
+	void aTaskTakesEightStatements() {
+		assertThat(statementsForAYearWith(500)).isLessThan(8 * 500 + 100);
 	}
 
 	@Test
 	@Tag("faults")
 	void aTaskOfTenThousandTakesNoMoreStatements() {
-		assertThat(statementsForAYearWith(10_000)).isLessThan(9 * 10_000 + 100);
+		assertThat(statementsForAYearWith(10_000)).isLessThan(8 * 10_000 + 100);
 	}
 
 	private long statementsForAYearWith(int tasks) {
