@@ -1,10 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.store.Claimed;
@@ -20,14 +23,17 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.task.IfPending;
 import org.h2.api.Trigger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The times that a claim gives, on a database that takes long for each change of a task,
@@ -103,6 +109,26 @@ class ClaimTimeTests {
 		}
 	}
 
+	/**
+	 * A later time would let tasks start early.
+	 */
+	@Test
+	void theTimeOfAClaimOfASuspectIsNotAhead() {
+		this.pool = JdbcStores.withTables(TestDatabase.H2_MEMORY.newDatabase());
+		DelayedTaskStore store = JdbcStores.open(this.pool);
+		Share share = new Share(10, 10, null, null);
+		ClaimRequest lost = new ClaimRequest("a", Map.of(NAME, share), 10, false, LOOK_AHEAD, Duration.ofMillis(1),
+				Long.MAX_VALUE);
+		store.enqueue(List.of(task(Duration.ZERO)));
+		assertThat(store.claim(lost).tasks()).hasSize(1);
+		await().until(() -> store.claim(lost).newSuspects());
+		DelayedTaskStore slow = JdbcStores.open(new SlowConnections(this.pool));
+		Claimed claimed = slow
+			.claim(new ClaimRequest("a", Map.of(NAME, share), 10, true, LOOK_AHEAD, LEASE, Long.MAX_VALUE));
+		assertThat(claimed.tasks()).singleElement().matches(LeasedTask::suspect);
+		assertThat(claimed.now()).isLessThan(store.now() + CLOCKS_APART);
+	}
+
 	private static NewTask task(Duration delay) {
 		return new NewTask(UUID.randomUUID().toString(), NAME, null, "{}", null, DueTime.after(delay),
 				IfPending.REPLACE, null);
@@ -113,6 +139,15 @@ class ClaimTimeTests {
 				LEASE, Long.MAX_VALUE));
 	}
 
+	private static void sleep() {
+		try {
+			Thread.sleep(SLOW_MILLIS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	/**
 	 * A trigger of H2.
 	 */
@@ -120,12 +155,24 @@ class ClaimTimeTests {
 
 		@Override
 		public void fire(Connection connection, Object[] before, Object[] after) {
-			try {
-				Thread.sleep(SLOW_MILLIS);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			sleep();
+		}
+
+	}
+
+	/**
+	 * A pool whose connections come late.
+	 */
+	private static final class SlowConnections extends DelegatingDataSource {
+
+		SlowConnections(DataSource pool) {
+			super(pool);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			sleep();
+			return super.getConnection();
 		}
 
 	}

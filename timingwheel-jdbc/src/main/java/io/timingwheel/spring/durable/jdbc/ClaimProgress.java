@@ -26,10 +26,11 @@ final class ClaimProgress {
 
 	final List<LeasedTask> tasks = new ArrayList<>();
 
-	/** The time by the database's clock, and when it arrived. */
+	/** The time by the database's clock. */
 	long now;
 
-	long arrived;
+	/** When {@link #now} arrived, by the JVM's clock. */
+	private long arrived;
 
 	long nextAt = NEVER;
 
@@ -83,11 +84,16 @@ final class ClaimProgress {
 		this.newSuspects |= part.newSuspects;
 	}
 
-	Claimed result(long elapsed) {
+	void time(long now) {
+		this.now = now;
+		this.arrived = System.nanoTime();
+	}
+
+	Claimed result(Database database) {
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long laterAt = this.looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
-		return new Claimed(List.copyOf(this.tasks), this.now + elapsed, this.nextAt, Math.min(this.startAt, laterAt),
-				this.more, this.newSuspects, this.pausedNames);
+		return new Claimed(List.copyOf(this.tasks), this.now + database.millisSince(this.arrived), this.nextAt,
+				Math.min(this.startAt, laterAt), this.more, this.newSuspects, this.pausedNames);
 	}
 
 	/**

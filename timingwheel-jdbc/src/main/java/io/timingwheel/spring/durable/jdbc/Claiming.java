@@ -69,7 +69,7 @@ final class Claiming {
 			}
 		}
 		keepPaused(progress);
-		return progress.result(this.database.millisSince(progress.arrived));
+		return progress.result(this.database);
 	}
 
 	/** Pauses the names again whose rows the table has lost. */

@@ -77,7 +77,7 @@ final class NameLimits {
 			return;
 		}
 		progress.tasks.addAll(this.database.node().transaction((session) -> {
-			progress.now = session.now();
+			progress.time(session.now());
 			return progress.lease(session, progress.lockFirst(session, name, "{suspect}", progress.now, 1), false);
 		}));
 	}

@@ -55,7 +55,7 @@ final class PortableClaim implements Claiming.Steps {
 	 * within the look-ahead
 	 */
 	private static Map<String, Look> look(Session session, ClaimProgress progress, boolean suspect) {
-		readTime(session, progress);
+		progress.time(session.now());
 		long now = progress.now;
 		Map<String, long[]> first = firstTimes(session, progress);
 		boolean anyPaused = first.isEmpty() || first.values().stream().anyMatch((times) -> times[LOOK.size()] > 0);
@@ -80,11 +80,6 @@ final class PortableClaim implements Claiming.Steps {
 		});
 		progress.suspects = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
 		return others;
-	}
-
-	private static void readTime(Session session, ClaimProgress progress) {
-		progress.now = session.now();
-		progress.arrived = System.nanoTime();
 	}
 
 	private static long ahead(ClaimProgress progress, String name) {
@@ -125,7 +120,7 @@ final class PortableClaim implements Claiming.Steps {
 	}
 
 	private static List<LeasedTask> take(Session session, ClaimProgress progress, Map<String, Look> looks, int limit) {
-		readTime(session, progress);
+		progress.time(session.now());
 		List<TaskRow> found = new ArrayList<>();
 		looks.forEach((name, look) -> {
 			if (look.endedAt() != ClaimProgress.NEVER) {

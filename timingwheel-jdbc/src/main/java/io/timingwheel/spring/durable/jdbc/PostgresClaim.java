@@ -175,7 +175,6 @@ final class PostgresClaim implements Claiming.Steps {
 		}
 		List<LeasedTask> tasks = this.database.node()
 			.single((session) -> claim(session, progress, limit, suspect, sweeps));
-		progress.arrived = System.nanoTime();
 		if (progress.suspects.isEmpty()) {
 			raiseFloors(progress, tasks, limit);
 		}
@@ -211,7 +210,7 @@ final class PostgresClaim implements Claiming.Steps {
 	private static List<LeasedTask> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, int limit,
 			List<String> names) throws SQLException {
 		rs.next();
-		progress.now = rs.getLong("now");
+		progress.time(rs.getLong("now"));
 		Long nextAt = rs.getObject("next_at", Long.class);
 		progress.nextAt = (nextAt != null) ? nextAt : ClaimProgress.NEVER;
 		progress.more |= rs.getBoolean("has_left");
