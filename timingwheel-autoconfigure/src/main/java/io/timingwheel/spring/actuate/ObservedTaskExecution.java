@@ -41,6 +41,12 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 
 	private static final Log logger = LogFactory.getLog(ObservedTaskExecution.class);
 
+	/**
+	 * Read at the start of the application: two threads that use Micrometer's no-op scope
+	 * and its interface for the first time at once wait for each other for ever.
+	 */
+	private static final Observation.Scope NO_SCOPE = Observation.Scope.NOOP;
+
 	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private final DelayedTaskObservationConvention defaultConvention = new DefaultDelayedTaskObservationConvention();
@@ -149,7 +155,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		catch (Throwable ex) {
 			failed(ex);
 			Observation.Scope current = this.registry.getCurrentObservationScope();
-			return (current != null && current != outer) ? current : Observation.Scope.NOOP;
+			return (current != null && current != outer) ? current : NO_SCOPE;
 		}
 	}
 
