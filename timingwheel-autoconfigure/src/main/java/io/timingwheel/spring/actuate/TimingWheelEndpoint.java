@@ -52,7 +52,7 @@ public class TimingWheelEndpoint {
 	/**
 	 * The fields of {@link WheelSnapshot}, with the next expiry as an instant.
 	 *
-	 * @param wheel the wheel
+	 * @param wheel the snapshot, whose fields are those of the JSON
 	 * @param nextExpiry when the next timer fires at the earliest, {@code null} if none
 	 * is pending
 	 */

@@ -70,7 +70,8 @@ public final class MemoryTaskReader {
 
 	/**
 	 * Reads a page of pending tasks in the order in which they are due, without a lock.
-	 * Looks at all tasks of the name: a million take about 50 ms.
+	 * Looks at all tasks of the name, since those that wait for a permit or for their
+	 * executor are not on the wheel.
 	 * @param after the last task of the page before, {@code null} for the first page
 	 * @param limit how many at most, at least 1
 	 */
