@@ -5,10 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -20,6 +16,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
@@ -29,7 +26,6 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Writes and reads the payloads of one method. Thread-safe.
@@ -37,11 +33,6 @@ import org.springframework.util.function.SingletonSupplier;
  * @since 0.1
  */
 public final class MethodPayloads implements DurableHandler.Arguments {
-
-	/** The defaults of parameters that are not {@code null}. */
-	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
-			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
-			OptionalDouble.empty());
 
 	/** What may stand in a log. */
 	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
@@ -59,8 +50,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 
 	private final List<JavaType> types;
 
-	/** A reader is made at its first use, and fails for a type that cannot be read. */
-	private final List<SingletonSupplier<ObjectReader>> readers;
+	private final List<ObjectReader> readers = new ArrayList<>();
 
 	MethodPayloads(PayloadCodec codec, List<String> names, Method method, List<JavaType> types) {
 		this.codec = codec;
@@ -68,22 +58,14 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		this.starts = names.stream().map(codec::start).toList();
 		this.method = method;
 		this.types = types;
-		this.readers = types.stream().map((type) -> SingletonSupplier.of(() -> codec.mapper().reader(type))).toList();
-	}
-
-	void checkTypes() {
-		for (int i = 0; i < this.types.size(); i++) {
+		for (JavaType type : types) {
 			try {
-				this.codec.mapper().check(this.types.get(i));
+				this.readers.add(codec.mapper().reader(type));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
-				throw PayloadCodec.unsupported(describe(i), ex);
+				throw PayloadCodec.unsupported(describe(this.readers.size()), ex);
 			}
 		}
-	}
-
-	private String name() {
-		return this.names.get(0);
 	}
 
 	JavaType type(int position) {
@@ -96,43 +78,38 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 */
 	@Override
 	public String encode(@Nullable Object[] arguments) {
+		String name = this.names.get(0);
 		if (arguments.length != this.types.size()) {
-			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name(),
+			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name,
 					this.types.size(), arguments.length));
 		}
-		List<String> written = this.codec.write(name(), this, arguments);
-		String payload = this.codec.payload(name(), this.starts.get(0), written);
+		String payload = this.codec.payload(name, this, arguments);
 		@Nullable Object[] read;
 		try {
 			read = readArguments(arguments(payload));
 		}
 		catch (UndecodablePayloadException ex) {
-			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
-				.formatted(name(), ex.getMessage()), ex);
+			throw new IllegalArgumentException(
+					"The arguments of the durable task \"%s\" cannot be read back: %s".formatted(name, ex.getMessage()),
+					ex);
 		}
 		for (int i = 0; i < arguments.length; i++) {
-			checkSame(i, arguments[i], written.get(i), read[i]);
+			checkSame(i, arguments[i], read[i]);
 		}
 		return payload;
 	}
 
-	/** Compares the values and, since not all can be seen, the JSON of both. */
-	private void checkSame(int position, @Nullable Object argument, String written, @Nullable Object read) {
-		if (Objects.equals(argument, read) && (argument == null || PayloadReadBack.isPlainValue(argument))) {
-			return;
-		}
+	private void checkSame(int position, @Nullable Object argument, @Nullable Object read) {
 		PayloadMapper mapper = this.codec.mapper();
+		PayloadReadBack readBack = new PayloadReadBack(mapper);
 		// An argument of another type is converted to the declared type.
-		boolean converted = argument != null && !ClassUtils.isAssignableValue(type(position).getRawClass(), argument);
-		String difference = converted ? null
-				: new PayloadReadBack(mapper::ignoredProperties).difference(argument, read);
-		if (difference != null || !mapper.isSameJson(written, mapper.write(type(position), read))) {
+		boolean declared = ClassUtils.isAssignableValue(type(position).getRawClass(), argument);
+		if (declared ? !readBack.isSame(argument, read) : !mapper.isSameJson(argument, read)) {
 			throw new IllegalArgumentException(
 					("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
-							+ " properties a getter, and a setter or a constructor parameter, and a type whose values JSON"
-							+ " keeps%s")
-						.formatted(describe(position), name(),
-								(difference != null) ? ": the first difference is at argument" + difference : ""));
+							+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
+							+ " JSON keeps%s")
+						.formatted(describe(position), this.names.get(0), readBack.difference()));
 		}
 	}
 
@@ -155,7 +132,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 	}
 
-	/** Only this class makes payloads, so they begin with the same text. */
+	/** Only this library makes payloads, so they begin with the same text. */
 	private String arguments(String payload) throws UndecodablePayloadException {
 		for (String start : this.starts) {
 			if (payload.startsWith(start) && payload.endsWith("}")) {
@@ -166,7 +143,13 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
-		int arity = elements(json, 0).size();
+		int arity;
+		try {
+			arity = this.codec.mapper().json().readValue(json, JsonNode[].class).length;
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
+		}
 		String migrated;
 		try {
 			migrated = Objects.requireNonNull(migration.migrate(arity, json),
@@ -186,24 +169,18 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
-		List<@Nullable Object> arguments = elements(json, this.types.size());
-		addMissing(arguments);
-		return arguments.toArray();
-	}
-
-	/**
-	 * @param read how many elements to read; the others are {@code null}
-	 */
-	private List<@Nullable Object> elements(String json, int read) throws UndecodablePayloadException {
-		List<@Nullable Object> elements = new ArrayList<>();
+		int size = this.types.size();
+		@Nullable Object[] arguments = new Object[size];
+		int stored = 0;
 		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
 			if (parser.nextToken() != JsonToken.START_ARRAY) {
 				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
 			}
-			while (parser.nextToken() != JsonToken.END_ARRAY) {
-				boolean skipped = elements.size() >= read;
-				elements.add(skipped ? null : readArgument(parser, elements.size()));
-				if (skipped) {
+			for (; parser.nextToken() != JsonToken.END_ARRAY; stored++) {
+				if (stored < size) {
+					arguments[stored] = readArgument(parser, stored);
+				}
+				else {
 					parser.skipChildren();
 				}
 			}
@@ -215,12 +192,19 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
 					ex);
 		}
-		return elements;
+		if (stored > size) {
+			throw new UndecodablePayloadException(
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+		}
+		for (int i = stored; i < size; i++) {
+			arguments[i] = missing(i, stored);
+		}
+		return arguments;
 	}
 
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
 		try {
-			return this.readers.get(position).obtain().readValue(parser);
+			return this.readers.get(position).readValue(parser);
 		}
 		catch (UnsupportedTypeException | JacksonException ex) {
 			throw new UndecodablePayloadException(
@@ -228,25 +212,17 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 	}
 
-	private void addMissing(List<@Nullable Object> arguments) throws UndecodablePayloadException {
-		int stored = arguments.size();
-		int size = this.types.size();
-		if (stored > size) {
+	private @Nullable Object missing(int position, int stored) throws UndecodablePayloadException {
+		Class<?> type = this.method.getParameterTypes()[position];
+		boolean nullable = !type.isPrimitive()
+				&& Nullness.forMethodParameter(new MethodParameter(this.method, position)) == Nullness.NULLABLE;
+		if (!nullable && !type.getName().startsWith("java.util.Optional")) {
 			throw new UndecodablePayloadException(
-					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
+							+ " so it has no default")
+						.formatted(stored, this.types.size(), describe(position)));
 		}
-		for (int i = stored; i < size; i++) {
-			Class<?> type = this.method.getParameterTypes()[i];
-			Object empty = EMPTY.get(type);
-			if (empty == null && (type.isPrimitive()
-					|| Nullness.forMethodParameter(new MethodParameter(this.method, i)) != Nullness.NULLABLE)) {
-				throw new UndecodablePayloadException(
-						("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
-								+ " so it has no default")
-							.formatted(stored, size, describe(i)));
-			}
-			arguments.add(empty);
-		}
+		return this.readers.get(position).readValue("null");
 	}
 
 	/** Jackson's own messages would quote the payload. */
@@ -257,23 +233,20 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					PROPERTY_NAME.matcher(name).matches() ? "the property \"" + name + "\"" : "a property",
 					unknown.getReferringClass().getTypeName());
 		}
-		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
-				: "the JSON is no %s (%s%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName(), place(ex));
+		return (ex instanceof JacksonException jackson) ? "the JSON is no %s (%s%s)".formatted(type.toCanonical(),
+				ex.getClass().getSimpleName(), place(jackson)) : String.valueOf(ex.getMessage());
 	}
 
 	/** The property that cannot be read. The keys of a map are content of the payload. */
-	private static String place(RuntimeException ex) {
-		String place = (ex instanceof JacksonException jackson) ? jackson.getPath()
+	private static String place(JacksonException ex) {
+		String place = ex.getPath()
 			.stream()
-			.takeWhile((step) -> !isMap(step.from()))
+			.takeWhile((step) -> !(step.from() instanceof Map)
+					&& !(step.from() instanceof Class<?> type && Map.class.isAssignableFrom(type)))
 			.map(JacksonException.Reference::getPropertyName)
 			.filter(Objects::nonNull)
-			.collect(Collectors.joining(".")) : "";
+			.collect(Collectors.joining("."));
 		return place.isEmpty() ? "" : " at " + place;
-	}
-
-	private static boolean isMap(@Nullable Object from) {
-		return (from instanceof Class<?> type) ? Map.class.isAssignableFrom(type) : from instanceof Map;
 	}
 
 	String describe(int position) {

@@ -3,13 +3,13 @@ package io.timingwheel.spring.durable.payload;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
@@ -57,10 +57,7 @@ public final class PayloadCodec {
 	 * stored
 	 */
 	public MethodPayloads payloads(List<String> names, Method method, List<Type> types) {
-		MethodPayloads payloads = new MethodPayloads(this, names, method,
-				types.stream().map(this.mapper.json()::constructType).toList());
-		payloads.checkTypes();
-		return payloads;
+		return new MethodPayloads(this, names, method, types.stream().map(this.mapper.json()::constructType).toList());
 	}
 
 	/**
@@ -69,7 +66,7 @@ public final class PayloadCodec {
 	 * @throws IllegalArgumentException if they cannot be stored
 	 */
 	public String encode(String name, @Nullable Object[] arguments) {
-		return payload(name, start(name), write(name, null, arguments));
+		return payload(name, null, arguments);
 	}
 
 	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
@@ -110,30 +107,25 @@ public final class PayloadCodec {
 		return "{\"v\":%d,\"handler\":%s,\"args\":".formatted(VERSION, this.mapper.json().writeValueAsString(name));
 	}
 
-	String payload(String name, String start, List<String> arguments) {
-		String payload = start + "[" + String.join(",", arguments) + "]}";
-		// A character takes three bytes at most.
-		int bytes = (payload.length() > this.maxBytes / 3) ? payload.getBytes(StandardCharsets.UTF_8).length : 0;
-		if (bytes > this.maxBytes) {
-			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
-					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
-				.formatted(name, bytes, this.maxBytes));
-		}
-		return payload;
-	}
-
-	List<String> write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
-		List<String> written = new ArrayList<>(arguments.length);
+	String payload(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
+		StringJoiner json = new StringJoiner(",", start(name) + "[", "]}");
 		for (int i = 0; i < arguments.length; i++) {
 			try {
-				written.add(this.mapper.write((method != null) ? method.type(i) : null, arguments[i]));
+				json.add(this.mapper.write((method != null) ? method.type(i) : null, arguments[i]));
 			}
 			catch (UnsupportedTypeException | JacksonException ex) {
 				String described = (method != null) ? method.describe(i) : "Argument " + (i + 1);
 				throw unsupported(described + " of the durable task \"" + name + "\"", ex);
 			}
 		}
-		return written;
+		String payload = json.toString();
+		int bytes = payload.getBytes(StandardCharsets.UTF_8).length;
+		if (bytes > this.maxBytes) {
+			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
+				.formatted(name, bytes, this.maxBytes));
+		}
+		return payload;
 	}
 
 	static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {

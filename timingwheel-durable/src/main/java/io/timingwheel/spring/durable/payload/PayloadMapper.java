@@ -1,41 +1,27 @@
 package io.timingwheel.spring.durable.payload;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.Timestamp;
-import java.time.Instant;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.DeserializationConfig;
-import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectReader;
-import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.CoercionAction;
 import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MutableCoercionConfig;
-import tools.jackson.databind.deser.std.FromStringDeserializer;
 import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.jsontype.NamedType;
 import tools.jackson.databind.module.SimpleModule;
-import tools.jackson.databind.ser.std.StdSerializer;
 import tools.jackson.databind.type.LogicalType;
-
-import org.springframework.util.ClassUtils;
 
 /**
  * The JSON mapper of payloads. Other releases have to read what this one writes, so it
@@ -51,17 +37,15 @@ final class PayloadMapper {
 	PayloadMapper(JsonMapper application) {
 		DeserializationConfig config = application.deserializationConfig();
 		JsonMapper.Builder builder = JsonMapper.builder()
-			.addModule(defaults())
+			// Keeps the order of a LinkedHashSet.
+			.addModule(
+					new SimpleModule("timingwheel-payload-sets").addAbstractTypeMapping(Set.class, LinkedHashSet.class))
 			.findAndAddModules()
 			.addModules(application.registeredModules())
 			.mixInHandler(application.rebuild().mixInHandler())
-			.subtypeResolver(config.getSubtypeResolver().snapshot());
-		if (config.getHandlerInstantiator() != null) {
-			builder.handlerInstantiator(config.getHandlerInstantiator());
-		}
-		if (application.getInjectableValues() != null) {
-			builder.injectableValues(application.getInjectableValues());
-		}
+			.subtypeResolver(config.getSubtypeResolver().snapshot())
+			.handlerInstantiator(config.getHandlerInstantiator())
+			.injectableValues(application.getInjectableValues());
 		// An empty text of an earlier signature is no null.
 		Consumer<MutableCoercionConfig> noEmptyText = (coercions) -> coercions
 			.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail);
@@ -72,41 +56,21 @@ final class PayloadMapper {
 			// What a getter computes from other properties cannot be read.
 			.enable(MapperFeature.REQUIRE_SETTERS_FOR_GETTERS)
 			// What a class does not know may be a value of another release.
-			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
-					DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
 			// A number that is read as another type keeps its value.
 			.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
 			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-			// The codec reads arguments inside an envelope, and checks its end itself.
+			// The arguments are read inside an array, whose end is checked there.
 			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS, SerializationFeature.FAIL_ON_SELF_REFERENCES)
+			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
 			// The text of a constant may change, and two constants may have the same.
 			.enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
 			.disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
-			// Times keep their nanoseconds, offset and zone.
+			// Times keep their offset and zone.
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
-			.disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS,
-					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
+			.disable(DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
 					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
-			// Jackson 3.0, which comes with Boot 4.0, does not have these features.
-			.disable(Arrays.stream(DateTimeFeature.values())
-				.filter((feature) -> feature.name().startsWith("TRUNCATE_TO_MSECS"))
-				.toArray(DateTimeFeature[]::new))
 			.build();
-	}
-
-	/**
-	 * What Jackson itself would lose. A module of the application may handle these types
-	 * otherwise.
-	 */
-	private static SimpleModule defaults() {
-		SimpleModule module = new SimpleModule("timingwheel-payload-defaults");
-		// Keeps the order of a LinkedHashSet.
-		module.addAbstractTypeMapping(Set.class, LinkedHashSet.class);
-		if (ClassUtils.isPresent("java.sql.Timestamp", null)) {
-			SqlTimestamps.addTo(module);
-		}
-		return module;
 	}
 
 	Set<String> ignoredProperties(Class<?> type) {
@@ -117,8 +81,13 @@ final class PayloadMapper {
 		return this.mapper;
 	}
 
+	/** Makes the deserializers of a type and of all types inside it, but no object. */
 	ObjectReader reader(JavaType type) {
-		return this.mapper.readerFor(type);
+		ObjectReader reader = this.mapper.readerFor(type);
+		if (!type.isPrimitive()) {
+			reader.readValue("null");
+		}
+		return reader;
 	}
 
 	/**
@@ -127,69 +96,15 @@ final class PayloadMapper {
 	 */
 	String write(@Nullable JavaType declared, @Nullable Object value) {
 		boolean byDeclaredType = declared != null && declared.getRawClass().isInstance(value)
-				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass())
-						|| this.types.polymorphic().containsKey(declared.getRawClass()));
-		// Jackson refuses half a character only when it writes bytes.
+				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass()));
+		// Jackson escapes half a character only when it writes bytes.
 		return new String(
 				(byDeclaredType ? this.mapper.writerFor(declared) : this.mapper.writer()).writeValueAsBytes(value),
 				StandardCharsets.UTF_8);
 	}
 
-	/** Checks that a type, the types inside it and its named subtypes can be read. */
-	void check(JavaType type) {
-		check(type, new HashSet<>());
-	}
-
-	private void check(JavaType type, Set<Class<?>> seen) {
-		if (type.isPrimitive()) {
-			return;
-		}
-		// This makes the deserializers of the type and of all types inside it, but no
-		// object.
-		reader(type).readValue("null");
-		DeserializationConfig config = this.mapper.deserializationConfig();
-		this.types.polymorphic().forEach((base, description) -> {
-			if (seen.add(base)) {
-				for (NamedType subtype : config.getSubtypeResolver()
-					.collectAndResolveSubtypesByTypeId(config, description)) {
-					check(config.constructType(subtype.getType()), seen);
-				}
-			}
-		});
-	}
-
-	/**
-	 * The order of elements does not count: a set may come back in another one, and a
-	 * list never does.
-	 */
-	boolean isSameJson(String before, String after) {
-		return before.equals(after) || sorted(this.mapper.readTree(before)).equals(sorted(this.mapper.readTree(after)));
-	}
-
-	private static String sorted(JsonNode node) {
-		Stream<String> elements = node.isObject()
-				? node.propertyStream().map((property) -> property.getKey() + ':' + sorted(property.getValue()))
-				: node.valueStream().map(PayloadMapper::sorted);
-		return node.isContainer() ? node.getNodeType() + elements.sorted().toList().toString() : node.toString();
-	}
-
-	private static final class SqlTimestamps {
-
-		static void addTo(SimpleModule module) {
-			module.addSerializer(Timestamp.class, new StdSerializer<Timestamp>(Timestamp.class) {
-				@Override
-				public void serialize(Timestamp value, JsonGenerator generator, SerializationContext context) {
-					generator.writeString(value.toInstant().toString());
-				}
-			});
-			module.addDeserializer(Timestamp.class, new FromStringDeserializer<Timestamp>(Timestamp.class) {
-				@Override
-				protected Timestamp _deserialize(String value, DeserializationContext context) {
-					return Timestamp.from(Instant.parse(value));
-				}
-			});
-		}
-
+	boolean isSameJson(@Nullable Object before, @Nullable Object after) {
+		return this.mapper.readTree(write(null, before)).equals(this.mapper.readTree(write(null, after)));
 	}
 
 }

@@ -13,26 +13,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
+import java.util.regex.Pattern;
 
-import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.AnnotationIntrospector;
 import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.DatabindContext;
 import tools.jackson.databind.DeserializationConfig;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.KeyDeserializer;
 import tools.jackson.databind.SerializationConfig;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
-import tools.jackson.databind.cfg.MapperConfig;
 import tools.jackson.databind.deser.AbstractDeserializer;
 import tools.jackson.databind.deser.ValueDeserializerModifier;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
-import tools.jackson.databind.introspect.Annotated;
 import tools.jackson.databind.introspect.AnnotatedClass;
 import tools.jackson.databind.introspect.AnnotatedField;
-import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
@@ -41,8 +38,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
  * Refuses types whose objects cannot be stored, when the mapper makes their reader or
- * writer: at the start, or at the call. No class name in the JSON decides what is
- * instantiated. Thread-safe.
+ * writer: at the start, or at the call. Thread-safe.
  */
 final class TypeGuard {
 
@@ -53,18 +49,12 @@ final class TypeGuard {
 			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
 			ThreadLocal.class);
 
-	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
-
 	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
 
 	void addTo(JsonMapper.Builder builder) {
-		builder.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
+		builder.polymorphicTypeValidator(new NoClassNames())
 			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
 				.setSerializerModifier(new SerializationGuard()));
-	}
-
-	Map<Class<?>, AnnotatedClass> polymorphic() {
-		return this.polymorphic;
 	}
 
 	Set<String> ignoredProperties(Class<?> type) {
@@ -76,16 +66,29 @@ final class TypeGuard {
 			throw new UnsupportedTypeException(type, "is a JPA entity",
 					"pass its id and load it in the body, or pass a copy of the values that the body needs");
 		}
-		if (isCode(type)) {
+		if (type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class)) {
 			throw new UnsupportedTypeException(type, "is code", "pass the data that the code works on");
 		}
 		if (BOUND.stream().anyMatch((bound) -> bound.isAssignableFrom(type))) {
 			throw new UnsupportedTypeException(type, "belongs to this JVM and means nothing to another",
 					"pass the data from which the body can make or find it");
 		}
-		if (Calendar.class.isAssignableFrom(type)
-				&& handler.getClass().getName().startsWith("tools.jackson.databind.")) {
+		// A module of the application may keep what Jackson itself loses.
+		if (handler.getClass().getName().startsWith("tools.jackson.databind.")) {
+			checkLoss(type);
+		}
+	}
+
+	private static void checkLoss(Class<?> type) {
+		if (Calendar.class.isAssignableFrom(type)) {
 			throw new UnsupportedTypeException(type, "loses its zone in JSON", "declare ZonedDateTime");
+		}
+		if (type == Pattern.class) {
+			throw new UnsupportedTypeException(type, "loses its flags in JSON", "declare String");
+		}
+		if (type.getName().equals("java.sql.Timestamp")) {
+			throw new UnsupportedTypeException(type, "loses its nanoseconds in JSON",
+					"declare Instant or LocalDateTime");
 		}
 	}
 
@@ -95,31 +98,13 @@ final class TypeGuard {
 		return ENTITIES.stream().anyMatch(annotations::isPresent);
 	}
 
-	private static boolean isCode(Class<?> type) {
-		return type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class);
-	}
-
-	private final class TypeInfoGuard extends AnnotationIntrospectorPair {
-
-		TypeInfoGuard(AnnotationIntrospector delegate) {
-			super(delegate, AnnotationIntrospector.nopInstance());
-		}
+	private static final class NoClassNames extends PolymorphicTypeValidator.Base {
 
 		@Override
-		public JsonTypeInfo.@Nullable Value findPolymorphicTypeInfo(MapperConfig<?> config, Annotated annotated) {
-			JsonTypeInfo.Value info = super.findPolymorphicTypeInfo(config, annotated);
-			if (info == null) {
-				return null;
-			}
-			if (info.getIdType() == JsonTypeInfo.Id.CLASS || info.getIdType() == JsonTypeInfo.Id.MINIMAL_CLASS) {
-				throw new UnsupportedTypeException(annotated.getRawType(),
-						"has @JsonTypeInfo(use = " + info.getIdType() + "), by which JSON decides what is instantiated",
-						"use @JsonTypeInfo(use = NAME) with @JsonSubTypes");
-			}
-			if (annotated instanceof AnnotatedClass type) {
-				TypeGuard.this.polymorphic.put(type.getRawType(), type);
-			}
-			return info;
+		public Validity validateBaseType(DatabindContext context, JavaType base) {
+			throw new UnsupportedTypeException(base.getRawClass(),
+					"has a @JsonTypeInfo by which JSON decides what is instantiated",
+					"use @JsonTypeInfo(use = NAME) with @JsonSubTypes");
 		}
 
 	}
@@ -136,30 +121,28 @@ final class TypeGuard {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
 			}
-			if (deserializer instanceof AbstractDeserializer) {
-				if (config.getAnnotationIntrospector().findPolymorphicTypeInfo(config, bean.getClassInfo()) == null) {
-					throw new UnsupportedTypeException(type, "is abstract, and JSON does not say what to instantiate",
-							"declare the class, or annotate the type with @JsonTypeInfo(use = NAME) and @JsonSubTypes");
-				}
+			if (deserializer instanceof AbstractDeserializer && config.getAnnotationIntrospector()
+				.findPolymorphicTypeInfo(config, bean.getClassInfo()) == null) {
+				throw new UnsupportedTypeException(type, "is abstract, and JSON does not say what to instantiate",
+						"declare the class, or annotate the type with @JsonTypeInfo(use = NAME) and @JsonSubTypes");
 			}
-			else if (deserializer instanceof BeanDeserializerBase beans
-					&& !beans.getValueInstantiator().canInstantiate()) {
+			if (deserializer instanceof BeanDeserializerBase beans && !beans.getValueInstantiator().canInstantiate()) {
 				throw new UnsupportedTypeException(type, "has no constructor that JSON can be read into",
 						"make it a record, give it a constructor without parameters, or annotate one with @JsonCreator");
 			}
 			return deserializer;
 		}
 
+		/** Jackson does not count a private field without a getter. */
 		private static Set<String> ignored(DeserializationConfig config, BeanDescription.Supplier bean) {
-			AnnotationIntrospector annotations = config.getAnnotationIntrospector();
 			AnnotatedClass type = bean.getClassInfo();
 			Set<String> names = new HashSet<>(bean.get().getIgnoredPropertyNames());
+			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
 			for (AnnotatedField field : type.fields()) {
-				if (annotations.hasIgnoreMarker(config, field)) {
+				if (config.getAnnotationIntrospector().hasIgnoreMarker(config, field)) {
 					names.add(field.getName());
 				}
 			}
-			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
 			return names;
 		}
 
@@ -181,8 +164,7 @@ final class TypeGuard {
 		@Override
 		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
 				ValueSerializer<?> serializer) {
-			Class<?> type = bean.getBeanClass();
-			checkClass(type, serializer);
+			checkClass(bean.getBeanClass(), serializer);
 			return serializer;
 		}
 

@@ -24,23 +24,13 @@ class HandlerCodec {
 		return Stream.concat(Stream.of(handler.name()), handler.aliases().stream()).toList();
 	}
 
-	/**
-	 * Skips the check of the types, which a call of the method may do without.
-	 */
-	private MethodPayloads unchecked(Handler handler) {
-		return new MethodPayloads(this.codec, names(handler), handler.method(),
-				Stream.of(handler.method().getGenericParameterTypes())
-					.map(this.codec.mapper().json()::constructType)
-					.toList());
-	}
-
-	void checkTypes(Handler handler) {
-		this.codec.payloads(names(handler), handler.method(),
+	MethodPayloads payloads(Handler handler) {
+		return this.codec.payloads(names(handler), handler.method(),
 				List.<Type>of(handler.method().getGenericParameterTypes()));
 	}
 
 	String encode(Handler handler, Object[] arguments) {
-		return unchecked(handler).encode(arguments);
+		return payloads(handler).encode(arguments);
 	}
 
 	String encode(String name, Object[] arguments) {
@@ -48,7 +38,7 @@ class HandlerCodec {
 	}
 
 	Object[] decode(Handler handler, String payload) throws UndecodablePayloadException {
-		return unchecked(handler).decode(payload);
+		return payloads(handler).decode(payload);
 	}
 
 	void checkMigrations(Collection<String> names) {

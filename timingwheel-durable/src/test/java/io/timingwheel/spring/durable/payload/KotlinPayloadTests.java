@@ -22,7 +22,7 @@ class KotlinPayloadTests {
 	@Test
 	void dataClassesComeBackUnchanged() throws Exception {
 		Handler handler = handler("order");
-		this.codec.checkTypes(handler);
+		this.codec.payloads(handler);
 		KotlinOrder order = new KotlinOrder(1, null, List.of("a"));
 		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { order })))
 			.containsExactly(order);

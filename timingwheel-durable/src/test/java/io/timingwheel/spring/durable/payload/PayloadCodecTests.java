@@ -4,7 +4,6 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
 import java.nio.file.Path;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -16,7 +15,6 @@ import java.util.Date;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +27,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
@@ -106,8 +103,7 @@ class PayloadCodecTests {
 						new Object[] { List.of(new Dog("rex"), new Cat(9)), new Cat(3), Map.of("a", new Dog("b")) }),
 				arguments("generic", new Object[] { new Page<>(List.of(new Order(1, List.of(), null)), 1) }),
 				arguments("chars", new Object[] { new char[] { 'a', 'b' }, new double[] { Double.NaN, -0.0 } }),
-				arguments("dates",
-						new Object[] { Timestamp.valueOf("2026-01-01 10:00:00.123456789"), new Date(5), new Date(6) }),
+				arguments("dates", new Object[] { new Date(5), new java.sql.Date(6) }),
 				arguments("empty",
 						new Object[] { "", new byte[0], new char[0], Locale.ROOT, URI.create(""), new String[0] }),
 				arguments("numbers", new Object[] { new BigDecimal("1.50"), 7 }),
@@ -137,7 +133,7 @@ class PayloadCodecTests {
 	@MethodSource("values")
 	void argumentsComeBackUnchanged(String method, Object[] arguments) throws Exception {
 		Handler handler = handler(method);
-		this.codec.checkTypes(handler);
+		this.codec.payloads(handler);
 		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, arguments));
 		assertThat(decoded).isEqualTo(arguments);
 		for (int i = 0; i < decoded.length; i++) {
@@ -151,7 +147,7 @@ class PayloadCodecTests {
 	void beansComeBackUnchanged() throws Exception {
 		Handler handler = handler("bean");
 		Bean bean = bean("name", new Order(1, List.of("x"), Unit.BOX));
-		this.codec.checkTypes(handler);
+		this.codec.payloads(handler);
 		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { bean })))
 			.usingRecursiveFieldByFieldElementComparator()
 			.containsExactly(bean);
@@ -224,26 +220,19 @@ class PayloadCodecTests {
 		Unstored unstored = new Unstored();
 		unstored.setName("n");
 		unstored.hidden = 5;
-		return List.of(
-				arguments("dates", new Object[] { null, Timestamp.valueOf("2026-01-01 10:00:00.123456789"), null }),
-				arguments("sets", new Object[] { new TreeSet<>(String.CASE_INSENSITIVE_ORDER), null }),
-				arguments("sets", new Object[] { null, new Extras() }),
+		return List.of(arguments("sets", new Object[] { new TreeSet<>(String.CASE_INSENSITIVE_ORDER), null }),
 				arguments("sorted", new Object[] { new TreeSet<>(List.of("a")).descendingSet() }),
-				arguments("hashes", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
-				arguments("hashes", new Object[] { null, with(new LinkedHashMap<>(), 2, 1) }),
 				arguments("hidden", new Object[] { new Hidden("a", "b") }),
 				arguments("unstored", new Object[] { unstored }), arguments("bean", new Object[] { new Bean() {
-				} }), arguments("pattern", new Object[] { Pattern.compile("a", Pattern.CASE_INSENSITIVE) }),
-				arguments("nested", new Object[] { Optional.empty(), null }),
-				arguments("nested", new Object[] { null, new Path[] { Path.of("relative") } }),
-				arguments("tree", new Object[] { JsonNodeFactory.instance.numberNode(Double.NaN) }));
+				} }), arguments("nested", new Object[] { Optional.empty(), null }),
+				arguments("nested", new Object[] { null, new Path[] { Path.of("relative") } }));
 	}
 
 	@ParameterizedTest(name = "{index} {0}")
 	@MethodSource
 	void valuesThatJsonLoses(String method, Object[] arguments) {
 		Handler handler = handler(method);
-		this.codec.checkTypes(handler);
+		this.codec.payloads(handler);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler, arguments))
 			.withMessageContaining("changes when it is written to JSON and read back");
 	}
@@ -441,7 +430,7 @@ class PayloadCodecTests {
 		void chars(char[] chars, double[] numbers) {
 		}
 
-		void dates(Timestamp timestamp, Date date, Date other) {
+		void dates(Date date, java.sql.Date other) {
 		}
 
 		void numbers(Number number, Number other) {
@@ -457,9 +446,6 @@ class PayloadCodecTests {
 		}
 
 		void unstored(Unstored unstored) {
-		}
-
-		void pattern(Pattern pattern) {
 		}
 
 		void nested(Optional<Optional<String>> text, Path[] paths) {
@@ -588,12 +574,6 @@ class PayloadCodecTests {
 	static class Unstored extends Bean {
 
 		private int hidden;
-
-	}
-
-	static class Extras extends LinkedHashSet<Long> {
-
-		private int more = 5;
 
 	}
 

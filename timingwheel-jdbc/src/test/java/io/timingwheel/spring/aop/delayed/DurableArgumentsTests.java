@@ -118,20 +118,20 @@ class DurableArgumentsTests {
 			Values values = context.getBean(Values.class);
 			Timestamp nanos = Timestamp.valueOf("2026-01-01 10:00:00.123456789");
 			assertThatIllegalArgumentException().isThrownBy(() -> values.date(nanos))
-				.withMessageContaining("Argument 1 (date) of the durable task \"date\" changes when it is written")
-				.withMessageContaining("java.sql.Timestamp");
+				.withMessage("Argument 1 (date) of the durable task \"date\" cannot be stored: java.sql.Timestamp loses"
+						+ " its nanoseconds in JSON; declare Instant or LocalDateTime");
 			assertThatIllegalArgumentException().isThrownBy(() -> values.pair(new Pair("a", new SubMoney(5))))
-				.withMessageContaining("the first difference is at argument.money (" + SubMoney.class.getName() + ")");
+				.withMessageContaining("Argument 1 (pair) of the durable task \"pair\" changes when it is written")
+				.withMessageContaining("the first difference is at Pair.money");
 			Calendar calendar = Calendar.getInstance();
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> context.getBean(DelayedTaskTemplate.class)
 					.enqueue(TaskId.of("far", 1), Duration.ofHours(1), calendar))
 				.withMessageContaining("loses its zone in JSON; declare ZonedDateTime");
 			assertThat(this.store.payloads("date")).isEmpty();
-			values.timestamp(nanos);
 			values.number(5L);
 			values.number(new BigDecimal("1.50"));
-			for (Object expected : List.of(nanos, 5, new BigDecimal("1.50"))) {
+			for (Object expected : List.of(5, new BigDecimal("1.50"))) {
 				await().untilAsserted(() -> assertThat(received).contains(expected));
 			}
 		});
@@ -210,11 +210,6 @@ class DurableArgumentsTests {
 		@Delayed(delay = "1ms", name = "date", durable = true)
 		public void date(Date date) {
 			received.add(date);
-		}
-
-		@Delayed(delay = "1ms", name = "timestamp", durable = true)
-		public void timestamp(Timestamp timestamp) {
-			received.add(timestamp);
 		}
 
 		@Delayed(delay = "1ms", name = "number", durable = true)
