@@ -20,6 +20,7 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
 import org.h2.tools.Server;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Durable calls in transactions of an application: which connection stores the task, and
  * how many connections a call takes.
  */
+@Tag("servers")
 class CallsInTransactionsTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);

@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Counts and forecasts of many tasks: exact up to a cap, and beyond it an estimate on
  * PostgreSQL and a lower bound on the other databases.
  */
+@Tag("servers")
 class CountsTests {
 
 	/** How many tasks of a name and state are counted exactly. */

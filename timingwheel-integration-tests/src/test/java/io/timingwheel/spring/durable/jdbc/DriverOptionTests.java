@@ -17,6 +17,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Options of a driver change how statements are prepared, and the types of their
  * parameters. Whatever the options, all tasks run.
  */
+@Tag("servers")
 class DriverOptionTests {
 
 	private static final int TASKS = 60;

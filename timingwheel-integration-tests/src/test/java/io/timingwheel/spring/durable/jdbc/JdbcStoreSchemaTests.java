@@ -23,6 +23,7 @@ import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -44,6 +45,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /**
  * The script of the schema, and what the check of a store says about a database.
  */
+@Tag("servers")
 @ParameterizedClass
 @EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
 class JdbcStoreSchemaTests {

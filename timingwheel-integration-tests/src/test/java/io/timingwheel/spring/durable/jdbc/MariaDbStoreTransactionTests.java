@@ -5,12 +5,14 @@ import java.util.Set;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("servers")
 class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	MariaDbStoreTransactionTests() {

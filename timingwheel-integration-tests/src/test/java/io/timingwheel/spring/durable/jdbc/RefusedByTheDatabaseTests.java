@@ -16,6 +16,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.ApplicationContext;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a database refuses for good is no outage: tasks end all the same, and the log says
  * what happened.
  */
+@Tag("servers")
 class RefusedByTheDatabaseTests {
 
 	private static final String ARROW = "\u2192";

@@ -25,6 +25,7 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A primary of a Cluster hangs or is dead. It holds up its own tasks alone.
  */
+@Tag("servers")
 class RedisClusterOutageTests extends RedisTestSupport {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.StoreContractTests;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.junit.jupiter.api.Tag;
 
+@Tag("servers")
 class RedisClusterStoreTests extends StoreContractTests {
 
 	@Override
