@@ -1,13 +1,10 @@
 package io.timingwheel.spring.actuate;
 
 import java.lang.reflect.Method;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 
 /**
@@ -18,11 +15,9 @@ import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
  *
  * @since 0.1
  */
-public class TimeoutMetrics implements MeterBinder, TimeoutListener {
+public class TimeoutMetrics implements MeterBinder {
 
 	private final TimeoutMethodRegistry methods;
-
-	private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
 
 	/**
 	 * Creates the binder.
@@ -34,13 +29,8 @@ public class TimeoutMetrics implements MeterBinder, TimeoutListener {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		this.registries.add(registry);
-		this.methods.onMethod((method) -> counter(registry, method));
-	}
-
-	@Override
-	public void timedOut(Method method) {
-		this.registries.forEach((registry) -> counter(registry, method).increment());
+		this.methods.methods().forEach((method) -> counter(registry, method));
+		this.methods.onTimeout((method) -> counter(registry, method).increment());
 	}
 
 	private static Counter counter(MeterRegistry registry, Method method) {

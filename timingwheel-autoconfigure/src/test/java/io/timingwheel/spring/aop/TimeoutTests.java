@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutListener;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,12 +48,7 @@ class TimeoutTests {
 		.of(Quotes.class, DefaultRates.class, PatientRates.class, WholeClass.class, WithFallback.class,
 				ScopedQuotes.class, HiddenFallback.class, GenericBeans.class, Database.class, JdbcOrders.class)
 		.with("spring.aop.proxy-target-class=false")
-		.with("policy", Policy.class, Policy::new)
-		.with(TimeoutListener.class, () -> (method) -> app().calls().add(method.getDeclaringClass().getSimpleName()));
-
-	private static VirtualApplication app() {
-		return app;
-	}
+		.with("policy", Policy.class, Policy::new);
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
@@ -95,7 +90,8 @@ class TimeoutTests {
 	}
 
 	@Test
-	void aListenerHearsOnceOfEachTimeoutAlsoThroughAScopedProxy(ScopedQuotes scoped) {
+	void aListenerHearsOnceOfEachTimeoutAlsoThroughAScopedProxy(ScopedQuotes scoped, TimeoutMethodRegistry methods) {
+		methods.onTimeout((method) -> app.calls().add(method.getDeclaringClass().getSimpleName()));
 		assertTimesOut(() -> app.context().getBean("defaultRates", Rates.class).rate(Duration.ofSeconds(1)));
 		assertTimesOut(() -> scoped.limited(Duration.ofSeconds(1)));
 		assertThat(app.calls()).containsExactly("DefaultRates", "ScopedQuotes");

@@ -21,22 +21,7 @@ final class ExpiredBodyInterceptor implements MethodInterceptor {
 		if (guard.clearIfExpired()) {
 			throw guard.timeout(null);
 		}
-		Object result = null;
-		Throwable failure = null;
-		try {
-			result = invocation.proceed();
-		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		if (guard.clearIfExpired()) {
-			FutureTimeout.cancel(result);
-			throw guard.timeout(failure);
-		}
-		if (failure != null) {
-			throw failure;
-		}
-		return result;
+		return guard.run((same) -> invocation.proceed(), false);
 	}
 
 }

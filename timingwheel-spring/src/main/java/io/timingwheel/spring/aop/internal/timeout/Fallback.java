@@ -2,9 +2,7 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Proxy;
-import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -38,25 +36,28 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 	 * {@code null} if an interface does not have it, so that only the class may have it.
 	 */
 	static @Nullable Fallback find(Method limited, String name, Class<?> beanClass) {
-		Signature wanted = Signature.of(limited, beanClass);
-		Method found = candidates(name, beanClass).stream()
-			.filter((candidate) -> wanted.isMatchedBy(Signature.of(candidate, beanClass)))
-			.max(Comparator.comparingInt((candidate) -> Signature.of(candidate, beanClass).parameters().size()))
+		boolean suspending = KotlinDetector.isSuspendingFunction(limited);
+		List<Class<?>> parameters = parameters(limited, beanClass);
+		ResolvableType result = ResolvableType.forMethodReturnType(limited, beanClass);
+		Method method = candidates(name, beanClass).stream()
+			.filter((candidate) -> suspending || !KotlinDetector.isSuspendingFunction(candidate))
+			.filter((candidate) -> fits(parameters, parameters(candidate, beanClass)))
+			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
 			.orElse(null);
-		if (found == null) {
-			if (beanClass.isInterface()) {
-				return null;
-			}
-			throw invalid(limited, name, wanted,
+		if (method == null && beanClass.isInterface()) {
+			return null;
+		}
+		if (method == null) {
+			throw invalid(limited, name, parameters, result,
 					"is no method of %s with these parameters".formatted(beanClass.getName()));
 		}
-		Signature signature = Signature.of(found, beanClass);
-		if (!found.equals(limited) && !wanted.accepts(signature.result())) {
-			throw invalid(limited, name, wanted, "returns " + signature.result().getType().getTypeName());
+		ResolvableType actual = ResolvableType.forMethodReturnType(method, beanClass);
+		if (!method.equals(limited) && !accepts(result, actual)) {
+			throw invalid(limited, name, parameters, result, "returns " + actual.getType().getTypeName());
 		}
-		checkCanComplete(limited, wanted.result().toClass());
-		ReflectionUtils.makeAccessible(found);
-		return new Fallback(found, signature.parameters().size() > wanted.parameters().size(), wanted.suspending());
+		checkCanComplete(limited, result.toClass());
+		ReflectionUtils.makeAccessible(method);
+		return new Fallback(method, parameters(method, beanClass).size() > parameters.size(), suspending);
 	}
 
 	private static List<Method> candidates(String name, Class<?> beanClass) {
@@ -80,23 +81,53 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 	}
 
 	/**
+	 * The parameters of a method in its code, without the continuation of a suspend
+	 * function.
+	 */
+	private static List<Class<?>> parameters(Method method, Class<?> beanClass) {
+		int count = method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
+		List<Class<?>> parameters = new ArrayList<>();
+		for (int i = 0; i < count; i++) {
+			parameters.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
+		}
+		return parameters;
+	}
+
+	private static boolean fits(List<Class<?>> wanted, List<Class<?>> actual) {
+		if (actual.size() != wanted.size() + 1) {
+			return actual.equals(wanted);
+		}
+		Class<?> last = actual.get(wanted.size());
+		return actual.subList(0, wanted.size()).equals(wanted) && Throwable.class.isAssignableFrom(last)
+				&& last.isAssignableFrom(MethodTimeoutException.class);
+	}
+
+	private static boolean accepts(ResolvableType wanted, ResolvableType actual) {
+		if (wanted.getType().getTypeName().equals("kotlin.Unit") && actual.toClass() == void.class) {
+			return true;
+		}
+		return ClassUtils.isAssignable(wanted.toClass(), actual.toClass())
+				&& (!actual.hasGenerics() || wanted.isAssignableFromResolvedPart(actual));
+	}
+
+	/**
 	 * At the deadline another future can be cancelled, but cannot give a result.
 	 */
 	private static void checkCanComplete(Method limited, Class<?> type) {
-		Refusal.when(Future.class.isAssignableFrom(type) && type != Future.class && type != DelayedTask.class
+		Refusal.when(Future.class.isAssignableFrom(type) && type != DelayedTask.class
 				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type),
 				limited,
 				"@Timeout has a fallback, but a %s cannot be completed from outside".formatted(type.getSimpleName()),
 				"return a CompletableFuture or a Future, or remove the fallback");
 	}
 
-	private static InvalidAnnotatedMethodException invalid(Method limited, String name, Signature wanted,
-			String problem) {
-		String parameters = wanted.parameters().stream().map(Class::getSimpleName).collect(Collectors.joining(", "));
+	private static InvalidAnnotatedMethodException invalid(Method limited, String name, List<Class<?>> parameters,
+			ResolvableType result, String problem) {
 		return new InvalidAnnotatedMethodException(limited,
 				"the fallback \"%s\" of @Timeout %s".formatted(name, problem),
 				"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
-					.formatted(wanted.result().getType().getTypeName(), name, parameters));
+					.formatted(result.getType().getTypeName(), name,
+							parameters.stream().map(Class::getSimpleName).collect(Collectors.joining(", "))));
 	}
 
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
@@ -126,53 +157,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 	private static @Nullable Object withoutProxy(@Nullable Object target) {
 		Object inner = (target != null) ? AopProxyUtils.getSingletonTarget(target) : null;
 		return (inner != null) ? withoutProxy(inner) : target;
-	}
-
-	/**
-	 * What a method takes and gives in its code. A suspend function also takes a
-	 * continuation, which has the type of the result.
-	 */
-	private record Signature(List<Class<?>> parameters, ResolvableType result, boolean suspending) {
-
-		static Signature of(Method method, Class<?> beanClass) {
-			List<Class<?>> parameters = new ArrayList<>();
-			for (int i = 0; i < method.getParameterCount(); i++) {
-				parameters.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
-			}
-			ResolvableType result = ResolvableType.forMethodReturnType(method, beanClass);
-			boolean suspending = KotlinDetector.isSuspendingFunction(method);
-			if (suspending) {
-				parameters.remove(parameters.size() - 1);
-				if (method.getGenericParameterTypes()[parameters.size()] instanceof ParameterizedType continuation
-						&& continuation.getActualTypeArguments()[0] instanceof WildcardType type) {
-					result = ResolvableType.forType(type.getLowerBounds()[0], ResolvableType.forClass(beanClass));
-				}
-			}
-			return new Signature(parameters, result, suspending);
-		}
-
-		boolean isMatchedBy(Signature fallback) {
-			if (fallback.suspending && !this.suspending) {
-				return false;
-			}
-			int count = this.parameters.size();
-			if (fallback.parameters.size() == count + 1) {
-				Class<?> last = fallback.parameters.get(count);
-				return fallback.parameters.subList(0, count).equals(this.parameters)
-						&& Throwable.class.isAssignableFrom(last)
-						&& last.isAssignableFrom(MethodTimeoutException.class);
-			}
-			return fallback.parameters.equals(this.parameters);
-		}
-
-		boolean accepts(ResolvableType actual) {
-			if (this.result.getType().getTypeName().equals("kotlin.Unit") && actual.toClass() == void.class) {
-				return true;
-			}
-			return ClassUtils.isAssignable(this.result.toClass(), actual.toClass())
-					&& (!actual.hasGenerics() || this.result.isAssignableFromResolvedPart(actual));
-		}
-
 	}
 
 }

@@ -31,14 +31,11 @@ final class FutureTimeout {
 	static Object limit(Object returned, InterruptGuard guard) {
 		TimeLimit limit = guard.call().limit();
 		if (returned instanceof CompletionStage<?> stage) {
-			if (isDone(stage)) {
-				return returned;
-			}
 			if (limit.mayReturn(CompletableFuture.class) && (!limit.returnTypeUnknown() || isReplaceable(stage))) {
 				return newStage(stage, guard);
 			}
 			if (!(stage instanceof Future<?>)) {
-				throw LaterResult.unlimited(returned, guard.call());
+				throw LaterResult.unlimited(returned, guard);
 			}
 		}
 		Future<?> future = (Future<?>) returned;
@@ -48,19 +45,9 @@ final class FutureTimeout {
 		}
 		if (limit.mayReturn(LimitedFuture.class) && !limit.returnTypeUnknown()) {
 			LimitedFuture<?> result = new LimitedFuture<>(future, guard);
-			return guard.handOver(result.expiry()) ? result : returned;
+			return guard.handOver(expiry(guard.call(), result.afterDeadline, result::end)) ? result : returned;
 		}
 		return inPlace(future, guard);
-	}
-
-	private static boolean isDone(CompletionStage<?> stage) {
-		try {
-			return stage instanceof Future<?> future && future.isDone();
-		}
-		catch (UnsupportedOperationException ex) {
-			// The minimal stages of CompletableFuture are futures without isDone.
-			return false;
-		}
 	}
 
 	/**
@@ -68,14 +55,16 @@ final class FutureTimeout {
 	 * {@code CompletableFuture} in its place.
 	 */
 	private static boolean isReplaceable(CompletionStage<?> stage) {
-		return stage.getClass() == CompletableFuture.class || !(stage instanceof Future<?>)
-				|| stage.getClass().getEnclosingClass() == CompletableFuture.class;
+		return !(stage instanceof Future<?>) || stage.getClass().getNestHost() == CompletableFuture.class;
 	}
 
 	/**
 	 * The usual case. Cancelling the result cancels the source.
 	 */
 	private static <T> Object newStage(CompletionStage<T> source, InterruptGuard guard) {
+		if (source.getClass() == CompletableFuture.class && ((CompletableFuture<T>) source).isDone()) {
+			return source;
+		}
 		CompletableFuture<T> result = new CompletableFuture<>();
 		Runnable expiry = expiry(guard.call(), result, () -> {
 			cancel(source);
@@ -177,8 +166,7 @@ final class FutureTimeout {
 			// A minimal stage, or a stage that is no future, cannot be cancelled.
 		}
 		catch (Throwable ex) {
-			// The class of the future may belong to the application. The caller gets the
-			// timeout all the same.
+			// The class of the future may belong to the application.
 			logger.warn("A future could not be cancelled at the deadline of its call", ex);
 		}
 	}
@@ -195,87 +183,67 @@ final class FutureTimeout {
 
 		private final CompletableFuture<T> afterDeadline = new CompletableFuture<>();
 
-		/** Where the caller gets the result: the source until the deadline ends it. */
-		private volatile Future<T> current;
+		/** Whether the deadline has come before the source was done. */
+		private volatile boolean expired;
 
 		LimitedFuture(Future<T> source, InterruptGuard guard) {
 			this.source = source;
 			this.guard = guard;
-			this.current = source;
 		}
 
-		Runnable expiry() {
-			return FutureTimeout.expiry(this.guard.call(), this.afterDeadline, this::endSource);
-		}
-
-		private boolean endSource() {
-			if (this.source.isDone()) {
-				return false;
-			}
+		boolean end() {
 			// Before the source wakes up those who wait for it.
-			this.current = this.afterDeadline;
-			if (this.source.cancel(true)) {
-				return true;
+			this.expired = !this.source.isDone();
+			return this.expired && (this.source.cancel(true) || this.source.isCancelled());
+		}
+
+		/**
+		 * Where the caller gets the result: the source, unless the deadline has ended it.
+		 */
+		private Future<T> current() {
+			if (this.source.isDone()) {
+				this.guard.cancelAction();
 			}
-			this.current = this.source;
-			this.afterDeadline.cancel(false);
-			return false;
+			return (this.expired && this.source.isCancelled()) ? this.afterDeadline : this.source;
 		}
 
 		@Override
 		public boolean cancel(boolean mayInterruptIfRunning) {
 			this.guard.cancelAction();
-			return this.current.cancel(mayInterruptIfRunning);
+			return current().cancel(mayInterruptIfRunning);
 		}
 
 		@Override
 		public boolean isCancelled() {
-			return this.current.isCancelled();
+			return current().isCancelled();
 		}
 
 		@Override
 		public boolean isDone() {
-			if (!this.current.isDone()) {
-				return false;
-			}
-			this.guard.cancelAction();
-			return true;
+			return current().isDone();
 		}
 
 		@Override
 		public T get() throws InterruptedException, ExecutionException {
-			return this.<RuntimeException>read(Future::get);
+			try {
+				this.source.get();
+			}
+			catch (CancellationException | ExecutionException ex) {
+				// The current future throws it again, or has another result.
+			}
+			return current().get();
 		}
 
 		@Override
 		public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
 			long end = System.nanoTime() + unit.toNanos(timeout);
-			return this.<TimeoutException>read(
-					(future) -> future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
-		}
-
-		private <X extends Exception> T read(Reading<T, X> reading) throws InterruptedException, ExecutionException, X {
-			while (true) {
-				Future<T> read = this.current;
-				try {
-					return reading.from(read);
-				}
-				catch (CancellationException ex) {
-					if (read == this.current) {
-						throw ex;
-					}
-				}
-				finally {
-					isDone();
-				}
+			try {
+				this.source.get(timeout, unit);
 			}
-		}
-
-		@FunctionalInterface
-		private interface Reading<T, X extends Exception> {
-
-			T from(Future<T> future) throws InterruptedException, ExecutionException, X;
-
+			catch (CancellationException | ExecutionException ex) {
+				// As above.
+			}
+			return current().get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
 		}
 
 	}

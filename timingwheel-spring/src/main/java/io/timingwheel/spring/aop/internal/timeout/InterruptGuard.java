@@ -136,6 +136,31 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
+	 * Runs a part of the call. If it ends after the deadline, cancels the future that it
+	 * returned and throws the timeout, without the interrupt. Only the thread of the call
+	 * calls this.
+	 * @param last whether the guard ends with this part, unless it is handed over
+	 */
+	@Nullable Object run(Body body, boolean last) throws Throwable {
+		Object result = null;
+		Throwable failure = null;
+		try {
+			result = body.run(this);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		if (last ? !finish() : clearIfExpired()) {
+			FutureTimeout.cancel(result);
+			throw timeout(failure);
+		}
+		if (failure != null) {
+			throw failure;
+		}
+		return result;
+	}
+
+	/**
 	 * Ends the guard unless it is handed over. Only the thread of the call calls this.
 	 */
 	void leave() {
@@ -175,6 +200,13 @@ final class InterruptGuard implements DirectTask {
 
 	Thread thread() {
 		return this.thread;
+	}
+
+	/**
+	 * Whether the call has returned after its deadline.
+	 */
+	boolean hasExpired() {
+		return this.state == CLEARED;
 	}
 
 	/**
@@ -298,6 +330,16 @@ final class InterruptGuard implements DirectTask {
 		if (this.timer != null) {
 			this.timer.cancel();
 		}
+	}
+
+	/**
+	 * What a guard guards.
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		@Nullable Object run(@Nullable InterruptGuard guard) throws Throwable;
+
 	}
 
 }

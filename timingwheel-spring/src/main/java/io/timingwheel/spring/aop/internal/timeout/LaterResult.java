@@ -7,9 +7,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * Limits the results whose work goes on, or begins, after the method has returned. Each
@@ -36,48 +39,60 @@ final class LaterResult {
 		if (LaterTypes.isFuture(type)) {
 			return FutureTimeout::limit;
 		}
-		if (ReactiveTypes.REACTOR_PRESENT && ReactiveTypes.adapterOf(type) != null) {
-			return ReactorTimeout::limit;
+		ReactiveAdapter adapter = ReactiveTypes.REACTOR_PRESENT ? ReactiveTypes.adapterOf(type) : null;
+		if (adapter != null) {
+			return replacing(adapter.getReactiveType(),
+					(returned, guard) -> ReactorTimeout.limit(returned, guard, adapter));
 		}
 		Limiter web = WEB_PRESENT ? WebTimeout.limiter(type) : null;
 		if (web != null) {
 			return web;
 		}
 		if (Callable.class.isAssignableFrom(type)) {
-			return (returned, guard) -> guard.call().limit().mayReturn(Callable.class)
-					? new LimitedCallable<>((Callable<?>) returned, guard.call()) : returned;
+			return replacing(Callable.class,
+					(returned, guard) -> (Callable<?>) () -> guard.call().runLater((Callable<?>) returned));
 		}
 		if (type == Optional.class) {
-			return (returned, guard) -> checkContent(returned, ((Optional<?>) returned).orElse(null), guard.call());
+			return (returned, guard) -> checkContent(returned, ((Optional<?>) returned).orElse(null), guard);
 		}
-		if (LaterTypes.isLater(type)) {
-			// A class that the method declares was checked at the start.
-			return (returned, guard) -> (guard.call().limit().returnType() != Object.class) ? returned
-					: checkContent(returned, returned, guard.call());
-		}
-		return (returned, guard) -> returned;
+		// A class that the method declares was checked at the start.
+		return (returned, guard) -> (guard.call().limit().returnType() == Object.class)
+				? checkContent(returned, returned, guard) : returned;
+	}
+
+	/**
+	 * Leaves an object alone if the caller does not accept one of another type in its
+	 * place.
+	 */
+	static Limiter replacing(Class<?> type, Limiter limiter) {
+		return (returned, guard) -> guard.call().limit().mayReturn(type) ? limiter.limit(returned, guard) : returned;
 	}
 
 	/**
 	 * Limits what a method returned. If the work has begun, the guard is handed over.
 	 */
-	static @Nullable Object limit(@Nullable Object returned, InterruptGuard guard) {
-		return (returned != null) ? LIMITERS.get(returned.getClass()).limit(returned, guard) : null;
+	static @Nullable Object limit(@Nullable Object returned, @Nullable InterruptGuard guard) {
+		return (returned != null && guard != null) ? LIMITERS.get(returned.getClass()).limit(returned, guard)
+				: returned;
 	}
 
-	static Object checkContent(Object returned, @Nullable Object content, LimitedCall call) {
+	static Object checkContent(Object returned, @Nullable Object content, InterruptGuard guard) {
 		if (content != null && LaterTypes.isLaterOrStarted(content.getClass())) {
-			throw unlimited(content, call);
+			throw unlimited(content, guard);
 		}
 		return returned;
 	}
 
-	static IllegalStateException unlimited(Object object, LimitedCall call) {
+	static IllegalStateException unlimited(Object object, InterruptGuard guard) {
 		return new IllegalStateException(
 				"%s: @Timeout cannot limit the work of the %s, which comes after the return of the method; return the result itself, or a CompletableFuture, a publisher or a Callable of it"
-					.formatted(call.describe(), object.getClass().getName()));
+					.formatted(InvalidAnnotatedMethodException.describe(guard.call().limit().method()),
+							object.getClass().getName()));
 	}
 
+	/**
+	 * Does the work that a fallback has returned.
+	 */
 	static @Nullable Object use(@Nullable Object value) throws Exception {
 		if (value instanceof Callable<?> callable) {
 			return callable.call();
@@ -108,19 +123,6 @@ final class LaterResult {
 	interface Limiter {
 
 		Object limit(Object returned, InterruptGuard guard);
-
-	}
-
-	/**
-	 * Limits each call of a {@code Callable}, on the thread that calls it.
-	 */
-	private record LimitedCallable<V extends @Nullable Object>(Callable<V> source,
-			LimitedCall limits) implements Callable<V> {
-
-		@Override
-		public V call() throws Exception {
-			return this.limits.runLater(this.source);
-		}
 
 	}
 

@@ -1,47 +1,34 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a method with a time limit.
  *
- * @param method the called method
  * @param nanos the limit; zero or negative if the call has no time left
  */
-record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nullable Object[] arguments, long nanos,
-		TimeoutRuntime runtime) {
+record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, TimeoutRuntime runtime) {
 
-	static LimitedCall of(TimeLimit limit, MethodInvocation invocation, TimeoutRuntime runtime) {
-		@Nullable Object[] arguments = invocation.getArguments();
-		return new LimitedCall(limit, invocation.getMethod(), invocation.getThis(), arguments, limit.nanos(arguments),
-				runtime);
-	}
-
-	String describe() {
-		return InvalidAnnotatedMethodException.describe(this.method);
-	}
-
-	boolean isFor(MethodInvocation invocation) {
-		return this.method == invocation.getMethod() && this.target == invocation.getThis();
+	boolean isFor(MethodInvocation other) {
+		return this.invocation.getMethod() == other.getMethod() && this.invocation.getThis() == other.getThis();
 	}
 
 	MethodTimeoutException newException() {
-		return this.limit.newException(this.nanos);
+		return new MethodTimeoutException(this.limit.method(), Duration.ofNanos(this.nanos));
 	}
 
 	void notifyListeners() {
-		this.runtime.timedOut(this.limit);
+		this.runtime.timedOut(this.limit.method());
 	}
 
-	@Nullable Object run(MethodInvocation invocation) throws Throwable {
-		return run(invocation::proceed, false);
+	@Nullable Object run() throws Throwable {
+		return run((guard) -> LaterResult.limit(this.invocation.proceed(), guard), false);
 	}
 
 	/**
@@ -51,7 +38,7 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
 	<V extends @Nullable Object> V runLater(Callable<V> work) throws Exception {
 		try {
-			return (V) run(work::call, true);
+			return (V) run((guard) -> work.call(), true);
 		}
 		catch (Exception | Error ex) {
 			throw ex;
@@ -61,37 +48,28 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 		}
 	}
 
-	private @Nullable Object run(Body body, boolean later) throws Throwable {
-		if (this.nanos <= 0) {
-			notifyListeners();
-			return afterDeadline(newException(), later);
-		}
-		InterruptGuard guard = InterruptGuard.enter(this);
-		if (guard == null) {
-			return body.run();
-		}
+	private @Nullable Object run(InterruptGuard.Body body, boolean later) throws Throwable {
 		MethodTimeoutException timeout;
-		try {
-			Object result = null;
-			Throwable failure = null;
-			try {
-				result = body.run();
-			}
-			catch (Throwable ex) {
-				failure = ex;
-			}
-			Object limited = later ? result : LaterResult.limit(result, guard);
-			if (guard.finish()) {
-				if (failure != null) {
-					throw failure;
-				}
-				return limited;
-			}
-			FutureTimeout.cancel(result);
-			timeout = guard.timeout(failure);
+		if (this.nanos <= 0) {
+			timeout = newException();
 		}
-		finally {
-			guard.leave();
+		else {
+			InterruptGuard guard = InterruptGuard.enter(this);
+			if (guard == null) {
+				return body.run(null);
+			}
+			try {
+				return guard.run(body, true);
+			}
+			catch (MethodTimeoutException ex) {
+				if (!guard.hasExpired()) {
+					throw ex;
+				}
+				timeout = ex;
+			}
+			finally {
+				guard.leave();
+			}
 		}
 		notifyListeners();
 		return afterDeadline(timeout, later);
@@ -107,7 +85,7 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 		if (fallback == null) {
 			throw timeout;
 		}
-		Object value = fallback.call(this.target, this.arguments, timeout);
+		Object value = fallback.call(this.invocation.getThis(), this.invocation.getArguments(), timeout);
 		return later ? LaterResult.use(value) : value;
 	}
 
@@ -117,14 +95,7 @@ record LimitedCall(TimeLimit limit, Method method, @Nullable Object target, @Nul
 	 */
 	Callable<@Nullable Object> afterDeadline() {
 		Callable<@Nullable Object> outcome = () -> afterDeadline(newException(), false);
-		return (this.limit.fallback() != null) ? this.runtime.<@Nullable Object>inContext(outcome) : outcome;
-	}
-
-	@FunctionalInterface
-	private interface Body {
-
-		@Nullable Object run() throws Throwable;
-
+		return (this.limit.fallback() != null) ? this.runtime.context().<@Nullable Object>capture(outcome) : outcome;
 	}
 
 }

@@ -3,16 +3,15 @@ package io.timingwheel.spring.aop.internal.timeout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 import org.springframework.core.CoroutinesUtils;
 import org.springframework.core.KotlinDetector;
@@ -20,39 +19,27 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.util.Assert;
 
 /**
- * Limits the time of one subscription of a {@code Mono}, a {@code Flux}, or another type
- * that Spring adapts to them, from the subscription to the completion. Only this class
- * needs Reactor.
+ * Limits the time of one subscription of a publisher, from the subscription to the
+ * completion. Only this class needs Reactor.
  */
 final class ReactorTimeout {
 
 	private final LimitedCall call;
 
-	/** What the subscriber gets after the deadline, in the context of the call. */
-	private final Callable<@Nullable Object> afterDeadline;
-
 	private final long startNanos;
 
 	private final AtomicBoolean expired = new AtomicBoolean();
 
-	/** Whether there is a limit: the wheel has not stopped. */
-	private volatile boolean limited;
-
-	private ReactorTimeout(LimitedCall call, Callable<@Nullable Object> afterDeadline) {
+	private ReactorTimeout(LimitedCall call) {
 		this.call = call;
-		this.afterDeadline = afterDeadline;
 		this.startNanos = call.runtime().nanoTime();
 	}
 
-	static Object limit(Object returned, InterruptGuard guard) {
+	static Object limit(Object returned, InterruptGuard guard, ReactiveAdapter adapter) {
 		LimitedCall call = guard.call();
-		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
-		if (adapter == null || !call.limit().mayReturn(adapter.getReactiveType())) {
-			return returned;
-		}
 		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
 		Flux<?> source = Flux.from(adapter.toPublisher(returned));
-		Flux<?> limited = Flux.defer(() -> new ReactorTimeout(call, afterDeadline).limit(source));
+		Flux<?> limited = Flux.defer(() -> new ReactorTimeout(call).limit(source, afterDeadline));
 		return adapter.fromPublisher(adapter.isMultiValue() ? limited : limited.takeLast(1).singleOrEmpty());
 	}
 
@@ -73,34 +60,23 @@ final class ReactorTimeout {
 	// The signal completes at the deadline instead of failing, because takeUntilOther
 	// cancels the source only when the signal completes. The clock decides about what
 	// comes while the wheel's thread is late.
-	private <T> Flux<T> limit(Flux<T> source) {
-		return source.takeUntilOther(deadline())
+	private <T> Flux<T> limit(Flux<T> source, Callable<@Nullable Object> afterDeadline) {
+		Sinks.Empty<Void> deadline = Sinks.empty();
+		TimerHandle timer = this.call.runtime().schedule(() -> this.call.runtime().executor().execute(() -> {
+			expire();
+			deadline.tryEmitEmpty();
+		}), this.startNanos, this.call.nanos());
+		if (timer == null) {
+			return source;
+		}
+		return source.takeUntilOther(deadline.asMono().doOnCancel(timer::cancel))
 			.takeWhile((value) -> !isExpired())
 			.onErrorResume((ex) -> isExpired(), (ex) -> Mono.empty())
-			.concatWith(Flux.defer(this::afterSource));
-	}
-
-	/**
-	 * Returns a publisher that starts the timer, completes at the deadline, and cancels
-	 * the timer when the subscription ends.
-	 */
-	private Mono<Void> deadline() {
-		Executor executor = this.call.runtime().executor();
-		return Mono.create((sink) -> {
-			DirectTask expiry = () -> executor.execute(() -> {
-				expire();
-				sink.success();
-			});
-			TimerHandle timer = this.call.runtime().schedule(expiry, this.startNanos, this.call.nanos());
-			if (timer != null) {
-				this.limited = true;
-				sink.onDispose(timer::cancel);
-			}
-		});
+			.concatWith(Flux.defer(() -> isExpired() ? after(afterDeadline) : Mono.empty()));
 	}
 
 	private boolean isExpired() {
-		if (this.limited && this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos()) {
+		if (this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos()) {
 			expire();
 		}
 		return this.expired.get();
@@ -112,16 +88,10 @@ final class ReactorTimeout {
 		}
 	}
 
-	/**
-	 * The timeout or the fallback if the deadline has passed, and nothing otherwise.
-	 */
 	@SuppressWarnings("unchecked")
-	private <T> Publisher<T> afterSource() {
-		if (!isExpired()) {
-			return Mono.empty();
-		}
+	private static <T> Publisher<T> after(Callable<@Nullable Object> deadline) {
 		try {
-			Object value = this.afterDeadline.call();
+			Object value = deadline.call();
 			ReactiveAdapter adapter = (value != null) ? ReactiveTypes.adapterOf(value.getClass()) : null;
 			return (adapter != null) ? adapter.toPublisher(value) : (Publisher<T>) Mono.justOrEmpty(value);
 		}

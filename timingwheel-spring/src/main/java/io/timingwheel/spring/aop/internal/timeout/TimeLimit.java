@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
@@ -90,10 +89,6 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 	 */
 	long nanos(@Nullable Object[] arguments) {
 		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.get();
-	}
-
-	MethodTimeoutException newException(long nanos) {
-		return new MethodTimeoutException(this.method, Duration.ofNanos(nanos));
 	}
 
 	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {

@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
@@ -10,7 +11,6 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
@@ -18,16 +18,16 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
  * at its place in the order of the advice.
  */
 final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements AdvicePostProcessor, DisposableBean {
+		implements AdvicePostProcessor {
 
 	private final transient TimeoutMethodRegistry methods;
 
-	private final transient TimeoutRuntime runtime;
+	private final transient Supplier<TimeoutRuntime> runtime;
 
 	/** The beans that got their proxy before they were initialized. */
 	private final Set<String> earlyReferences = ConcurrentHashMap.newKeySet();
 
-	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, TimeoutRuntime runtime) {
+	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimeoutRuntime> runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
@@ -61,11 +61,6 @@ final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPos
 			advised.addAdvisor(position, outer);
 		}
 		return proxy;
-	}
-
-	@Override
-	public void destroy() {
-		this.runtime.close();
 	}
 
 }

@@ -3,6 +3,7 @@ package io.timingwheel.spring.aop.internal.timeout;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -20,11 +21,11 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	private final String beanName;
 
-	private final TimeoutRuntime runtime;
+	private final Supplier<TimeoutRuntime> runtime;
 
 	private final Map<MethodClassKey, TimeLimit> limits = new ConcurrentHashMap<>();
 
-	TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName, TimeoutRuntime runtime) {
+	TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName, Supplier<TimeoutRuntime> runtime) {
 		this.methods = methods;
 		this.beanName = beanName;
 		this.runtime = runtime;
@@ -32,7 +33,8 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return LimitedCall.of(limit(invocation), invocation, this.runtime).run(invocation);
+		TimeLimit limit = limit(invocation);
+		return new LimitedCall(limit, invocation, limit.nanos(invocation.getArguments()), this.runtime.get()).run();
 	}
 
 	private TimeLimit limit(MethodInvocation invocation) {

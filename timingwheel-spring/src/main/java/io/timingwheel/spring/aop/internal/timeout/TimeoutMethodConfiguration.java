@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.util.List;
 import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
@@ -39,17 +38,26 @@ public class TimeoutMethodConfiguration {
 		return new TimeoutMethodRegistry(timingWheelCreatedBeans.beanFactory(), timingWheelTimeoutOverrides);
 	}
 
+	/**
+	 * Its thread ends with the context.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DeadlineStacks timingWheelDeadlineStacks() {
+		return new DeadlineStacks();
+	}
+
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutBeanPostProcessor timingWheelTimeoutProcessor(TimeoutMethodRegistry timingWheelTimeoutMethods,
-			CreatedBeans timingWheelCreatedBeans, ObjectProvider<TimingWheel> wheel,
-			ObjectProvider<HandOverExecutors> handOvers, ObjectProvider<CallerContext> context,
-			ObjectProvider<TimeoutListener> listeners) {
-		Supplier<List<TimeoutListener>> all = () -> listeners.orderedStream().toList();
-		TimeoutRuntime runtime = new TimeoutRuntime(SingletonSupplier.of(wheel::getObject),
-				SingletonSupplier.of(() -> handOvers.getObject().completions()),
-				SingletonSupplier.of(context::getObject), SingletonSupplier.of(all));
-		TimeoutBeanPostProcessor processor = new TimeoutBeanPostProcessor(timingWheelTimeoutMethods, runtime);
+			CreatedBeans timingWheelCreatedBeans, DeadlineStacks timingWheelDeadlineStacks,
+			ObjectProvider<TimingWheel> wheel, ObjectProvider<HandOverExecutors> handOvers,
+			ObjectProvider<CallerContext> context) {
+		Supplier<TimeoutRuntime> runtime = () -> new TimeoutRuntime(wheel.getObject(),
+				handOvers.getObject().completions(), context.getObject(), timingWheelTimeoutMethods::timedOut,
+				timingWheelDeadlineStacks);
+		TimeoutBeanPostProcessor processor = new TimeoutBeanPostProcessor(timingWheelTimeoutMethods,
+				SingletonSupplier.of(runtime));
 		processor.setProxyTargetClass(ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
 		return processor;
 	}

@@ -2,11 +2,11 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -17,6 +17,7 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ProxyRules;
+import io.timingwheel.spring.aop.internal.Refusal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -67,45 +68,38 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return this.overrides.adviceOrder();
 	}
 
-	@Override
-	public void read(Class<?> beanClass, String beanName) {
-		Set<Method> methods = of(beanClass).keySet();
-		Set<Method> defaults = this.annotated.defaults(beanClass);
-		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		List<InvalidAnnotatedMethodException> unlimited = new ArrayList<>();
-		for (Method method : methods) {
-			this.names.add(publicName + "." + method.getName());
-			try {
-				this.rules.check("@Timeout", method, beanClass, beanName);
-			}
-			catch (InvalidAnnotatedMethodException ex) {
-				if (!defaults.contains(method)) {
-					throw ex;
-				}
-				unlimited.add(ex);
-			}
-		}
-		if (!unlimited.isEmpty() && unlimited.size() == methods.size()) {
-			throw unlimited.get(0);
-		}
-		if (!unlimited.isEmpty() && this.warned.add(beanClass)) {
-			warn(beanClass, unlimited);
-		}
-	}
-
 	/**
 	 * Warns of the methods that have no limit although their class has one. They do not
 	 * stop the start, because the annotation is not on these methods.
 	 */
-	private static void warn(Class<?> beanClass, List<InvalidAnnotatedMethodException> unlimited) {
-		String names = unlimited.stream()
-			.map((ex) -> ex.getMethod().getName() + "()")
-			.distinct()
-			.sorted()
-			.collect(Collectors.joining(", "));
-		logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
-				+ "that is not in its interfaces")
-			.formatted(beanClass.getName(), names));
+	@Override
+	public void read(Class<?> beanClass, String beanName) {
+		Set<Method> methods = of(beanClass).keySet();
+		Set<String> unlimited = new TreeSet<>();
+		InvalidAnnotatedMethodException refusal = null;
+		boolean limited = methods.isEmpty();
+		for (Method method : methods) {
+			this.names.add(AnnotatedMethodScanner.publicName(beanName) + "." + method.getName());
+			try {
+				this.rules.check("@Timeout", method, beanClass, beanName);
+				limited = true;
+			}
+			catch (InvalidAnnotatedMethodException ex) {
+				if (!this.annotated.defaults(beanClass).contains(method)) {
+					throw ex;
+				}
+				refusal = ex;
+				unlimited.add(method.getName() + "()");
+			}
+		}
+		if (refusal != null && !limited) {
+			throw refusal;
+		}
+		if (refusal != null && this.warned.add(beanClass)) {
+			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
+					+ "that is not in its interfaces")
+				.formatted(beanClass.getName(), String.join(", ", unlimited)));
+		}
 	}
 
 	@Override
@@ -122,12 +116,22 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	}
 
 	/**
-	 * Calls a listener for each method with a limit: at once for the known methods, later
-	 * for each new one. May call it more than once for a method.
+	 * The known methods with a limit.
 	 */
-	public void onMethod(Consumer<? super Method> listener) {
+	public Set<Method> methods() {
+		return this.classes.values().stream().flatMap((limits) -> limits.keySet().stream()).collect(Collectors.toSet());
+	}
+
+	/**
+	 * Tells a listener of each call that exceeds its limit, on the thread that gets the
+	 * exception or completes the future.
+	 */
+	public void onTimeout(Consumer<? super Method> listener) {
 		this.listeners.add(listener);
-		this.classes.values().forEach((limits) -> limits.keySet().forEach(listener));
+	}
+
+	void timedOut(Method method) {
+		this.listeners.forEach((listener) -> listener.accept(method));
 	}
 
 	private Map<Method, TimeLimit> of(Class<?> beanClass) {
@@ -136,7 +140,6 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 			this.annotated.of(type)
 				.forEach((method, annotation) -> limits.put(method, TimeLimit.read(method, type, annotation,
 						fallback(method, annotation, type), this.beanFactory)));
-			this.listeners.forEach((listener) -> limits.keySet().forEach(listener));
 			return limits;
 		});
 	}
@@ -149,10 +152,8 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		if (fallback == null || !fallback.method().equals(method)) {
 			return fallback;
 		}
-		if (!this.annotated.defaults(type).contains(method)) {
-			throw new InvalidAnnotatedMethodException(method, "the fallback of @Timeout is the method itself",
-					"name another method with the same parameters");
-		}
+		Refusal.when(!this.annotated.defaults(type).contains(method), method,
+				"the fallback of @Timeout is the method itself", "name another method with the same parameters");
 		return null;
 	}
 

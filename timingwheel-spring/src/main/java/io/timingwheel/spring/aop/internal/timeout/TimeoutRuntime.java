@@ -1,10 +1,9 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.util.List;
-import java.util.concurrent.Callable;
+import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.ManualTimeSource;
@@ -20,34 +19,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The beans that a call with a time limit uses: the wheel, the executor of expired
- * futures, and the listeners. The advice exists before Spring may create these beans, and
- * therefore looks them up at calls. Thread-safe.
+ * What all calls with a time limit use. Thread-safe.
+ *
+ * @param executor completes expired futures, and runs their fallbacks
+ * @param context the context in which these fallbacks run
+ * @param listener is told of each method that timed out
  */
-final class TimeoutRuntime {
+record TimeoutRuntime(TimingWheel wheel, Executor executor, CallerContext context, Consumer<? super Method> listener,
+		DeadlineStacks stacks) {
 
-	private static final Log logger = LogFactory.getLog(TimeoutListener.class);
-
-	private final Supplier<TimingWheel> wheel;
-
-	private final Supplier<? extends Executor> executor;
-
-	private final Supplier<CallerContext> context;
-
-	private final Supplier<List<TimeoutListener>> listeners;
-
-	private final DeadlineStacks stacks = new DeadlineStacks();
-
-	TimeoutRuntime(Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor, Supplier<CallerContext> context,
-			Supplier<List<TimeoutListener>> listeners) {
-		this.wheel = wheel;
-		this.executor = executor;
-		this.context = context;
-		this.listeners = listeners;
-	}
+	private static final Log logger = LogFactory.getLog(TimeoutRuntime.class);
 
 	long nanoTime() {
-		return this.wheel.get().nanoTime();
+		return this.wheel.nanoTime();
 	}
 
 	/**
@@ -55,27 +39,15 @@ final class TimeoutRuntime {
 	 * during shutdown has no time limit.
 	 */
 	@Nullable TimerHandle schedule(DirectTask task, long startNanos, long nanos) {
-		TimingWheel wheel = this.wheel.get();
 		try {
-			return wheel.scheduleAt(task, startNanos + nanos);
+			return this.wheel.scheduleAt(task, startNanos + nanos);
 		}
 		catch (RejectedExecutionException ex) {
-			if (wheel.snapshot().state() == WheelSnapshot.State.STOPPED) {
+			if (this.wheel.snapshot().state() == WheelSnapshot.State.STOPPED) {
 				return null;
 			}
 			throw new TaskRejectedException("No timer for the @Timeout of this call: " + ex.getMessage(), ex);
 		}
-	}
-
-	Executor executor() {
-		return this.executor.get();
-	}
-
-	/**
-	 * Code for another thread in the context of this thread.
-	 */
-	<T extends @Nullable Object> Callable<T> inContext(Callable<T> code) {
-		return this.context.get().capture(code);
 	}
 
 	/**
@@ -83,7 +55,7 @@ final class TimeoutRuntime {
 	 * test moves the time, the thread has its interrupt when the time has been moved.
 	 */
 	void interrupt(InterruptGuard guard) {
-		if (this.wheel.get().timeSource() instanceof ManualTimeSource) {
+		if (this.wheel.timeSource() instanceof ManualTimeSource) {
 			guard.interrupt(guard.thread().getStackTrace());
 		}
 		else {
@@ -92,22 +64,16 @@ final class TimeoutRuntime {
 	}
 
 	/**
-	 * Notifies the listeners of a timeout. Their exceptions are logged only, because the
-	 * caller gets the {@code MethodTimeoutException}.
+	 * Tells of a timeout. An exception of the listener is logged only, because the caller
+	 * gets the {@code MethodTimeoutException}.
 	 */
-	void timedOut(TimeLimit limit) {
+	void timedOut(Method method) {
 		try {
-			for (TimeoutListener listener : this.listeners.get()) {
-				listener.timedOut(limit.method());
-			}
+			this.listener.accept(method);
 		}
 		catch (Throwable ex) {
-			UserErrors.log(logger::warn, "Listener failed on the timeout of " + limit.method(), ex);
+			UserErrors.log(logger::warn, "Listener failed on the timeout of " + method, ex);
 		}
-	}
-
-	void close() {
-		this.stacks.close();
 	}
 
 }

@@ -25,34 +25,27 @@ final class WebTimeout {
 
 	static @Nullable Limiter limiter(Class<?> type) {
 		if (DeferredResult.class.isAssignableFrom(type)) {
-			return (returned, guard) -> deferred((DeferredResult<?>) returned, guard);
+			return (returned, guard) -> limit((DeferredResult<?>) returned, guard);
 		}
 		if (WebAsyncTask.class.isAssignableFrom(type)) {
-			return (returned, guard) -> guard.call().limit().mayReturn(WebAsyncTask.class)
-					? new LimitedTask<>((WebAsyncTask<?>) returned, guard.call()) : returned;
+			return LaterResult.replacing(WebAsyncTask.class,
+					(returned, guard) -> new LimitedTask<>((WebAsyncTask<?>) returned, guard.call()));
 		}
-		return HttpEntity.class.isAssignableFrom(type) ? (returned, guard) -> LaterResult.checkContent(returned,
-				((HttpEntity<?>) returned).getBody(), guard.call()) : null;
+		return HttpEntity.class.isAssignableFrom(type)
+				? (returned, guard) -> LaterResult.checkContent(returned, ((HttpEntity<?>) returned).getBody(), guard)
+				: null;
 	}
 
 	/**
 	 * Lets the deadline set the result. The object cannot tell us that it is complete, so
 	 * the timer stays until the deadline.
 	 */
-	private static <T> Object deferred(DeferredResult<T> source, InterruptGuard guard) {
-		if (source.isSetOrExpired()) {
-			return source;
+	private static Object limit(DeferredResult<?> source, InterruptGuard guard) {
+		if (!source.isSetOrExpired()) {
+			CompletableFuture<Object> afterDeadline = new CompletableFuture<>();
+			afterDeadline.whenComplete((value, failure) -> source.setErrorResult((failure != null) ? failure : value));
+			guard.handOver(FutureTimeout.expiry(guard.call(), afterDeadline, () -> !source.isSetOrExpired()));
 		}
-		CompletableFuture<T> result = new CompletableFuture<>();
-		result.whenComplete((value, failure) -> {
-			if (failure != null) {
-				source.setErrorResult(failure);
-			}
-			else {
-				source.setResult(value);
-			}
-		});
-		guard.handOver(FutureTimeout.expiry(guard.call(), result, () -> !source.isSetOrExpired()));
 		return source;
 	}
 
@@ -64,10 +57,7 @@ final class WebTimeout {
 		if (!(value instanceof DeferredResult<?> deferred)) {
 			return false;
 		}
-		deferred.setResultHandler((result) -> {
-			boolean failed = result instanceof Throwable;
-			callback.accept(failed ? null : result, failed ? (Throwable) result : null);
-		});
+		deferred.setResultHandler((result) -> callback.accept(result, null));
 		return true;
 	}
 

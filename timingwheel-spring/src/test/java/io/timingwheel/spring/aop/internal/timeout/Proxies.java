@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.memory.CallerContext;
@@ -26,7 +27,7 @@ final class Proxies {
 
 	final List<Method> timeouts = new CopyOnWriteArrayList<>();
 
-	TimeoutListener listener = this.timeouts::add;
+	Consumer<Method> listener = this.timeouts::add;
 
 	private final Advisor advisor;
 
@@ -36,9 +37,10 @@ final class Proxies {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
 		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, new NoOverrides());
-		TimeoutRuntime runtime = new TimeoutRuntime(() -> wheel, () -> executor,
-				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener));
-		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new TimeoutInterceptor(methods, "bean", runtime));
+		TimeoutRuntime runtime = new TimeoutRuntime(wheel, executor, new CallerContext(null, () -> executor),
+				(method) -> this.listener.accept(method), new DeadlineStacks());
+		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
+				new TimeoutInterceptor(methods, "bean", () -> runtime));
 		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
 	}
 
