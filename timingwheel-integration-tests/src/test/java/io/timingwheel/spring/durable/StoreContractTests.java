@@ -23,10 +23,6 @@ public abstract class StoreContractTests {
 	 */
 	protected abstract DelayedTaskStore open();
 
-	protected boolean countsRunsOfNodesWithoutTheLimit() {
-		return true;
-	}
-
 	interface Part extends StoreFixture {
 
 		StoreContractTests whole();
@@ -34,11 +30,6 @@ public abstract class StoreContractTests {
 		@Override
 		default DelayedTaskStore openStore() {
 			return whole().open();
-		}
-
-		@Override
-		default boolean countsRunsOfNodesWithoutTheLimit() {
-			return whole().countsRunsOfNodesWithoutTheLimit();
 		}
 
 	}

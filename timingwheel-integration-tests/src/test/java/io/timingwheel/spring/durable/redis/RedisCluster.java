@@ -195,14 +195,14 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	 */
 	public void move(String namespace, int partition) throws InterruptedException {
 		String prefix = "timingwheel:{" + namespace + ":" + partition + "}:";
-		int slot = SlotHash.getSlot(prefix + "tasks");
+		int slot = SlotHash.getSlot(prefix + "heads");
 		int from = owner(slot);
 		int to = (from + 1) % PRIMARIES;
 		RedisCommands<String, String> source = server(from);
 		RedisCommands<String, String> target = server(to);
 		target.clusterSetSlotImporting(slot, source.clusterMyId());
 		source.clusterSetSlotMigrating(slot, target.clusterMyId());
-		for (String key : List.of("tasks", "heads", "bodies", "index", "holders", "paused", "nodes")) {
+		for (String key : List.of("heads", "bodies", "index", "holders", "paused", "starts", "nodes")) {
 			source.migrate("127.0.0.1", process(to).port(), 0, PATIENCE.toMillis(),
 					MigrateArgs.Builder.keys(prefix + key));
 			// Meanwhile the slot is split between both servers.

@@ -10,20 +10,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.NodeState;
-import io.timingwheel.spring.durable.store.StartLimits;
-import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -77,35 +72,37 @@ class RedisClusterOutageTests extends RedisTestSupport {
 		this.partitions = new Partitions(namespace, RedisStores.OPTIONS.partitions());
 		RedisDelayedTaskStore store = stores.node(RedisStores.options(namespace));
 		store.testing().deleteAll();
-		store.check(List.of(NAME));
+		String missing = nameOn(server);
+		String other = nameOn((server + 1) % 3);
+		store.check(List.of(missing, other));
 		store.setPaused("paused", true);
-		LeasedTask held = store.enqueue(List.of(taskOn(server, "held", NOW))).isEmpty() ? null
-				: claim(store, 10).tasks().get(0);
+		store.enqueue(List.of(task(missing, null, NOW)));
+		LeasedTask held = store.claim(request(10, missing)).tasks().get(0);
 		cluster.process(server).hang();
 		try {
-			claim(store, 10);
+			store.claim(request(10, missing, other));
 			assertThat(store.partialOutage()).isNotNull()
 				.satisfies((outage) -> assertThat(outage.parts()).containsExactly(cluster.address(server)));
-			assertCallsArePrompt(store, server, held);
+			assertCallsArePrompt(store, missing, other, held);
 		}
 		finally {
 			cluster.process(server).goOn();
 		}
-		await().until(() -> claim(store, 10).tasks().isEmpty() && store.partialOutage() == null);
+		await().until(() -> store.claim(request(10, other)).tasks().isEmpty() && store.partialOutage() == null);
 		assertThat(store.renew(List.of(held.ref()), LEASE)).containsExactly(Reply.DONE);
-		assertThat(claim(store, 10).pausedNames()).containsExactly("paused");
+		assertThat(store.claim(request(10, missing)).pausedNames()).containsExactly("paused");
 	}
 
-	private void assertCallsArePrompt(RedisDelayedTaskStore store, int server, LeasedTask held) {
-		int other = (server + 1) % 3;
-		prompt(() -> assertThat(store.enqueue(List.of(taskOn(other, "other", NOW)))).hasSize(1));
+	private void assertCallsArePrompt(RedisDelayedTaskStore store, String missing, String other, LeasedTask held) {
+		prompt(() -> assertThat(store.enqueue(List.of(task(other, "k", NOW)))).hasSize(1));
 		prompt(() -> {
-			List<LeasedTask> tasks = store.claim(request(100, NAME)).tasks();
-			assertThat(tasks).extracting(LeasedTask::key).hasSize(1);
+			List<LeasedTask> tasks = store.claim(request(100, missing, other)).tasks();
+			assertThat(tasks).extracting(LeasedTask::name).containsExactly(other);
 			assertThat(acknowledge(store, tasks)).containsExactly(Reply.DONE);
 		});
-		prompt(() -> assertThat(store.claim(request(3, NAME)).pausedNames()).containsExactly("paused"));
-		prompt(() -> assertThat(store.claim(request(3)).pausedNames()).containsExactly("paused"));
+		for (ClaimRequest request : List.of(request(3, missing, other), request(3, missing), request(3))) {
+			prompt(() -> assertThat(store.claim(request).pausedNames()).containsExactly("paused"));
+		}
 		prompt(() -> assertThat(store.renew(List.of(held.ref()), LEASE)).containsExactly(Reply.BUSY));
 		for (int node = 0; node < 8; node++) {
 			NodeState state = new NodeState("node " + node, NodeState.Activity.CLAIMING, 1);
@@ -113,10 +110,10 @@ class RedisClusterOutageTests extends RedisTestSupport {
 		}
 		prompt(() -> assertThat(store.nodes()).isNotEmpty());
 		prompt(() -> assertThat(store.counts(List.of())).isEmpty());
-		prompt(() -> assertThat(store.counts(List.of(NAME))).isEmpty());
-		prompt(() -> assertThat(pending(store)).isEmpty());
-		prompt(() -> assertThat(store.list(new ListQuery(NAME, ListQuery.Order.DEAD_LATEST_FIRST, null, 10)).tasks())
-			.isEmpty());
+		prompt(() -> assertThat(store.counts(List.of(missing, other))).isEmpty());
+		prompt(() -> assertThat(store.list(new ListQuery(other, ListQuery.Order.PENDING, null, 10)).tasks()).isEmpty());
+		prompt(() -> assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> store.list(new ListQuery(missing, ListQuery.Order.DEAD_LATEST_FIRST, null, 10))));
 		prompt(() -> assertThat(store.discardOlder(HOUR, 100)).isZero());
 		prompt(() -> assertThat(store.now()).isPositive());
 	}
@@ -131,26 +128,27 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	}
 
 	@Test
-	void countsAndListsHaveWhatTheOtherPrimariesHave() {
+	void countsHaveTheNamesOfTheOtherPrimaries() {
 		RedisDelayedTaskStore store = stores.node();
-		store.enqueue(IntStream.range(0, 3).mapToObj((server) -> taskOn(server, "k", HOUR)).toList());
+		List<String> names = IntStream.range(0, 3).mapToObj(this::nameOn).toList();
+		store.enqueue(names.stream().map((name) -> task(name, "k", HOUR)).toList());
+		ClaimRequest request = request(10, names.toArray(String[]::new));
 		cluster.process(LOST).kill();
 		try {
 			await().until(() -> {
-				claim(store, 10);
+				store.claim(request);
 				return store.partialOutage() != null;
 			});
-			assertThat(store.counts(List.of()).get(NAME)).satisfies((counts) -> {
-				assertThat(counts.pending()).isEqualTo(2);
-				assertThat(counts.estimated()).isTrue();
-			});
-			assertThat(pending(store)).extracting(StoredTask::name).containsExactly(NAME, NAME);
+			assertThat(store.counts(List.of())).containsOnlyKeys(names.get(0), names.get(2));
+			assertThat(
+					store.forecast(new Forecast.Query(Map.of(names.get(0), 1L, names.get(LOST), 1L), HOUR, 2)).names())
+				.containsOnlyKeys(names.get(0));
 		}
 		finally {
 			cluster.process(LOST).start();
 		}
-		await().until(() -> claim(store, 10).tasks().isEmpty() && store.partialOutage() == null);
-		assertThat(store.counts(List.of()).get(NAME).pending()).isEqualTo(3);
+		await().until(() -> store.claim(request).tasks().isEmpty() && store.partialOutage() == null);
+		assertThat(store.counts(List.of())).containsOnlyKeys(names);
 	}
 
 	/**
@@ -159,51 +157,18 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	@Test
 	void anErrorOfOnePrimaryIsNoOutage() {
 		RedisDelayedTaskStore store = stores.node();
-		enqueue(store, "k", NOW);
+		ClaimRequest request = request(10, nameOn(0), nameOn(LOST));
 		cluster.server(LOST)
 			.aclSetuser("default",
 					io.lettuce.core.AclSetuserArgs.Builder.removeCommand(io.lettuce.core.protocol.CommandType.EVALSHA));
 		try {
-			claim(store, 10);
+			store.claim(request);
 			assertThat(store.partialOutage()).isNull();
 		}
 		finally {
 			cluster.server(LOST)
 				.aclSetuser("default", io.lettuce.core.AclSetuserArgs.Builder
 					.addCommand(io.lettuce.core.protocol.CommandType.EVALSHA));
-		}
-	}
-
-	@Test
-	void aPrimaryThatIsDeadTakesNoPlacesOfALimitedName() {
-		RedisDelayedTaskStore store = stores.node();
-		String name = IntStream.iterate(0, (i) -> i + 1)
-			.mapToObj((i) -> "limited" + i)
-			.filter((one) -> server(this.partitions.of(one)) != LOST)
-			.findFirst()
-			.orElseThrow();
-		List<NewTask> tasks = Stream.generate(() -> task(name, null, NOW))
-			.filter((task) -> server(this.partitions.of(task.id())) != LOST)
-			.limit(44)
-			.toList();
-		StartLimits limits = new StartLimits(32, 0, HOUR.toMillis() * 1000 / 36, 36);
-		ClaimRequest request = request(100, Map.of(name, new Share(100, 0, limits, null)));
-		cluster.process(LOST).kill();
-		try {
-			await().until(() -> {
-				store.claim(request);
-				return store.partialOutage() != null;
-			});
-			tasks.subList(0, 4).forEach((task) -> store.enqueue(List.of(task)));
-			List<LeasedTask> first = store.claim(request).tasks();
-			assertThat(first).hasSize(4);
-			tasks.subList(4, 44).forEach((task) -> store.enqueue(List.of(task)));
-			assertThat(store.claim(request).tasks()).as("all other places are free").hasSize(28);
-			assertThat(acknowledge(store, first)).containsOnly(Reply.DONE);
-			assertThat(store.claim(request).tasks()).as("no start was lost").hasSize(4);
-		}
-		finally {
-			cluster.process(LOST).start();
 		}
 	}
 
@@ -233,7 +198,7 @@ class RedisClusterOutageTests extends RedisTestSupport {
 				assertThat(attempt).isLessThanOrEqualTo(3);
 				List<Future<?>> writes = new ArrayList<>();
 				for (int i = 0; i < writers; i++) {
-					writes.add(executor.submit(() -> waiting.enqueue(List.of(taskOn(LOST, "k", HOUR)))));
+					writes.add(executor.submit(() -> waiting.enqueue(List.of(task(nameOn(LOST), "k", HOUR)))));
 				}
 				// The servers have no replicas, so a write that has come through is
 				// uncertain.
@@ -252,25 +217,26 @@ class RedisClusterOutageTests extends RedisTestSupport {
 
 	private void enqueueUncertainly(DelayedTaskStore store, int server) {
 		assertThatExceptionOfType(UncertainWriteException.class)
-			.isThrownBy(() -> store.enqueue(List.of(taskOn(server, "k", HOUR))));
+			.isThrownBy(() -> store.enqueue(List.of(task(nameOn(server), "k", HOUR))));
 	}
 
 	@Test
 	void aNodeThatHasRoomForFewerTasksThanThereArePartitionsGetsTheTasksOfTheOthers() {
 		RedisDelayedTaskStore store = stores.node();
+		ClaimRequest request = request(4, nameOn(0), nameOn(LOST), nameOn(2));
 		cluster.process(LOST).kill();
 		try {
 			await().until(() -> {
-				claim(store, 4);
+				store.claim(request);
 				return store.partialOutage() != null;
 			});
 			Set<String> stored = new HashSet<>();
 			for (int i = 0; i < 20; i++) {
-				store.enqueue(List.of(taskOn(i % 2 * 2, "k" + i + " ", NOW))).forEach((task) -> stored.add(task.id()));
+				store.enqueue(List.of(task(nameOn(i % 2 * 2), "k" + i, NOW))).forEach((task) -> stored.add(task.id()));
 			}
 			Set<String> claimed = new HashSet<>();
 			await().until(() -> {
-				claim(store, 4).tasks().forEach((task) -> claimed.add(task.id()));
+				store.claim(request).tasks().forEach((task) -> claimed.add(task.id()));
 				return claimed.equals(stored);
 			});
 		}
@@ -280,15 +246,14 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	}
 
 	/**
-	 * A task in a partition that a server has. Its key begins with this text.
+	 * A name whose partition a server has.
 	 */
-	private NewTask taskOn(int server, String key, Duration delay) {
-		String found = IntStream.iterate(0, (i) -> i + 1)
-			.mapToObj((i) -> (i == 0) ? key : key + i)
-			.filter((one) -> server(this.partitions.of(new TaskId(NAME, one))) == server)
+	private String nameOn(int server) {
+		return IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> "name" + i)
+			.filter((name) -> server(this.partitions.of(name)) == server)
 			.findFirst()
 			.orElseThrow();
-		return task(found, delay);
 	}
 
 	private int server(int partition) {

@@ -12,9 +12,4 @@ class RedisClusterStoreTests extends StoreContractTests {
 		return TestRedis.CLUSTER.stores(getClass()).node();
 	}
 
-	@Override
-	protected boolean countsRunsOfNodesWithoutTheLimit() {
-		return false;
-	}
-
 }

@@ -8,12 +8,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -36,6 +38,9 @@ class RedisFailoverTests extends RedisTestSupport {
 	/** The replica of the server that is down. */
 	private static final int HEIR = LOST + 3;
 
+	/** Each primary has some of them. */
+	private static final List<String> NAMES = IntStream.range(0, 20).mapToObj((i) -> NAME + i).toList();
+
 	private final RedisCluster cluster = RedisCluster.withReplicas();
 
 	private final RedisStores stores = RedisStores.on(this.cluster, Duration.ofSeconds(5));
@@ -54,7 +59,7 @@ class RedisFailoverTests extends RedisTestSupport {
 	@BeforeEach
 	void start() {
 		this.store = this.stores.node(RedisStores.waiting(Duration.ofSeconds(10)));
-		this.store.check(List.of(NAME));
+		this.store.check(NAMES);
 		this.other = this.stores.node();
 		this.executing.start();
 	}
@@ -70,10 +75,12 @@ class RedisFailoverTests extends RedisTestSupport {
 	private void execute() {
 		DelayedTaskStore node = this.stores.node();
 		Duration lease = Duration.ofSeconds(15);
+		Map<String, Share> shares = NAMES.stream()
+			.collect(Collectors.toMap((name) -> name, (name) -> new Share(100, 0)));
 		for (int i = 0; !this.over.get(); i++) {
 			// A reply may get lost with the primary, and then the task is a suspect.
-			ClaimRequest request = new ClaimRequest("a", Map.of(NAME, new Share(100, 0)), 100, i % 10 == 0,
-					Duration.ZERO, lease, Long.MAX_VALUE);
+			ClaimRequest request = new ClaimRequest("a", shares, 100, i % 10 == 0, Duration.ZERO, lease,
+					Long.MAX_VALUE);
 			try {
 				List<LeasedTask> tasks = node.claim(request).tasks();
 				if (!tasks.isEmpty()) {
@@ -120,7 +127,7 @@ class RedisFailoverTests extends RedisTestSupport {
 		Thread client = new Thread(() -> {
 			for (int i = 0; !ends.get(); i++) {
 				try {
-					stored.add(enqueue(this.store, "k" + i, Duration.ofMillis(i % 500)).id());
+					stored.add(enqueue(this.store, i, Duration.ofMillis(i % 500)));
 				}
 				catch (DataAccessException ex) {
 					// The call failed, so the task may not be stored.
@@ -143,23 +150,27 @@ class RedisFailoverTests extends RedisTestSupport {
 
 	private Set<String> enqueueEverywhere() {
 		Set<String> ids = new HashSet<>();
-		IntStream.range(0, 150)
-			.forEach((i) -> ids.add(enqueue(this.store, "everywhere" + i, Duration.ofSeconds(1)).id()));
+		IntStream.range(0, 150).forEach((i) -> ids.add(enqueue(this.store, i, Duration.ofSeconds(1))));
 		return ids;
 	}
 
 	private Set<String> enqueueAgain() {
 		Set<String> ids = new HashSet<>();
 		await().ignoreExceptions().until(() -> {
-			ids.add(enqueue(this.other, "other" + ids.size(), NOW).id());
+			ids.add(enqueue(this.other, ids.size(), NOW));
 			return ids.size() == 20;
 		});
 		return ids;
 	}
 
+	private static String enqueue(DelayedTaskStore store, int number, Duration delay) {
+		NewTask task = task(NAMES.get(number % NAMES.size()), "k" + number, delay);
+		return store.enqueue(List.of(task)).get(0).id();
+	}
+
 	private void awaitRun(Set<String> ids) {
 		await().untilAsserted(() -> assertThat(this.executed).containsAll(ids));
-		await().ignoreExceptions().until(() -> this.other.counts(List.of(NAME)).isEmpty());
+		await().ignoreExceptions().until(() -> this.other.counts(List.of()).isEmpty());
 	}
 
 	/**

@@ -118,7 +118,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "0", "2" })
+	@ValueSource(strings = { "1", "3" })
 	void refusesTasksOfAnotherFormat(String format) {
 		stores.node().check(NAMES);
 		try (RedisConnection connection = stores.connection()) {

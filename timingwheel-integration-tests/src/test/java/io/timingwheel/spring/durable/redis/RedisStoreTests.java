@@ -10,9 +10,4 @@ class RedisStoreTests extends StoreContractTests {
 		return TestRedis.STANDALONE.stores(getClass()).node();
 	}
 
-	@Override
-	protected boolean countsRunsOfNodesWithoutTheLimit() {
-		return false;
-	}
-
 }

@@ -15,7 +15,6 @@ import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
 import io.timingwheel.spring.durable.store.TaskLimits;
-import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +25,6 @@ final class Enqueueing {
 	private static final int WIDTH = 4;
 
 	private static final Outcome[] OUTCOMES = { Outcome.INSERTED, Outcome.REPLACED, Outcome.PENDING };
-
-	/** So many tasks without keys share a partition. A call for each would cost more. */
-	private static final int NEIGHBOURS = 32;
 
 	private final Partitions partitions;
 
@@ -59,19 +55,18 @@ final class Enqueueing {
 			TaskLimits.checkKey(task.key());
 		}
 		if (tasks.size() == 1) {
-			int combiner = this.severalClocks ? partitions(tasks)[0] : 0;
+			int combiner = this.severalClocks ? this.partitions.of(tasks.get(0).name()) : 0;
 			return List.of(this.combiners.get(combiner).enqueue(tasks.get(0)));
 		}
 		return store(tasks);
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		int[] partitions = partitions(tasks);
 		TaskBatch batch = new TaskBatch(Script.ENQUEUE);
-		for (int i = 0; i < partitions.length; i++) {
+		for (int i = 0; i < tasks.size(); i++) {
 			NewTask task = tasks.get(i);
-			batch.add(partitions[i], i, task.id(), task.name(), task.key() != null, task.key(), task.payload(),
-					task.traceparent(), task.due().millis(), task.due().absolute(), task.ifPending(),
+			batch.add(this.partitions.of(task.name()), i, task.id(), task.name(), task.key() != null, task.key(),
+					task.payload(), task.traceparent(), task.due().millis(), task.due().absolute(), task.ifPending(),
 					(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
 		}
 		List<Answer> answers = batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored));
@@ -94,24 +89,6 @@ final class Enqueueing {
 		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
 	}
 
-	private int[] partitions(List<NewTask> tasks) {
-		int[] partitions = new int[tasks.size()];
-		int first = -1;
-		int count = 0;
-		for (int i = 0; i < partitions.length; i++) {
-			NewTask task = tasks.get(i);
-			String key = task.key();
-			if (key != null) {
-				partitions[i] = this.partitions.of(new TaskId(task.name(), key));
-			}
-			else {
-				first = (first < 0) ? this.partitions.of(task.id()) : first;
-				partitions[i] = (first + count++ / NEIGHBOURS) % this.partitions.count();
-			}
-		}
-		return partitions;
-	}
-
 	private static boolean hasStored(ScriptReply reply) {
 		return IntStream.range(0, reply.size() / WIDTH)
 			.anyMatch((i) -> OUTCOMES[reply.integer(i * WIDTH)] != Outcome.PENDING);
@@ -130,7 +107,7 @@ final class Enqueueing {
 	Enqueued recur(NewSchedule schedule) {
 		TaskLimits.checkName(schedule.name());
 		TaskLimits.checkKey(schedule.key());
-		int partition = this.partitions.of(new TaskId(schedule.name(), schedule.key()));
+		int partition = this.partitions.of(schedule.name());
 		ScriptReply reply = this.writes.run(
 				List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
 						schedule.traceparent(), schedule.schedule(), schedule.first().millis(),

@@ -2,12 +2,11 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
-import io.timingwheel.spring.durable.redis.Places.Held;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -30,18 +29,15 @@ final class LeasedTasks {
 
 	private final PartitionOutages outages;
 
-	private final Places places;
-
 	private final int maxDeadOfPartition;
 
 	private final LongAdder dropped = new LongAdder();
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	LeasedTasks(Partitions partitions, PartitionOutages outages, Places places, int maxDead) {
+	LeasedTasks(Partitions partitions, PartitionOutages outages, int maxDead) {
 		this.partitions = partitions;
 		this.outages = outages;
-		this.places = places;
 		this.maxDeadOfPartition = Math.max(1, maxDead / partitions.count());
 	}
 
@@ -50,10 +46,7 @@ final class LeasedTasks {
 		for (int i = 0; i < tasks.size(); i++) {
 			batch.add(this.partitions, tasks.get(i).id(), i, tasks.get(i).fence());
 		}
-		List<Held> held = new ArrayList<>();
-		Reply[] replies = run(batch, tasks.size(), held);
-		this.places.keep(held, lease).forEach((one, reply) -> replies[one.position()] = reply);
-		return Arrays.asList(replies);
+		return run(batch, tasks.size());
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
@@ -62,10 +55,7 @@ final class LeasedTasks {
 			TaskRef task = settlements.get(i).task();
 			batch.add(this.partitions, task.id(), i, arguments(task.fence(), settlements.get(i)));
 		}
-		List<Held> held = new ArrayList<>();
-		Reply[] replies = run(batch, settlements.size(), held);
-		this.places.free(held);
-		return Arrays.asList(replies);
+		return run(batch, settlements.size());
 	}
 
 	private static @Nullable Object[] arguments(long fence, Settlement settlement) {
@@ -88,15 +78,13 @@ final class LeasedTasks {
 
 	/**
 	 * Runs the calls of a batch.
-	 * @param held takes the places of the tasks
 	 * @return the reply for each task: {@link Reply#BUSY} if its partition has failed,
 	 * and {@link Reply#REFUSED} if it is in no call
 	 * @throws RuntimeException if all partitions of these tasks have failed and no other
 	 * partition is known to answer
 	 */
-	private Reply[] run(TaskBatch batch, int size, List<Held> held) {
-		Reply[] replies = new Reply[size];
-		Arrays.fill(replies, Reply.REFUSED);
+	private List<Reply> run(TaskBatch batch, int size) {
+		List<Reply> replies = new ArrayList<>(Collections.nCopies(size, Reply.REFUSED));
 		RuntimeException failure = null;
 		boolean reached = false;
 		for (Answer answer : batch.run(this.outages::run)) {
@@ -104,18 +92,14 @@ final class LeasedTasks {
 			List<Integer> positions = answer.positions();
 			if (reply.failure() != null) {
 				failure = reply.failure();
-				positions.forEach((position) -> replies[position] = Reply.BUSY);
+				positions.forEach((position) -> replies.set(position, Reply.BUSY));
 				continue;
 			}
 			reached = true;
 			for (int i = 0; i < positions.size(); i++) {
-				replies[positions.get(i)] = REPLIES[reply.list(0).integer(i)];
+				replies.set(positions.get(i), REPLIES[reply.integer(i + 1)]);
 			}
-			ScriptReply places = reply.list(1);
-			for (int i = 0; i < places.size(); i += 3) {
-				held.add(new Held(positions.get(places.integer(i) - 1), places.text(i + 1), places.text(i + 2)));
-			}
-			countDropped(reply.number(2));
+			countDropped(reply.number(0));
 		}
 		if (failure != null && !reached && this.outages.partial() == null) {
 			throw failure;

@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
@@ -92,17 +91,9 @@ final class PartitionOutages {
 		return answers;
 	}
 
-	/** The clock of this node, or that of a test. */
-	long nanoTime() {
-		return this.scripts.nanoTime();
-	}
-
 	List<Integer> open() {
 		Map<Integer, ScriptReply> refused = refused();
-		return IntStream.range(0, this.partitions.count())
-			.filter((partition) -> !refused.containsKey(partition))
-			.boxed()
-			.toList();
+		return this.partitions.all().stream().filter((partition) -> !refused.containsKey(partition)).toList();
 	}
 
 	/**
@@ -114,27 +105,35 @@ final class PartitionOutages {
 			return Map.of();
 		}
 		Map<Integer, ScriptReply> refused = new HashMap<>();
-		this.outages.forEach((partition, outage) -> {
-			if (!outage.isOver()) {
-				refused.put(partition, ScriptReply.failed(partition, outage.failure));
-			}
-		});
+		this.outages.values().removeIf(Outage::isOver);
+		this.outages
+			.forEach((partition, outage) -> refused.put(partition, ScriptReply.failed(partition, outage.failure)));
 		return refused;
 	}
 
 	/**
-	 * Learns whether a partition has answered. An error of Redis is an answer.
+	 * Learns whether a partition has answered. An error of Redis is an answer. A server
+	 * that does not answer is missing for all of its partitions.
 	 */
 	private void note(int partition, @Nullable RuntimeException failure) {
 		if (failure == null || RedisErrors.isRefusal(failure)) {
 			this.outages.remove(partition);
+			return;
 		}
-		else {
-			this.outages.put(partition, new Outage(partition, failure));
+		Outage outage = new Outage(partition, failure);
+		this.outages.put(partition, outage);
+		if (!RedisErrors.isAnswer(failure)) {
+			this.partitions.all()
+				.stream()
+				.map((other) -> new Outage(other, failure))
+				.filter((other) -> other.server.equals(outage.server))
+				.forEach((other) -> this.outages.putIfAbsent(other.partition, other));
 		}
 	}
 
 	private final class Outage {
+
+		private final int partition;
 
 		private final RuntimeException failure;
 
@@ -147,6 +146,7 @@ final class PartitionOutages {
 		private long probedNanos = System.nanoTime() - PROBE_INTERVAL.toNanos();
 
 		Outage(int partition, RuntimeException failure) {
+			this.partition = partition;
 			this.failure = failure;
 			this.probe = CompletableFuture.failedFuture(failure);
 			this.key = PartitionOutages.this.partitions.key(partition, "probe");

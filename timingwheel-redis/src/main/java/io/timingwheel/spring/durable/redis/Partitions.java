@@ -1,18 +1,19 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
-import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The partitions of a namespace, their keys in Redis, and the partition of each task: its
- * name and key decide, or chance if it has no key. The id that callers see ends with a
- * point and the number of the partition. Immutable.
+ * The partitions of a namespace, and their keys in Redis. All tasks of a name are in one
+ * partition. The id that callers see ends with a point and the number of the partition.
+ * Immutable.
  */
 final class Partitions {
 
@@ -30,7 +31,7 @@ final class Partitions {
 		this.keys = new byte[count][][];
 		for (int partition = 0; partition < count; partition++) {
 			int number = partition;
-			this.keys[partition] = Stream.of("heads", "bodies", "index", "holders", "paused")
+			this.keys[partition] = Stream.of("heads", "bodies", "index", "holders", "paused", "starts", "nodes")
 				.map((name) -> key(number, name))
 				.toArray(byte[][]::new);
 		}
@@ -38,6 +39,10 @@ final class Partitions {
 
 	int count() {
 		return this.count;
+	}
+
+	List<Integer> all() {
+		return IntStream.range(0, this.count).boxed().toList();
 	}
 
 	/**
@@ -62,17 +67,12 @@ final class Partitions {
 		return bytes("timingwheel:{" + this.namespace + "}:" + name);
 	}
 
-	int of(TaskId task) {
-		return of(bytes(task.name().length() + ":" + task.name() + task.key()));
-	}
-
-	int of(String value) {
-		return of(bytes(value));
-	}
-
-	private int of(byte[] value) {
+	/**
+	 * The partition of a name, or of a node.
+	 */
+	int of(String name) {
 		CRC32 hash = new CRC32();
-		hash.update(value);
+		hash.update(bytes(name));
 		return (int) (hash.getValue() % this.count);
 	}
 

@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
 
 import io.lettuce.core.RedisFuture;
 import io.timingwheel.spring.durable.store.TaskLimits;
@@ -51,7 +49,7 @@ final class PausedNames {
 		TaskLimits.checkName(name);
 		byte[] member = Partitions.bytes(name);
 		List<RedisFuture<Long>> replies = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
+		for (int partition : this.partitions.all()) {
 			byte[] key = this.partitions.paused(partition);
 			replies.add(paused ? this.connection.commands().sadd(key, member)
 					: this.connection.commands().srem(key, member));
@@ -71,28 +69,26 @@ final class PausedNames {
 		this.requirements = requirements;
 	}
 
-	Set<String> learn(Map<Integer, List<String>> copies) {
+	Set<String> learn(List<List<String>> copies) {
 		Set<String> names = new HashSet<>();
-		copies.values().forEach(names::addAll);
+		copies.forEach(names::addAll);
 		names.remove(MARK);
 		Requirements requirements = this.requirements;
-		List<Integer> lost = copies.entrySet()
-			.stream()
-			.filter((copy) -> !copy.getValue().contains(MARK))
-			.map(Map.Entry::getKey)
-			.toList();
-		if (requirements != null && !lost.isEmpty()) {
+		if (requirements != null && copies.stream().anyMatch((copy) -> !copy.contains(MARK))) {
 			names.addAll(this.known);
-			restore(requirements, lost, names);
+			restore(requirements, names);
 		}
 		this.known = Set.copyOf(names);
 		return this.known;
 	}
 
-	private void restore(Requirements requirements, Collection<Integer> lost, Set<String> names) {
+	/**
+	 * Stores all copies again, as this node may ask some of them rarely.
+	 */
+	private void restore(Requirements requirements, Set<String> names) {
 		try {
 			requirements.checkAgreed();
-			store(lost, names);
+			store(this.partitions.all(), names);
 			logger.warn("Redis had lost data, and the settings of the namespace are stored again"
 					+ (names.isEmpty() ? "" : ", with the pauses of " + names));
 		}
@@ -103,7 +99,7 @@ final class PausedNames {
 
 	void clear() {
 		this.known = Set.of();
-		store(IntStream.range(0, this.partitions.count()).boxed().toList(), Set.of());
+		store(this.partitions.all(), Set.of());
 	}
 
 	private void store(Collection<Integer> partitions, Set<String> names) {

@@ -69,7 +69,7 @@ final class PendingAndDead {
 				case SCHEDULE -> "schedule";
 				case EITHER -> "either";
 			};
-			return script.on(this.partitions.of(task), kind, task.name(), task.key());
+			return script.on(this.partitions.of(task.name()), kind, task.name(), task.key());
 		}
 		StoredId id = this.partitions.locate(((Target.ById) target).id());
 		return (id != null) ? script.on(id.partition(), "id", id.id(), "") : null;

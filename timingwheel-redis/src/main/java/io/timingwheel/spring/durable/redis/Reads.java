@@ -5,8 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,11 +33,6 @@ final class Reads {
 
 	private static final int COUNTS_WIDTH = 5;
 
-	/** About how many positions the partitions look up for names with many tasks. */
-	private static final int MAX_LOOK_UPS = 16_000;
-
-	private static final int FEW = 16;
-
 	private final Partitions partitions;
 
 	private final PartitionOutages scripts;
@@ -48,120 +42,72 @@ final class Reads {
 		this.scripts = scripts;
 	}
 
-	/**
-	 * Reads a page. Each partition gives about its share of twice the limit. The page
-	 * ends with the first of the last tasks of the lists that may be cut off.
-	 */
 	ListQuery.Page list(ListQuery query) {
-		int size = 2 * Math.min(query.limit(), MAX_PAGE) / this.partitions.count() + 8;
+		int limit = Math.min(query.limit(), MAX_PAGE);
 		String order = switch (query.order()) {
 			case PENDING -> "pending";
 			case DEAD_OLDEST_FIRST -> "oldest";
 			case DEAD_LATEST_FIRST -> "latest";
 		};
-		List<Call> calls = Script.LIST.onEach(this.partitions, query.name(), order, size);
+		Call call = Script.LIST.on(this.partitions.of(query.name()), query.name(), order, limit + 1);
 		Position after = query.after();
 		if (after != null) {
-			calls.forEach((call) -> call.with(after.time(), Partitions.localId(after.id())));
+			call.with(after.time(), Partitions.localId(after.id()));
 		}
-		Comparator<Position> byPosition = order(query.order());
-		List<StoredTask> tasks = new ArrayList<>();
-		List<Position> cut = new ArrayList<>();
-		for (ScriptReply reply : this.scripts.answers(calls)) {
-			for (int i = 0; i < reply.size(); i++) {
-				List<StoredTask> list = reply.list(i).lists(0).stream().map(ScriptReply::storedTask).toList();
-				if (i < 2 && list.size() >= size) {
-					cut.add(list.get(list.size() - 1).position());
-				}
-				list.stream()
-					.filter((task) -> after == null || byPosition.compare(task.position(), after) > 0)
-					.forEach(tasks::add);
-			}
-		}
-		Position end = cut.stream().min(byPosition).orElse(null);
-		List<StoredTask> page = tasks.stream()
-			.filter((task) -> end == null || byPosition.compare(task.position(), end) <= 0)
-			.sorted(Comparator.comparing(StoredTask::position, byPosition))
-			.limit(query.limit())
+		Comparator<Position> byPosition = Comparator.comparingLong(Position::time)
+			.thenComparing((position) -> Partitions.bytes(Partitions.localId(position.id())), Arrays::compareUnsigned);
+		Comparator<Position> inOrder = (query.order() == Order.DEAD_LATEST_FIRST) ? byPosition.reversed() : byPosition;
+		List<StoredTask> tasks = this.scripts.run(List.of(call))
+			.get(0)
+			.lists(0)
+			.stream()
+			.flatMap((list) -> list.lists(0).stream())
+			.map(ScriptReply::storedTask)
+			.filter((task) -> after == null || inOrder.compare(task.position(), after) > 0)
+			.sorted(Comparator.comparing(StoredTask::position, inOrder))
 			.toList();
-		return new ListQuery.Page(page, page.size() < tasks.size() || end != null);
+		return new ListQuery.Page(tasks.subList(0, Math.min(limit, tasks.size())), tasks.size() > limit);
 	}
 
 	/**
-	 * The order of all partitions, each of which knows only a part of the id.
+	 * Counts the tasks in the partitions that answer. Names in others are missing.
 	 */
-	private static Comparator<Position> order(Order order) {
-		Comparator<Position> byPosition = Comparator.comparingLong(Position::time)
-			.thenComparing((position) -> Partitions.bytes(Partitions.localId(position.id())), Arrays::compareUnsigned)
-			.thenComparing(Position::id);
-		return (order == Order.DEAD_LATEST_FIRST) ? byPosition.reversed() : byPosition;
-	}
-
 	Map<String, StoredCounts> counts(Collection<String> names) {
-		Object[] storable = new HashSet<>(names).stream().filter(TaskLimits::isStorableName).toArray();
+		List<Call> calls = names.isEmpty() ? Script.COUNTS.onEach(this.partitions)
+				: onEach(Script.COUNTS, names.stream().distinct().filter(TaskLimits::isStorableName).toList());
 		Map<String, StoredCounts> counts = new TreeMap<>();
-		if (storable.length == 0 && !names.isEmpty()) {
-			return counts;
-		}
-		List<ScriptReply> replies = this.scripts.answers(Script.COUNTS.onEach(this.partitions, storable));
-		boolean lowerBounds = replies.size() < this.partitions.count();
-		for (ScriptReply reply : replies) {
+		for (ScriptReply reply : this.scripts.answers(calls)) {
 			for (int i = 0; i < reply.size(); i += COUNTS_WIDTH) {
-				StoredCounts count = new StoredCounts(reply.number(i + 1), reply.number(i + 2), reply.number(i + 3),
-						reply.number(i + 4), lowerBounds);
-				counts.merge(reply.text(i), count, StoredCounts::plus);
+				counts.put(reply.text(i), new StoredCounts(reply.number(i + 1), reply.number(i + 2),
+						reply.number(i + 3), reply.number(i + 4)));
 			}
 		}
-		counts.values().removeIf((count) -> count.pending() == 0 && count.running() == 0 && count.dead() == 0);
+		counts.values().removeIf(StoredCounts.NONE::equals);
 		return counts;
 	}
 
 	/**
-	 * Counts the pending tasks in spans. If there are many names, only some partitions
-	 * count those with many tasks: a hash spreads the tasks evenly.
+	 * Calls a script on the partitions of some names. Its last arguments are the names of
+	 * the partition.
 	 */
-	Forecast forecast(Forecast.Query query) {
-		long from = now();
-		int count = this.partitions.count();
-		List<String> few = new ArrayList<>();
-		List<String> many = new ArrayList<>();
-		query.pending().forEach((name, pending) -> ((pending <= (long) FEW * count) ? few : many).add(name));
-		int asked = Math.max(1, Math.min(count, MAX_LOOK_UPS / (2 * query.spans() * Math.max(1, many.size()))));
-		List<String> all = new ArrayList<>(many);
-		all.addAll(few);
-		List<Call> calls = new ArrayList<>();
-		for (int partition = 0; partition < count; partition++) {
-			List<String> names = (partition < asked) ? all : few;
-			if (!names.isEmpty()) {
-				calls.add(Script.FORECAST.on(partition, from, query.span(), query.spans()).with(names.toArray()));
-			}
-		}
-		Map<String, long[]> counts = new LinkedHashMap<>();
-		query.pending().keySet().forEach((name) -> counts.put(name, new long[query.spans()]));
-		int reached = 0;
-		for (ScriptReply reply : calls.isEmpty() ? List.<ScriptReply>of() : this.scripts.answers(calls)) {
-			reached += (reply.partition() < asked) ? 1 : 0;
-			add(reply, (reply.partition() < asked) ? all : few, counts);
-		}
-		double factor = (double) count / Math.max(1, reached);
-		Map<String, DueCounts> result = new LinkedHashMap<>();
-		counts.forEach((name, spans) -> {
-			boolean estimated = factor > 1 && many.contains(name);
-			result.put(name, new DueCounts(
-					Arrays.stream(spans).map((span) -> estimated ? Math.round(span * factor) : span).boxed().toList(),
-					estimated));
-		});
-		return new Forecast(from, result);
+	private List<Call> onEach(Script script, Collection<String> names, Object... arguments) {
+		Map<Integer, Call> calls = new TreeMap<>();
+		names.forEach((name) -> calls
+			.computeIfAbsent(this.partitions.of(name), (partition) -> script.on(partition, arguments))
+			.with(name));
+		return List.copyOf(calls.values());
 	}
 
-	private static void add(ScriptReply reply, List<String> names, Map<String, long[]> counts) {
-		int position = 0;
-		for (String name : names) {
-			long[] spans = counts.getOrDefault(name, new long[0]);
-			for (int i = 0; i < spans.length; i++) {
-				spans[i] += reply.number(position++);
+	Forecast forecast(Forecast.Query query) {
+		long from = now();
+		Map<String, DueCounts> counts = new HashMap<>();
+		List<Call> calls = onEach(Script.FORECAST, query.pending().keySet(), from, query.span(), query.spans());
+		for (ScriptReply reply : this.scripts.answers(calls)) {
+			for (int i = 0; i < reply.size(); i += 2) {
+				counts.put(reply.text(i), new DueCounts(reply.list(i + 1).numbers(), false));
 			}
 		}
+		return new Forecast(from, counts);
 	}
 
 	long now() {
@@ -171,7 +117,8 @@ final class Reads {
 
 	void heartbeat(NodeState state) {
 		int partition = this.partitions.of(state.nodeId());
-		Call call = node(partition).with(state.nodeId(), state.activity(), state.inFlight());
+		Call call = Script.NODES.on(partition, DelayedTaskStore.NODE_RETENTION, state.nodeId(), state.activity(),
+				state.inFlight());
 		RuntimeException failure = this.scripts.run(List.of(call)).get(0).failure();
 		if (failure != null && this.scripts.partial() == null) {
 			throw failure;
@@ -179,10 +126,7 @@ final class Reads {
 	}
 
 	List<NodeState.Reported> nodes() {
-		List<Call> calls = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			calls.add(node(partition));
-		}
+		List<Call> calls = Script.NODES.onEach(this.partitions, DelayedTaskStore.NODE_RETENTION);
 		List<NodeState.Reported> nodes = new ArrayList<>();
 		for (ScriptReply reply : this.scripts.answers(calls)) {
 			for (int i = 0; i < reply.size(); i += 4) {
@@ -195,11 +139,6 @@ final class Reads {
 			.sorted(Comparator.comparing(NodeState.Reported::age).thenComparing((node) -> node.state().nodeId()))
 			.limit(DelayedTaskStore.MAX_NODES)
 			.toList();
-	}
-
-	private Call node(int partition) {
-		return Script.NODES.on(partition, DelayedTaskStore.NODE_RETENTION)
-			.withKeys(this.partitions.key(partition, "nodes"));
 	}
 
 }

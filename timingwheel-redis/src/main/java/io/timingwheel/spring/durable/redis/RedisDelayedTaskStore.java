@@ -97,12 +97,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
 		boolean severalClocks = this.connection.isCluster();
-		Places places = new Places(this.partitions, this.outages);
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
 		this.pendingAndDead = new PendingAndDead(this.partitions, this.outages, this.writes);
 		this.pausedNames = new PausedNames(this.connection, this.partitions);
-		this.claims = new Claims(this.outages, severalClocks, places, this.pausedNames);
-		this.leased = new LeasedTasks(this.partitions, this.outages, places, options.maxDead());
+		this.claims = new Claims(this.outages, this.partitions, severalClocks, this.pausedNames);
+		this.leased = new LeasedTasks(this.partitions, this.outages, options.maxDead());
 		this.reads = new Reads(this.partitions, this.outages);
 	}
 

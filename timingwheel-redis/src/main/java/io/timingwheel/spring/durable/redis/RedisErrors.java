@@ -36,6 +36,13 @@ final class RedisErrors {
 		return error instanceof IllegalArgumentException;
 	}
 
+	/**
+	 * Whether Redis has answered, if only with an error.
+	 */
+	static boolean isAnswer(RuntimeException failure) {
+		return failure.getCause() instanceof RedisCommandExecutionException;
+	}
+
 	static boolean isReadOnly(@Nullable RuntimeException failure) {
 		return message(failure).contains(READONLY);
 	}

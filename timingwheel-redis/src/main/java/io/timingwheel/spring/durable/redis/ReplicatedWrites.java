@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -108,7 +107,7 @@ final class ReplicatedWrites implements AutoCloseable {
 	 */
 	private static boolean isAnswered(@Nullable RuntimeException failure) {
 		Throwable error = (failure instanceof UncertainWriteException) ? failure.getCause() : failure;
-		return error == null || error.getCause() instanceof RedisCommandExecutionException;
+		return error == null || (error instanceof RuntimeException answer && RedisErrors.isAnswer(answer));
 	}
 
 	private BlockingDeque<Connection> idle(int partition) {

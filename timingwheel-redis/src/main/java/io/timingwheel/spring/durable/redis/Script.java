@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.codec.Base16;
@@ -25,7 +24,7 @@ import org.springframework.core.io.ClassPathResource;
  */
 enum Script {
 
-	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, PLACES, FIND, LIST, COUNTS, FORECAST, NODES;
+	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, FIND, LIST, COUNTS, FORECAST, NODES;
 
 	private final byte[] source = Partitions.bytes(withPrelude(read(name().toLowerCase(Locale.ROOT))));
 
@@ -68,11 +67,11 @@ enum Script {
 	}
 
 	Call on(int partition, @Nullable Object... arguments) {
-		return new Call(this, partition, new ArrayList<>(), List.of()).with(arguments);
+		return new Call(this, partition, new ArrayList<>()).with(arguments);
 	}
 
 	List<Call> onEach(Partitions partitions, @Nullable Object... arguments) {
-		return IntStream.range(0, partitions.count()).mapToObj((partition) -> on(partition, arguments)).toList();
+		return partitions.all().stream().map((partition) -> on(partition, arguments)).toList();
 	}
 
 	/**
@@ -105,13 +104,8 @@ enum Script {
 	 * A call of a script on one partition.
 	 *
 	 * @param arguments the arguments after the clock, which {@link Scripts} adds
-	 * @param keys further keys after those of the partition, in its slot
 	 */
-	record Call(Script script, int partition, List<byte[]> arguments, List<byte[]> keys) {
-
-		Call withKeys(byte[]... keys) {
-			return new Call(this.script, this.partition, this.arguments, List.of(keys));
-		}
+	record Call(Script script, int partition, List<byte[]> arguments) {
 
 		Call with(@Nullable Object... values) {
 			this.arguments.addAll(Arrays.asList(Script.arguments(values)));

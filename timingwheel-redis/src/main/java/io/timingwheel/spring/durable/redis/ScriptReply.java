@@ -69,6 +69,10 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 		return IntStream.range(0, size()).mapToObj(this::text).toList();
 	}
 
+	List<Long> numbers() {
+		return IntStream.range(0, size()).mapToObj(this::number).toList();
+	}
+
 	ScriptReply list(int index) {
 		Object value = values().get(index);
 		Assert.state(value instanceof List, "The reply of Redis is not a list");

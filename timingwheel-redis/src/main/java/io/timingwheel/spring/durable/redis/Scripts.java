@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -42,12 +41,6 @@ final class Scripts {
 
 	void setClock(@Nullable LongSupplier millis) {
 		this.clock = millis;
-	}
-
-	/** The clock of this node, or that of a test. */
-	long nanoTime() {
-		LongSupplier clock = this.clock;
-		return (clock != null) ? TimeUnit.MILLISECONDS.toNanos(clock.getAsLong()) : System.nanoTime();
 	}
 
 	List<ScriptReply> run(List<Call> calls) {
@@ -110,8 +103,7 @@ final class Scripts {
 	private LongFunction<ScriptReply> send(RedisScriptingAsyncCommands<byte[], byte[]> commands, Call call, byte[] time,
 			boolean withSource) {
 		int partition = call.partition();
-		byte[][] keys = Stream.concat(Arrays.stream(this.partitions.keys(partition)), call.keys().stream())
-			.toArray(byte[][]::new);
+		byte[][] keys = this.partitions.keys(partition);
 		byte[][] arguments = Stream.concat(Stream.of(time), call.arguments().stream()).toArray(byte[][]::new);
 		try {
 			RedisFuture<List<Object>> reply = withSource

@@ -4,10 +4,11 @@
 local reply = {}
 
 local function add(name)
-  local pending = count(name, SCHEDULED) + count(name, SUSPECT[SCHEDULED])
-  local overdue = count(name, SCHEDULED, now) + count(name, SUSPECT[SCHEDULED], now)
+  local pending, overdue = 0, count(name, SCHEDULED, now) + count(name, SUSPECT[SCHEDULED], now)
+  for _, letter in ipairs({ SCHEDULED, LEASED, SUSPECT[SCHEDULED], SUSPECT[LEASED] }) do
+    pending = pending + count(name, letter)
+  end
   for_each_leased(name, function(task)
-    pending = pending + 1
     overdue = overdue + (task.due <= now and 1 or 0)
   end)
   append(reply, name, pending, overdue)

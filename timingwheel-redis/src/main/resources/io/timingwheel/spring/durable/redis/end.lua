@@ -7,7 +7,7 @@
 -- ARGV: clock, how many dead tasks the partition keeps, then for each task: id, fence, event, and the arguments of the
 -- event: none for acknowledge; schedule, next time or delay, '1' if a time (nothing if there is no next time), error or
 -- nothing for repeat; attempt, delay, error for retry; '1' if the body has started for release; reason for bury
--- Returns: the replies; for each task that has given up a place: its number, name, place; how many dead tasks were dropped
+-- Returns: how many dead tasks were dropped; the replies...
 local WIDTHS = { acknowledge = 3, ['repeat'] = 7, retry = 6, release = 4, bury = 4 }
 local MAX_DROPPED = 1000
 
@@ -52,7 +52,7 @@ end
 
 function events.bury(task, i)
   give_up_key(task)
-  task.error, task.place = ARGV[i], nil
+  task.error = ARGV[i]
   put(task, DEAD, now)
   return DONE
 end
@@ -67,9 +67,9 @@ local function settle(event, id, fence, i)
     return (event == 'bury') == (task.state == DEAD) and event ~= 'acknowledge' and DONE or REFUSED
   elseif task.schedule == false and event ~= 'acknowledge' and event ~= 'repeat' then
     delete(task)
-    return event == 'bury' and DONE or SUPERSEDED, task
+    return event == 'bury' and DONE or SUPERSEDED
   end
-  return events[event](task, i), task
+  return events[event](task, i)
 end
 
 -- Deletes the oldest dead tasks of the names that have most of them. Returns how many.
@@ -96,18 +96,13 @@ while i <= #ARGV do
   i = i + WIDTHS[ARGV[i + 2]]
 end
 load(ids)
-local replies, places, dropped = {}, {}, 0
+local replies = { 0 }
 for _, start in ipairs(starts) do
-  local place = tasks[ARGV[start]] and tasks[ARGV[start]].place
-  local reply, task = settle(ARGV[start + 2], ARGV[start], ARGV[start + 1], start + 3)
-  append(replies, reply)
-  if place and task and reply ~= REFUSED then
-    append(places, #replies, task.name, place)
-  end
+  append(replies, settle(ARGV[start + 2], ARGV[start], ARGV[start + 1], start + 3))
 end
 save()
 if buries and call('ZCARD', INDEX) > tonumber(ARGV[2]) then
-  dropped = drop_oldest(tonumber(ARGV[2]))
+  replies[1] = drop_oldest(tonumber(ARGV[2]))
   save()
 end
-return { replies, places, dropped }
+return replies

@@ -1,6 +1,6 @@
 -- Counts how many pending tasks of some names fall due in equal spans of the time ahead.
 -- ARGV: clock, when the first span begins, length of a span, number of spans, names...
--- Returns: for each name, the counts of its spans
+-- Returns: for each name, the name and the counts of its spans
 local from, span, spans = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local counts, reply = {}, {}
 
@@ -36,8 +36,6 @@ for n = 5, #ARGV do
   add_section(ARGV[n], SCHEDULED)
   add_section(ARGV[n], SUSPECT[SCHEDULED])
   for_each_leased(ARGV[n], function(task) add(task.due, 1) end)
-  for i = 1, spans do
-    append(reply, counts[i])
-  end
+  append(reply, ARGV[n], counts)
 end
 return reply

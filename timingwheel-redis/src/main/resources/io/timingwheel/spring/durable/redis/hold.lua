@@ -1,12 +1,12 @@
 -- leased: begin -> running, without its key
 -- running: begin -> the same, since the call was repeated; renew -> running, with a lease from now
 -- ARGV: clock, 'begin' or 'renew', lease, then for each task: id, fence
--- Returns: the replies; for each task with a place: its number, name, place; 0
+-- Returns: 0; the replies...
 local event, ends = ARGV[2], at_most(now + ARGV[3])
 
 local function hold(task)
-  if task.at <= now and (task.place or task.lost > 0 and task.state == LEASED) then
-    return REFUSED -- its place has ended as well, or another task with its key may have begun
+  if task.at <= now and task.lost > 0 and task.state == LEASED then
+    return REFUSED -- it counts for no limit any longer
   elseif task.state == LEASED and event == 'begin' then
     give_up_key(task)
     task.deliveries = task.deliveries + 1
@@ -20,13 +20,10 @@ local function hold(task)
 end
 
 load_arguments(4, 2)
-local replies, places = {}, {}
+local replies = { 0 }
 for i = 4, #ARGV, 2 do
   local task = tasks[ARGV[i]]
   append(replies, task and task.fence == tonumber(ARGV[i + 1]) and hold(task) or REFUSED)
-  if replies[#replies] == DONE and task.place then
-    append(places, #replies, task.name, task.place)
-  end
 end
 save()
-return { replies, places, 0 }
+return replies

@@ -10,7 +10,6 @@ if due > now or task.due > now then -- otherwise the task keeps its position amo
   task.due = due
 end
 raise_fence(task)
-task.place = nil
 put(task, SCHEDULED, task.due)
 save()
 return { task.id, task.name, task.due, now }

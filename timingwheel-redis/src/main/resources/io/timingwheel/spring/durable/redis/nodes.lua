@@ -1,8 +1,7 @@
 -- What nodes report about themselves, in the partition of the node.
--- KEYS: those of the partition; NODES, hash: node -> values of MessagePack: activity, tasks in flight, time
+-- Its values of MessagePack: activity, tasks in flight, time
 -- ARGV: clock, milliseconds after which a report is forgotten, then to report: node, activity, tasks in flight
 -- Returns, for each node: node, activity, tasks in flight, age
-local NODES = KEYS[6]
 if ARGV[4] == 'ENDED' then
   call('HDEL', NODES, ARGV[3])
 elseif ARGV[4] then

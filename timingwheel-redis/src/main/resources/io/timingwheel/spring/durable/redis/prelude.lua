@@ -6,6 +6,9 @@
 --                        All scores are 0, so Redis orders the members by their bytes
 --   HOLDERS  hash        field (see field) -> id of the task that holds the key, or CANCELLED
 --   PAUSED   set         the paused names, and a mark
+--   STARTS   hash        name with a rate -> when its next start would be due if all starts were spread evenly, in
+--                        microseconds
+--   NODES    hash        node -> what it reports, see nodes.lua
 -- Heads and bodies are values of MessagePack, one after another. Times are milliseconds since the epoch. Some fields:
 --   at         the time in INDEX: when a scheduled task is due, when a lease ends, when a dead task died
 --   held       ONCE or SCHEDULE: which key the task holds; nil for none
@@ -14,7 +17,7 @@
 --   scheduled  the time of the run by the schedule
 local call, sub, byte = redis.call, string.sub, string.byte
 
-local HEADS, BODIES, INDEX, HOLDERS, PAUSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local HEADS, BODIES, INDEX, HOLDERS, PAUSED, STARTS, NODES = unpack(KEYS)
 
 local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and sections of INDEX
 local SUSPECT = { s = 'u', l = 'v' } -- the sections of suspects that are pending, by their state
@@ -90,12 +93,12 @@ local function load(ids)
     local heads = call('HMGET', HEADS, unpack(ids, from, math.min(#ids, from + 1999)))
     for i, head in ipairs(heads) do
       if head then
-        local state, fence, at, due, attempt, deliveries, lost, name, key, held, error, first, schedule, scheduled,
-            place = cmsgpack.unpack(head)
+        local state, fence, at, due, attempt, deliveries, lost, name, key, held, error, first, schedule,
+            scheduled = cmsgpack.unpack(head)
         local id = ids[from + i - 1]
         tasks[id] = { id = id, state = state, section = section_of(state, lost), fence = fence, at = at, due = due,
           attempt = attempt, deliveries = deliveries, lost = lost, name = name, key = key, held = held, error = error,
-          first = first, schedule = schedule, scheduled = scheduled, place = place }
+          first = first, schedule = schedule, scheduled = scheduled }
       end
     end
   end
@@ -211,7 +214,7 @@ end
 
 local function store_head(task)
   append(heads, task.id, cmsgpack.pack(task.state, task.fence, task.at, task.due, task.attempt, task.deliveries,
-      task.lost, task.name, task.key, task.held, task.error, task.first, task.schedule, task.scheduled, task.place))
+      task.lost, task.name, task.key, task.held, task.error, task.first, task.schedule, task.scheduled))
 end
 
 -- Stores a task that is new, or has changed, with this state and time.
@@ -249,7 +252,7 @@ local function schedule_again(task, due)
     end
     take_key(task, ONCE)
   end
-  task.due, task.place = due, nil
+  task.due = due
   put(task, SCHEDULED, due)
   return true
 end

@@ -36,7 +36,7 @@ class RedisStoreHintsTests {
 	@Test
 	void eachScriptIsInTheImage() throws IOException {
 		List<String> files = files();
-		assertThat(files).contains("claim.lua", "prelude.lua").hasSize(16);
+		assertThat(files).contains("claim.lua", "prelude.lua").hasSize(15);
 		for (String file : files) {
 			assertThat(this.hints).as(file).matches(RuntimeHintsPredicates.resource().forResource(FOLDER + file));
 		}

@@ -20,12 +20,4 @@ public interface StoreFixture {
 	 */
 	DelayedTaskStore openStore() throws Exception;
 
-	/**
-	 * Whether the runs of a node that knows no limit count for the nodes that know it.
-	 * @return {@code true} by default
-	 */
-	default boolean countsRunsOfNodesWithoutTheLimit() {
-		return true;
-	}
-
 }
