@@ -1,8 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -18,14 +16,12 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the tasks of one name that its policy lets start: the number of bodies at once,
- * in all or of one key, a rate, or a pause. A due task that may not start waits here,
- * without a timer, and stays in the map of {@link NamedTasks}. When it may start, it goes
- * back on the wheel, due now, with a {@link Permit}. Thread-safe.
+ * Lets the tasks of one name start as their policy says. A due task that may not start
+ * waits here, without a timer, and stays in the map of {@link NamedTasks}. When it may
+ * start, it goes back on the wheel, due now, with a {@link Permit}. Thread-safe.
  *
  * <p>
  * A task gives its permit back when its body has ended, and keeps it while its executor
@@ -33,9 +29,8 @@ import org.jspecify.annotations.Nullable;
  * executor that is slow to begin cannot gather starts.
  *
  * <p>
- * While no task waits and only the number of all bodies is limited, permits are counted
- * without the lock. The map's lock of a key may be held when the lock of the gate is
- * taken, never the other way round. Under the lock of the gate only the wheel is called.
+ * The map's lock of a key may be held when the lock of the gate is taken, never the other
+ * way round. Under the lock of the gate only the wheel is called.
  */
 final class StartGate {
 
@@ -48,79 +43,54 @@ final class StartGate {
 
 	private final NamedTasks tasks;
 
-	/** How many permits are taken. */
-	private final AtomicInteger taken = new AtomicInteger();
+	private final Lock lock = new ReentrantLock();
 
 	/**
-	 * Whether tasks need the lock. A thread that gives a permit back looks at this after
-	 * it has counted, and a task that waits sets it before it looks at the count, so one
-	 * of them starts the task.
+	 * Whether tasks need the lock. While none waits and only bodies are counted, they do
+	 * not. A thread that gives a permit back looks at this after it has counted, and a
+	 * task that waits sets it before it looks at the count, so one of them starts the
+	 * task.
 	 */
 	private volatile boolean locked;
 
 	private volatile PolicySettings limits;
 
+	/** Permits of earlier counts no longer matter. */
+	private volatile Permits permits;
+
 	private volatile boolean paused;
 
-	/** A reset begins a new one. Permits of earlier ones no longer count. */
-	private volatile int generation;
-
-	/** Guards the fields below. */
-	private final Lock lock = new ReentrantLock();
-
-	/** How many permits reserve a start of the rate. */
-	private int reserved;
-
-	/** How many permits are taken by a key, if a limit of keys is set. */
-	private final Map<Object, Integer> takenByKey = new HashMap<>();
-
-	/** The due tasks that may not start, but for those that wait for their key. */
+	/** The due tasks that may not start; guarded by the lock. */
 	private final TreeSet<PendingTask> waiting = new TreeSet<>(BY_DUE);
 
-	/** The tasks that wait for a run of their key. Only one task of a key is pending. */
-	private final Map<Object, PendingTask> waitingForKey = new HashMap<>();
+	/** The planned look at the waiting tasks; guarded by the lock. */
+	private @Nullable TimerHandle look;
 
-	/** When the next start is due if the starts are spread evenly. */
-	private long nextStart;
-
-	/** The planned look at the waiting tasks. */
-	private @Nullable TimerHandle wakeUp;
-
-	private long wakeUpNanos;
+	private long lookNanos;
 
 	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
 		this.limits = limits;
-		reset();
+		this.permits = new Permits(limits, now());
+		setPaused(limits.isPaused());
 	}
 
-	/** Sets other limits. Bodies that run go on. */
+	/** Sets other limits. Bodies that run go on, and do not count. */
 	void setLimits(PolicySettings limits) {
-		change(() -> this.limits = limits);
+		startWaiting(() -> {
+			this.limits = limits;
+			this.permits = new Permits(limits, now());
+		});
 	}
 
 	void setPaused(boolean paused) {
-		change(() -> this.paused = paused);
+		startWaiting(() -> this.paused = paused);
 	}
 
 	/** Forgets bodies, starts, and a pause that the policy does not ask for. */
 	void reset() {
-		change(() -> {
-			this.generation++;
-			this.taken.set(0);
-			this.reserved = 0;
-			this.takenByKey.clear();
-			this.nextStart = now();
-			this.paused = this.limits.isPaused();
-		});
-	}
-
-	private void change(Runnable change) {
-		startWaiting(() -> {
-			change.run();
-			this.waiting.addAll(this.waitingForKey.values());
-			this.waitingForKey.clear();
-		});
+		setLimits(this.limits);
+		setPaused(this.limits.isPaused());
 	}
 
 	boolean isPaused() {
@@ -128,7 +98,7 @@ final class StartGate {
 	}
 
 	int waiting() {
-		return locked(() -> this.waiting.size() + this.waitingForKey.size());
+		return locked(this.waiting::size);
 	}
 
 	/**
@@ -136,7 +106,9 @@ final class StartGate {
 	 * wheel.
 	 */
 	boolean handOver(PendingTask task, Executor executor) {
-		Permit permit = (!this.locked && tryTake()) ? new Permit(task) : locked(() -> take(task));
+		Permits permits = this.permits;
+		Permit permit = (!this.locked && permits.tryTakeBody()) ? new Permit(task, permits)
+				: locked(() -> (first() == null) ? take(task) : null);
 		if (permit == null) {
 			letWait(task, null);
 			return false;
@@ -150,61 +122,17 @@ final class StartGate {
 		}
 	}
 
-	private boolean tryTake() {
-		Integer max = this.limits.maxConcurrent();
-		int taken = this.taken.get();
-		while (max == null || taken < max) {
-			if (this.taken.compareAndSet(taken, taken + 1)) {
-				return true;
-			}
-			taken = this.taken.get();
-		}
-		return false;
-	}
-
-	private @Nullable Permit take(PendingTask task) {
-		if (this.paused || !this.waiting.isEmpty() || !isKeyFree(task.slot()) || startsLeft() <= 0 || !tryTake()) {
-			return null;
-		}
-		return permit(task);
-	}
-
 	/** Lets a task wait, unless somebody has taken it out of the map. */
 	void letWait(PendingTask task, @Nullable Permit permit) {
-		enter(task, permit);
-		wakeUp();
+		enter(task);
+		startWaiting(() -> release(permit));
 	}
 
-	private void enter(PendingTask task, @Nullable Permit permit) {
-		locked(() -> release(permit));
+	private void enter(PendingTask task) {
 		this.tasks.update(task, (current) -> {
 			locked(() -> this.waiting.add(current));
 			return true;
 		});
-	}
-
-	/** Uses up one start of the rate, since a body begins. */
-	private boolean useStart(Permit permit) {
-		StartRate rate = this.limits.rate();
-		permit.reserves = false;
-		if (rate != null && permit.generation == this.generation) {
-			this.reserved--;
-			this.nextStart = rate.nextStart(this.nextStart, now());
-			wakeUpAtNextStart();
-		}
-		return true;
-	}
-
-	private void giveBack(Permit permit) {
-		if (permit.keyed || permit.reserves) {
-			startWaiting(() -> release(permit));
-		}
-		else if (permit.end()) {
-			this.taken.decrementAndGet();
-			if (this.locked) {
-				wakeUp();
-			}
-		}
 	}
 
 	/** Forgets a task that leaves the map, under the lock of its key. */
@@ -212,13 +140,11 @@ final class StartGate {
 		boolean onWheel = permit != null && permit.cancelTimer();
 		if (onWheel || this.locked) {
 			locked(() -> {
-				this.waitingForKey.remove(task.slot(), task);
 				this.waiting.remove(task);
-				boolean freed = onWheel && release(permit);
-				if (freed && !this.waiting.isEmpty()) {
-					wakeUpAt(now());
+				if (onWheel && release(permit) && !this.waiting.isEmpty()) {
+					lookAt(now());
 				}
-				return freed;
+				return null;
 			});
 		}
 	}
@@ -231,8 +157,7 @@ final class StartGate {
 		try {
 			this.locked = true;
 			T result = action.get();
-			this.locked = this.paused || !this.waiting.isEmpty() || !this.waitingForKey.isEmpty()
-					|| this.limits.rate() != null || this.limits.maxConcurrentPerKey() != null;
+			this.locked = this.paused || !this.waiting.isEmpty() || !this.permits.countsBodiesOnly();
 			return result;
 		}
 		finally {
@@ -251,6 +176,44 @@ final class StartGate {
 		while (next != null && start(next)) {
 			next = locked(this::takeNext);
 		}
+	}
+
+	private void startWaiting() {
+		startWaiting(() -> {
+		});
+	}
+
+	private @Nullable Permit takeNext() {
+		PendingTask next = first();
+		Permit permit = (next != null) ? take(next) : null;
+		if (permit != null) {
+			this.waiting.remove(next);
+		}
+		return permit;
+	}
+
+	/** The first task that waits for none of its own key. */
+	private @Nullable PendingTask first() {
+		for (PendingTask task : this.waiting) {
+			if (this.permits.isKeyFree(task.slot())) {
+				return task;
+			}
+		}
+		return null;
+	}
+
+	private @Nullable Permit take(PendingTask task) {
+		if (this.paused) {
+			return null;
+		}
+		if (this.permits.tryTake(task.slot(), now())) {
+			return new Permit(task, this.permits);
+		}
+		Long nextStart = this.permits.nextStart();
+		if (nextStart != null && nextStart - now() > 0) {
+			lookAt(nextStart);
+		}
+		return null;
 	}
 
 	/**
@@ -272,116 +235,58 @@ final class StartGate {
 			return permit.handOver(task.executor(), permit);
 		}
 		catch (RejectedExecutionException ex) {
-			enter(task, permit);
-			wakeUpLater(RETRY_NANOS);
+			enter(task);
+			locked(() -> release(permit));
+			lookLater(RETRY_NANOS);
 			return false;
 		}
 	}
 
-	/** Takes the first waiting task out, if one may start now. */
-	private @Nullable Permit takeNext() {
-		while (!this.paused && !this.waiting.isEmpty()) {
-			if (!isKeyFree(this.waiting.first().slot())) {
-				PendingTask next = this.waiting.pollFirst();
-				this.waitingForKey.put(next.slot(), next);
-			}
-			else if (startsLeft() <= 0) {
-				wakeUpAtNextStart();
-				return null;
-			}
-			else {
-				return tryTake() ? permit(this.waiting.pollFirst()) : null;
-			}
+	private void giveBack(Permit permit) {
+		if (!permit.permits.countsBodiesOnly()) {
+			startWaiting(() -> release(permit));
 		}
-		return null;
-	}
-
-	private boolean isKeyFree(Object slot) {
-		Integer max = this.limits.maxConcurrentPerKey();
-		return max == null || this.takenByKey.getOrDefault(slot, 0) < max;
-	}
-
-	private long startsLeft() {
-		StartRate rate = this.limits.rate();
-		return (rate != null) ? rate.startsAllowed(this.nextStart, now()) - this.reserved : 1;
-	}
-
-	private Permit permit(PendingTask task) {
-		Permit permit = new Permit(task);
-		if (this.limits.rate() != null) {
-			permit.reserves = true;
-			this.reserved++;
+		else if (release(permit) && this.locked) {
+			startWaiting();
 		}
-		if (this.limits.maxConcurrentPerKey() != null) {
-			permit.keyed = true;
-			this.takenByKey.merge(task.slot(), 1, Integer::sum);
-		}
-		return permit;
 	}
 
-	private boolean release(@Nullable Permit permit) {
-		if (permit == null || !permit.end()) {
+	private static boolean release(@Nullable Permit permit) {
+		int former = (permit != null) ? permit.getAndSet(Permit.RETURNED) : Permit.RETURNED;
+		if (permit == null || former == Permit.RETURNED) {
 			return false;
 		}
-		this.taken.decrementAndGet();
-		this.reserved -= permit.reserves ? 1 : 0;
-		if (permit.keyed) {
-			Object slot = permit.task.slot();
-			this.takenByKey.computeIfPresent(slot, (key, taken) -> (taken > 1) ? taken - 1 : null);
-			PendingTask next = this.waitingForKey.remove(slot);
-			if (next != null) {
-				this.waiting.add(next);
-			}
-		}
+		permit.permits.giveBack(permit.task.slot(), former != Permit.BODY);
 		return true;
 	}
 
-	/**
-	 * Plans a look at the waiting tasks when the rate allows the next start. If tasks
-	 * that have not begun reserve all starts, no time brings the next one, but the begin
-	 * of one of them.
-	 */
-	private void wakeUpAtNextStart() {
-		StartRate rate = this.limits.rate();
-		Integer max = this.limits.maxConcurrent();
-		if (rate != null && this.reserved < rate.burst() && !this.paused && !this.waiting.isEmpty()
-				&& (max == null || this.taken.get() < max)) {
-			wakeUpAt(rate.allowedFrom(this.nextStart, this.reserved + 1));
-		}
-	}
-
 	/** Plans a look at the waiting tasks, unless one is planned that comes no later. */
-	private void wakeUpAt(long nanos) {
-		TimerHandle planned = this.wakeUp;
-		if (planned != null && planned.isPending() && this.wakeUpNanos - nanos <= 0) {
+	private void lookAt(long nanos) {
+		TimerHandle planned = this.look;
+		if (planned != null && planned.isPending() && this.lookNanos - nanos <= 0) {
 			return;
 		}
-		this.wakeUpNanos = nanos;
+		this.lookNanos = nanos;
 		if (planned != null && planned.rescheduleAt(nanos)) {
 			return;
 		}
 		try {
-			DirectTask look = this::wakeUp;
-			this.wakeUp = this.tasks.environment().wheel().scheduleAt(look, nanos);
+			DirectTask look = this::startWaiting;
+			this.look = this.tasks.environment().wheel().scheduleAt(look, nanos);
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full.
-			wakeUpLater(Math.max(nanos - now(), RETRY_NANOS));
+			lookLater(Math.max(nanos - now(), RETRY_NANOS));
 		}
 	}
 
 	/** Looks again without the wheel, unless the wheel has ended. */
-	private void wakeUpLater(long delayNanos) {
+	private void lookLater(long delayNanos) {
 		TaskEnvironment environment = this.tasks.environment();
 		if (environment.wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
 			CompletableFuture.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS, environment.handOvers().completions())
-				.execute(this::wakeUp);
+				.execute(this::startWaiting);
 		}
-	}
-
-	private void wakeUp() {
-		startWaiting(() -> {
-		});
 	}
 
 	private long now() {
@@ -391,6 +296,14 @@ final class StartGate {
 	/**
 	 * Lets one task start. The executor, and the wheel if the task has waited or was
 	 * refused, get the permit in place of the task.
+	 *
+	 * <pre>
+	 *        the executor runs it          the body begins          it has ended
+	 * TAKEN ----------------------> BEGUN -----------------> BODY ---------------> RETURNED
+	 *   |                             |                                               ^
+	 *   +-----------------------------+-----------------------------------------------+
+	 *    withdrawn from the wheel        paused, expired, cancelled
+	 * </pre>
 	 */
 	final class Permit extends AtomicInteger implements RoutedTask {
 
@@ -400,23 +313,20 @@ final class StartGate {
 
 		private static final int BEGUN = 1;
 
-		private static final int RETURNED = 2;
+		private static final int BODY = 2;
+
+		private static final int RETURNED = 3;
 
 		private final transient PendingTask task;
 
-		private final int generation;
-
-		private boolean reserves;
-
-		private boolean keyed;
+		private final transient Permits permits;
 
 		/** The timer of this permit on the wheel, guarded by the lock of the key. */
 		private transient @Nullable TimerHandle timer;
 
-		Permit(PendingTask task) {
-			super(TAKEN);
+		Permit(PendingTask task, Permits permits) {
 			this.task = task;
-			this.generation = StartGate.this.generation;
+			this.permits = permits;
 		}
 
 		void setTimer(TimerHandle timer) {
@@ -451,19 +361,17 @@ final class StartGate {
 		}
 
 		void bodyBegins() {
-			if (this.reserves) {
-				locked(() -> useStart(this));
+			if (!this.permits.countsBodiesOnly()) {
+				startWaiting(() -> {
+					set(BODY);
+					this.permits.useStart(now());
+				});
 			}
 		}
 
 		/** Ends the use of this permit. The task that has waited for it starts. */
 		void giveBack() {
 			StartGate.this.giveBack(this);
-		}
-
-		/** Whether the permit still counted. */
-		private boolean end() {
-			return getAndSet(RETURNED) != RETURNED && this.generation == StartGate.this.generation;
 		}
 
 	}

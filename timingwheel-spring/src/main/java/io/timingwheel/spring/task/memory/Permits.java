@@ -1,0 +1,101 @@
+package io.timingwheel.spring.task.memory;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the permits that were taken under one set of limits. Other limits begin with new
+ * counts. The lock of the gate guards all methods but {@link #tryTakeBody} and the return
+ * of a permit if {@linkplain #countsBodiesOnly only bodies are counted}.
+ */
+final class Permits {
+
+	private final @Nullable Integer max;
+
+	private final @Nullable Integer maxPerKey;
+
+	private final @Nullable StartRate rate;
+
+	private final AtomicInteger taken = new AtomicInteger();
+
+	private final Map<Object, Integer> takenByKey = new HashMap<>();
+
+	/** How many permits reserve a start of the rate, since their bodies have not begun. */
+	private int reserved;
+
+	/** When the next start is due if the starts are spread evenly. */
+	private long nextStart;
+
+	Permits(PolicySettings limits, long now) {
+		this.max = limits.maxConcurrent();
+		this.maxPerKey = limits.maxConcurrentPerKey();
+		this.rate = limits.rate();
+		this.nextStart = now;
+	}
+
+	boolean countsBodiesOnly() {
+		return this.rate == null && this.maxPerKey == null;
+	}
+
+	boolean isKeyFree(Object slot) {
+		return this.maxPerKey == null || this.takenByKey.getOrDefault(slot, 0) < this.maxPerKey;
+	}
+
+	boolean tryTakeBody() {
+		int taken = this.taken.get();
+		while (this.max == null || taken < this.max) {
+			if (this.taken.compareAndSet(taken, taken + 1)) {
+				return true;
+			}
+			taken = this.taken.get();
+		}
+		return false;
+	}
+
+	boolean tryTake(Object slot, long now) {
+		if (!isKeyFree(slot) || (this.rate != null && this.rate.startsAllowed(this.nextStart, now) <= this.reserved)
+				|| !tryTakeBody()) {
+			return false;
+		}
+		if (this.rate != null) {
+			this.reserved++;
+		}
+		if (this.maxPerKey != null) {
+			this.takenByKey.merge(slot, 1, Integer::sum);
+		}
+		return true;
+	}
+
+	/**
+	 * When the rate allows the next start; {@code null} if no time brings it: there is no
+	 * rate, or tasks that have not begun reserve all starts.
+	 */
+	@Nullable Long nextStart() {
+		return (this.rate != null && this.reserved < this.rate.burst())
+				? this.rate.allowedFrom(this.nextStart, this.reserved + 1) : null;
+	}
+
+	/** Uses up the reserved start, since the body begins. */
+	void useStart(long now) {
+		if (this.rate != null) {
+			this.reserved--;
+			this.nextStart = this.rate.nextStart(this.nextStart, now);
+		}
+	}
+
+	void giveBack(Object slot, boolean reserves) {
+		this.taken.decrementAndGet();
+		if (this.rate != null && reserves) {
+			this.reserved--;
+		}
+		if (this.maxPerKey != null) {
+			this.takenByKey.computeIfPresent(slot, (key, taken) -> (taken > 1) ? taken - 1 : null);
+		}
+	}
+
+}
