@@ -144,7 +144,7 @@ class CompletionTests {
 					TimeUnit.SECONDS);
 			await().untilAsserted(() -> assertThat(threads("timing-wheel-completion-").size()).isGreaterThan(100));
 		});
-		assertThat(threads("timing-wheel-completion-")).isEmpty();
+		await().untilAsserted(() -> assertThat(threads("timing-wheel-completion-")).isEmpty());
 	}
 
 	@Test

@@ -64,14 +64,10 @@ class ThreadsOfTheContextTests {
 			assertThat(threads("timeout-stacks")).isNotEmpty();
 			assertThat(threads("timing-wheel-hand-over-")).isNotEmpty();
 		});
-		Set<String> after = ConcurrentHashMap.newKeySet();
-		Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.filter((thread) -> !before.contains(thread))
-			.forEach((thread) -> after.add(thread.getName()));
-		assertThat(after)
-			.noneMatch((name) -> name.startsWith("tim") || name.startsWith("delayed-") || name.startsWith("task-"));
+		await().untilAsserted(() -> assertThat(
+				Thread.getAllStackTraces().keySet().stream().filter((thread) -> !before.contains(thread)))
+			.extracting(Thread::getName)
+			.noneMatch((name) -> name.startsWith("tim") || name.startsWith("delayed-") || name.startsWith("task-")));
 	}
 
 	private static List<Thread> threads(String prefix) {

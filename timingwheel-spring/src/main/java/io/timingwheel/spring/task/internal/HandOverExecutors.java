@@ -1,11 +1,11 @@
 package io.timingwheel.spring.task.internal;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -38,6 +38,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	private static final Set<String> PROMPT_EXECUTORS = Set.of(VirtualThreadTaskExecutor.class.getName(),
 			ForkJoinPool.class.getName(), "java.util.concurrent.ThreadPerTaskExecutor");
 
+	static final String THREAD_PREFIX = "timing-wheel-";
+
 	private static final int MAX_COMPLETION_THREADS = 1_000;
 
 	/** How long {@link #close()} waits for the end of the threads. */
@@ -50,7 +52,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * application, and what depends on it may block, so completions have their own
 	 * threads.
 	 */
-	private final WaitingThreads completionThreads = new WaitingThreads("timing-wheel-completion-",
+	private final ExecutorService completionThreads = new WaitingThreads(THREAD_PREFIX + "completion-",
 			MAX_COMPLETION_THREADS);
 
 	private final Executor completions;
@@ -87,7 +89,11 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	private void complete(Runnable completion) {
-		if (!this.completionThreads.add(completion)) {
+		try {
+			this.completionThreads.execute(completion);
+		}
+		catch (RejectedExecutionException ex) {
+			// The application has ended.
 			ForkJoinPool.commonPool().execute(completion);
 		}
 	}
@@ -149,7 +155,13 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * An executor for the wheel's thread that holds its tasks back during a pause.
 	 */
 	public Executor pausable(Supplier<? extends Executor> executor) {
-		return (task) -> handOver(executor.get(), new PausableTask(task, executor, this), null);
+		return (task) -> handOver(executor.get(), () -> runUnlessPaused(executor, task), null);
+	}
+
+	private void runUnlessPaused(Supplier<? extends Executor> executor, Runnable task) {
+		if (!this.paused || !holdBack(executor.get(), () -> runUnlessPaused(executor, task), null)) {
+			task.run();
+		}
 	}
 
 	public void pause() {
@@ -202,18 +214,15 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		Set<Thread> ending = new HashSet<>(this.threads.close());
-		ending.addAll(this.completionThreads.close(false));
-		if (!ending.contains(Thread.currentThread())) {
-			awaitEnd(ending);
+		ExecutorService handOverThreads = this.threads.close();
+		this.completionThreads.shutdown();
+		if (Thread.currentThread().getName().startsWith(THREAD_PREFIX)) {
+			return;
 		}
-	}
-
-	private static void awaitEnd(Set<Thread> threads) {
 		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
 		try {
-			for (Thread thread : threads) {
-				TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadline - System.nanoTime()));
+			for (ExecutorService ending : List.of(handOverThreads, this.completionThreads)) {
+				ending.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -254,18 +263,6 @@ public final class HandOverExecutors implements AutoCloseable {
 			return PROMPT_EXECUTORS.contains(type.getName());
 		}
 		return PROMPT_HANDLERS.contains(((ThreadPoolExecutor) pool).getRejectedExecutionHandler().getClass());
-	}
-
-	private record PausableTask(Runnable task, Supplier<? extends Executor> executor,
-			HandOverExecutors handOvers) implements Runnable {
-
-		@Override
-		public void run() {
-			if (!this.handOvers.isPaused() || !this.handOvers.holdBack(this.executor.get(), this, null)) {
-				this.task.run();
-			}
-		}
-
 	}
 
 }

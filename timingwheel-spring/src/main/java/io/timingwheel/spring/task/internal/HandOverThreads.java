@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -35,7 +35,8 @@ final class HandOverThreads {
 	/** The queues that are not empty. This map guards itself and the queues. */
 	private final Map<Executor, SerialQueue> queues = new IdentityHashMap<>();
 
-	private final WaitingThreads threads = new WaitingThreads("timing-wheel-hand-over-", MAX_THREADS);
+	private final ExecutorService threads = new WaitingThreads(HandOverExecutors.THREAD_PREFIX + "hand-over-",
+			MAX_THREADS);
 
 	/**
 	 * @param failed takes what the executor throws if it is no refusal; {@code null} to
@@ -43,19 +44,22 @@ final class HandOverThreads {
 	 */
 	void add(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		synchronized (this.queues) {
+			if (this.threads.isShutdown()) {
+				throw new RejectedExecutionException("The hand-over of tasks has ended");
+			}
 			SerialQueue queue = this.queues.computeIfAbsent(executor, SerialQueue::new);
 			queue.tasks.add(new Entry(task, failed));
-			if (queue.tasks.size() == 1 && !this.threads.add(queue)) {
-				this.queues.remove(executor);
-				throw new RejectedExecutionException("The hand-over of tasks has ended");
+			if (queue.tasks.size() == 1) {
+				this.threads.execute(queue);
 			}
 		}
 	}
 
-	Set<Thread> close() {
+	ExecutorService close() {
 		synchronized (this.queues) {
 			this.queues.clear();
-			return this.threads.close(true);
+			this.threads.shutdownNow();
+			return this.threads;
 		}
 	}
 
@@ -109,7 +113,7 @@ final class HandOverThreads {
 						"Refused by an executor of " + this.executor.getClass() + ", trying again", refusal);
 			}
 			CompletableFuture
-				.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverThreads.this.threads::add)
+				.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverThreads.this.threads)
 				.execute(this);
 			this.backoffNanos = Math.min(2 * this.backoffNanos, MAX_BACKOFF_NANOS);
 		}
@@ -131,8 +135,8 @@ final class HandOverThreads {
 				if (this.tasks.isEmpty()) {
 					handOver.queues.remove(this.executor, this);
 				}
-				else {
-					handOver.threads.add(this);
+				else if (!handOver.threads.isShutdown()) {
+					handOver.threads.execute(this);
 				}
 			}
 		}
