@@ -38,7 +38,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 		List<Map.Entry<String, DueDescriptor>> names = new ArrayList<>();
 		tasks.memoryTasks()
 			.forecast(from, span, SPANS)
-			.forEach((one) -> names.add(Map.entry(one.name(), new DueDescriptor(one.counts(), one.estimated()))));
+			.forEach((one) -> names.add(Map.entry(one.name(), new DueDescriptor(one.counts(), false))));
 		boolean complete = true;
 		if (stored != null) {
 			Map<String, StoredTasks.Due> forecast = stored.counts().forecast(span, SPANS, MAX_NAMES);

@@ -1,8 +1,6 @@
 package io.timingwheel.spring.actuate;
 
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.micrometer.observation.Observation;
@@ -97,17 +95,8 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 			end(observation, context, ex);
 			throw ex;
 		}
-		if (result instanceof DelayedTask<?>) {
-			end(observation, context, null);
-		}
-		else if (result instanceof CompletionStage<?> stage) {
-			FutureCompletion.whenDone(stage, (value, error) -> end(observation, context, error));
-		}
-		else if (result instanceof Future<?> future) {
-			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(),
-					(value, error) -> end(observation, context, error));
-		}
-		else {
+		if (result instanceof DelayedTask<?> || !FutureCompletion.whenDone(result, ForkJoinPool.commonPool(),
+				(value, error) -> end(observation, context, error))) {
 			end(observation, context, null);
 		}
 		return result;

@@ -16,7 +16,7 @@ import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
-import io.timingwheel.spring.task.memory.DefaultDelayedTaskOperations;
+import io.timingwheel.spring.task.memory.DefaultDelayedTaskTemplate;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.TaskClock;
 import io.timingwheel.spring.aop.internal.UncaughtExceptions;
@@ -106,8 +106,8 @@ public final class TimingWheelAutoConfiguration {
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
 			ObjectProvider<DurableTaskOperations> stored, BeanFactory beanFactory) {
-		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors,
-				new UncaughtExceptions(beanFactory), stored.getIfAvailable()));
+		return new DefaultDelayedTaskTemplate(tasks, executors, new UncaughtExceptions(beanFactory),
+				stored.getIfAvailable());
 	}
 
 	@Bean

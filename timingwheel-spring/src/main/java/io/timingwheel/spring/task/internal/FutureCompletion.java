@@ -41,22 +41,29 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a future is done: at once, or on the executor at most 100 ms later.
+	 * Calls back when a future or stage is done: at once, or at most 100 ms later on the
+	 * executor if it has no callbacks of its own. Also calls back with an exception that
+	 * a stage throws instead.
+	 * @return {@code false} for another object, which is not called back for
 	 */
-	public static void whenDone(Future<?> future, Executor executor,
+	public static boolean whenDone(@Nullable Object result, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
-		if (showsResult(future)) {
+		if (result instanceof CompletionStage<?> stage) {
+			whenDone(stage, callback);
+		}
+		else if (result instanceof Future<?> future && showsResult(future)) {
 			poll(future, executor, callback, 1);
 		}
-		else {
+		else if (result instanceof Future<?>) {
 			callback.accept(null, null);
 		}
+		else {
+			return false;
+		}
+		return true;
 	}
 
-	/**
-	 * Calls back when a stage is complete, or with the exception that it throws instead.
-	 */
-	public static void whenDone(CompletionStage<?> stage,
+	private static void whenDone(CompletionStage<?> stage,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
 		if (stage.getClass() == CompletableFuture.class) {
 			stage.whenComplete(callback);

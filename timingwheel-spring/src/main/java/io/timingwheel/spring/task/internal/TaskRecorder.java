@@ -1,15 +1,16 @@
 package io.timingwheel.spring.task.internal;
 
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the tasks of one name, in memory and in a store. Thread-safe.
@@ -17,9 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class TaskRecorder {
 
 	private static final Log logger = LogFactory.getLog(TaskRecorder.class);
-
-	/** Called when the number of running or pending tasks has changed. */
-	private final Runnable onChange;
 
 	private final LongAdder begun = new LongAdder();
 
@@ -29,40 +27,29 @@ public final class TaskRecorder {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	/** {@code null} if nobody asks for the times. */
-	private volatile @Nullable ExecutionTimes times;
+	private final List<ExecutionTimes> listeners = new CopyOnWriteArrayList<>();
 
-	public TaskRecorder(Runnable onChange) {
-		this.onChange = onChange;
+	public TaskRecorder() {
 		for (TaskOutcome outcome : TaskOutcome.values()) {
 			this.outcomes.put(outcome, new LongAdder());
 		}
 	}
 
-	public synchronized void onExecution(ExecutionTimes listener) {
-		ExecutionTimes earlier = this.times;
-		this.times = (earlier == null) ? listener : (lateness, duration) -> {
-			tell(earlier, lateness, duration);
-			tell(listener, lateness, duration);
-		};
+	public void onExecution(ExecutionTimes listener) {
+		this.listeners.add(listener);
 	}
 
 	/**
 	 * Tells the listeners the times of an execution. Their exceptions are only logged.
 	 */
 	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
-		ExecutionTimes times = this.times;
-		if (times != null) {
-			tell(times, latenessNanos, clock.getAsLong() - beganAt);
-		}
-	}
-
-	private void tell(ExecutionTimes listener, long latenessNanos, long durationNanos) {
-		try {
-			listener.executed(latenessNanos, durationNanos);
-		}
-		catch (Throwable ex) {
-			UserErrors.warnOnce(logger, this.warned, "A meter or listener of executions threw an exception", ex);
+		for (ExecutionTimes listener : this.listeners) {
+			try {
+				listener.executed(latenessNanos, clock.getAsLong() - beganAt);
+			}
+			catch (Throwable ex) {
+				UserErrors.warnOnce(logger, this.warned, "A meter or listener of executions threw an exception", ex);
+			}
 		}
 	}
 
@@ -75,9 +62,8 @@ public final class TaskRecorder {
 	 */
 	public void ended(TaskOutcome outcome) {
 		// So a count of running tasks that is zero comes after all outcomes.
-		increment(outcome);
+		count(outcome);
 		this.ended.increment();
-		this.onChange.run();
 	}
 
 	/**
@@ -85,21 +71,12 @@ public final class TaskRecorder {
 	 */
 	public void abandoned() {
 		this.ended.increment();
-		this.onChange.run();
 	}
 
 	/**
-	 * Counts a task that has ended and never began.
+	 * Counts an outcome alone, such as that of a task that never began.
 	 */
 	public void count(TaskOutcome outcome) {
-		increment(outcome);
-		this.onChange.run();
-	}
-
-	/**
-	 * Counts an outcome, and tells nobody.
-	 */
-	public void increment(TaskOutcome outcome) {
 		adder(outcome).increment();
 	}
 

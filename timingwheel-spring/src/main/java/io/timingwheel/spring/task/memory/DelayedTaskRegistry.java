@@ -155,10 +155,6 @@ public final class DelayedTaskRegistry {
 		return get(name).isDeclared();
 	}
 
-	public boolean isPending(TaskId taskId) {
-		return get(taskId.name()).pending().containsKey(TaskKeys.of(taskId.key()));
-	}
-
 	/**
 	 * Cancels the pending task with a key at once, and the task that an earlier call of
 	 * the transaction is going to schedule.

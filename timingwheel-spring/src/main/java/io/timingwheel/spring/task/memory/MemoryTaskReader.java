@@ -8,25 +8,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
-import java.util.Spliterator;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the pending tasks in memory for operators: one by its key or id, pages in the
- * order in which the tasks are due, and forecasts. If there are many tasks, forecasts
- * look at a sample. Thread-safe.
+ * order in which the tasks are due, and forecasts. Thread-safe.
  */
 public final class MemoryTaskReader {
-
-	/** How many tasks a forecast looks at. */
-	private static final int MAX_VISITS = 50_000;
-
-	/** How many tasks of a sample are neighbours in the map. */
-	private static final int NEIGHBOURS = 64;
 
 	private static final Comparator<Place> BY_DUE = Comparator.comparingLong(Place::dueEpochNanos)
 		.thenComparingLong(Place::sequence);
@@ -103,57 +93,23 @@ public final class MemoryTaskReader {
 	}
 
 	/**
-	 * Counts how many tasks in memory fall due in equal spans of the time ahead. Looks at
-	 * about 50,000 tasks at most, and estimates the counts of the names that have the
-	 * most.
+	 * Counts how many tasks in memory fall due in equal spans of the time ahead.
 	 */
 	public List<PendingForecast> forecast(Instant from, Duration span, int spans) {
-		List<NamedTasks> names = this.tasks.all()
-			.stream()
-			.filter((tasks) -> !tasks.pending().isEmpty())
-			.sorted(Comparator.comparingLong((tasks) -> tasks.pending().mappingCount()))
-			.toList();
+		long start = TaskClock.sinceEpoch(from);
+		long length = TaskClock.nanos(span);
 		List<PendingForecast> result = new ArrayList<>();
-		long visits = MAX_VISITS;
-		for (NamedTasks tasks : names) {
-			long share = visits / (names.size() - result.size());
-			visits -= Math.min(share, tasks.pending().mappingCount());
-			result.add(forecast(tasks, TaskClock.sinceEpoch(from), TaskClock.nanos(span), new long[spans], share));
+		for (NamedTasks tasks : this.tasks.all()) {
+			long[] counts = new long[spans];
+			for (PendingTask task : tasks.pending().values()) {
+				long ahead = task.dueEpochNanos() - start;
+				if (ahead >= 0 && ahead / length < spans) {
+					counts[(int) (ahead / length)]++;
+				}
+			}
+			result.add(new PendingForecast(tasks.name(), LongStream.of(counts).boxed().toList()));
 		}
 		return result;
-	}
-
-	private static PendingForecast forecast(NamedTasks tasks, long from, long span, long[] counts, long visits) {
-		long size = tasks.pending().mappingCount();
-		long visited = 0;
-		for (PendingTask task : (Iterable<PendingTask>) sample(tasks, visits)::iterator) {
-			visited++;
-			long ahead = task.dueEpochNanos() - from;
-			if (ahead >= 0 && ahead / span < counts.length) {
-				counts[(int) (ahead / span)]++;
-			}
-		}
-		double factor = (size > visits && visited > 0) ? (double) size / visited : 1;
-		return new PendingForecast(tasks.name(),
-				LongStream.of(counts).map((count) -> Math.round(count * factor)).boxed().toList(), size > visits);
-	}
-
-	/**
-	 * Takes parts of a map, spread evenly over its table; all tasks if there are not more
-	 * than wanted. The parts are the same at each call, as long as the map does not grow.
-	 */
-	private static Stream<PendingTask> sample(NamedTasks tasks, long visits) {
-		long size = tasks.pending().mappingCount();
-		List<Spliterator<PendingTask>> parts = List.of(tasks.pending().values().spliterator());
-		for (long wanted = size / NEIGHBOURS; size > visits && wanted > 1; wanted /= 2) {
-			parts = parts.stream()
-				.flatMap((part) -> Stream.concat(Stream.ofNullable(part.trySplit()), Stream.of(part)))
-				.toList();
-		}
-		List<Spliterator<PendingTask>> all = parts;
-		double step = Math.max(1, (double) size / Math.max(1, visits));
-		return Stream.iterate(0.0, (i) -> i < all.size(), (i) -> i + step)
-			.flatMap((i) -> StreamSupport.stream(all.get(i.intValue()), false));
 	}
 
 	private static PendingTaskSnapshot describe(PendingTask task) {

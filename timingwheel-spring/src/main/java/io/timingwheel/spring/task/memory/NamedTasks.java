@@ -51,7 +51,7 @@ final class NamedTasks {
 		this.name = name;
 		this.environment = environment;
 		this.shutdown = shutdown;
-		this.recorder = new TaskRecorder(shutdown::changed);
+		this.recorder = new TaskRecorder();
 	}
 
 	String name() {
@@ -71,6 +71,7 @@ final class NamedTasks {
 	}
 
 	void setDeclared() {
+		// Each call of the template comes here, and all but the first only read.
 		if (!this.declared) {
 			this.declared = true;
 		}
@@ -166,13 +167,16 @@ final class NamedTasks {
 	 */
 	boolean cancelAtShutdown(Object slot) {
 		boolean cancelled = cancel(slot, (task) -> !task.isRunning());
-		this.pending.computeIfPresent(slot, (key, task) -> {
-			if (!task.isRunning()) {
-				return task;
-			}
-			task.withdraw();
-			return null;
-		});
+		PendingTask left = this.pending.get(slot);
+		if (left != null) {
+			update(left, (task) -> {
+				if (task.isRunning()) {
+					task.withdraw();
+					return false;
+				}
+				return true;
+			});
+		}
 		return cancelled;
 	}
 
@@ -194,11 +198,10 @@ final class NamedTasks {
 		if (task == null) {
 			return false;
 		}
-		this.recorder.increment(outcome);
+		this.recorder.count(outcome);
 		if (task.future() != null) {
 			task.future().cancelled();
 		}
-		this.shutdown.changed();
 		return true;
 	}
 

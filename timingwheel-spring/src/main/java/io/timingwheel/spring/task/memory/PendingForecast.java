@@ -7,9 +7,7 @@ import java.util.List;
  *
  * @param name the name
  * @param counts the counts of the spans
- * @param estimated whether the counts were estimated from a sample, since there are too
- * many tasks to look at
  */
-public record PendingForecast(String name, List<Long> counts, boolean estimated) {
+public record PendingForecast(String name, List<Long> counts) {
 
 }

@@ -9,7 +9,6 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.memory.StartGate.Permit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -19,17 +18,17 @@ import org.springframework.core.task.TaskRejectedException;
  * of three states:
  *
  * <pre>
- *            due and admitted                    the body begins
+ *            due, with a permit                  the body begins
  * ON_WHEEL -------------------> HANDED_OVER -----------------------> GONE
  *  |    ^                         |                                   ^
- *  |    | a permit is free        | the name is paused                |
+ *  |    | it gets a permit        | the name is paused                |
  *  |    |                         v                                   |
  *  +--> WAITING <-----------------+      cancelled, replaced, expired |
- *  due, not admitted                     (in any state) --------------+
+ *  due, without a permit                 (in any state) --------------+
  * </pre>
  *
- * While the task is on the wheel, a replacement moves the timer and writes into the same
- * object, so that a heartbeat makes no new objects that stay in memory. In the other
+ * A permit is needed only if the name has a gate. While the task is on the wheel without
+ * one, a replacement moves the timer and writes into the same object, so that a heartbeat makes no new objects that stay in memory. In the other
  * states another object takes its place. An object that is gone is no longer in the map,
  * and its {@code run} does nothing.
  *
@@ -44,7 +43,7 @@ final class PendingTask implements RoutedTask {
 	private volatile TaskDefinition<?> definition;
 
 	/**
-	 * The timer, or the permit with which the gate has put the task back on the wheel.
+	 * The timer, an {@link Admission} once the gate has given a permit, or {@code null}.
 	 */
 	private @Nullable Object place;
 
@@ -132,15 +131,11 @@ final class PendingTask implements RoutedTask {
 			tasks().update(this, PendingTask::startExpiry);
 		}
 		StartGate gate = tasks().gate();
-		if (gate != null) {
-			return gate.handOver(this, executor);
+		if (gate != null && !gate.admit(this)) {
+			return false;
 		}
-		handOver(executor, timer, null);
+		environment().handOvers().handOver(executor, timer, this::fail);
 		return true;
-	}
-
-	void handOver(Executor executor, Runnable timer, @Nullable Permit permit) {
-		environment().handOvers().handOver(executor, timer, (error) -> fail(error, permit));
 	}
 
 	/**
@@ -155,32 +150,22 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/** Ends the task with an exception that came before its body. */
-	private void fail(Throwable error, @Nullable Permit permit) {
-		if (permit == null || permit.begin()) {
-			new TaskRun(this, permit).run(error);
-		}
+	private void fail(Throwable error) {
+		new TaskRun(this).run(error);
 	}
 
 	@Override
 	public void run() {
-		run(null);
-	}
-
-	void run(@Nullable Permit permit) {
 		HandOverExecutors handOvers = environment().handOvers();
-		if (handOvers.isPaused()
-				&& handOvers.holdBack(executor(), (permit != null) ? permit : this, (error) -> fail(error, permit))) {
-			return;
-		}
-		if (permit != null && !permit.begin()) {
+		if (handOvers.isPaused() && handOvers.holdBack(executor(), this, this::fail)) {
 			return;
 		}
 		StartGate gate = tasks().gate();
 		if (gate != null && gate.isPaused()) {
-			gate.letWait(this, permit);
+			gate.letWait(this);
 		}
 		else {
-			new TaskRun(this, permit).run(null);
+			new TaskRun(this).run(null);
 		}
 	}
 
@@ -208,11 +193,29 @@ final class PendingTask implements RoutedTask {
 		setDue(due);
 	}
 
-	/** Puts a task that has waited back on the wheel, due now, with its permit. */
-	boolean callUp(Permit permit) {
-		permit.setTimer(environment().wheel().schedule(permit, 0, TimeUnit.NANOSECONDS));
-		this.place = permit;
-		return true;
+	/**
+	 * Gives a task that has waited a permit, and puts it back on the wheel, due now;
+	 * {@code false} if the wheel is full.
+	 */
+	boolean callUp(Permits permits) {
+		setPermits(permits);
+		try {
+			this.place = new Admission(permits, environment().wheel().schedule(this, 0, TimeUnit.NANOSECONDS));
+			return true;
+		}
+		catch (RejectedExecutionException ex) {
+			return false;
+		}
+	}
+
+	/** The permit that this task has, as the counts that it is taken from. */
+	@Nullable Permits permits() {
+		return (this.place instanceof Admission admission) ? admission.permits() : null;
+	}
+
+	void setPermits(@Nullable Permits permits) {
+		TimerHandle timer = (this.place instanceof TimerHandle handle) ? handle : null;
+		this.place = (permits != null) ? new Admission(permits, timer) : null;
 	}
 
 	/**
@@ -261,13 +264,13 @@ final class PendingTask implements RoutedTask {
 
 	/** Takes a task that leaves the map from the wheel and from the gate. */
 	void withdraw() {
-		Permit permit = (this.place instanceof Permit calledUp) ? calledUp : null;
-		if (this.place instanceof TimerHandle timer) {
+		TimerHandle timer = (this.place instanceof Admission admission) ? admission.timer() : (TimerHandle) this.place;
+		if (timer != null) {
 			timer.cancel();
 		}
 		StartGate gate = tasks().gate();
 		if (gate != null) {
-			gate.withdraw(this, permit);
+			gate.withdraw(this);
 		}
 		forget();
 	}
@@ -308,6 +311,14 @@ final class PendingTask implements RoutedTask {
 
 	private TaskEnvironment environment() {
 		return tasks().environment();
+	}
+
+	/**
+	 * @param timer the timer of a task that is on the wheel again: the gate has called it
+	 * up, or its executor has refused it
+	 */
+	private record Admission(Permits permits, @Nullable TimerHandle timer) {
+
 	}
 
 }

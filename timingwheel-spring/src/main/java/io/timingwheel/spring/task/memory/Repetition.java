@@ -89,9 +89,8 @@ final class Repetition extends Envelope {
 	/**
 	 * Puts the task on the wheel for another attempt, unless the next run comes first.
 	 */
-	void tryAgain(PendingTask task, Duration delay) {
+	void tryAgain(PendingTask task, Deadline retry) {
 		Instant next = this.moved ? Instant.MIN : nextTime(task);
-		Deadline retry = clock().after(delay);
 		if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
 			task.start(retry);
 			setRunning(false);

@@ -3,16 +3,14 @@ package io.timingwheel.spring.task.memory;
 import java.util.Comparator;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 import io.timingwheel.DirectTask;
-import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -21,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets the tasks of one name start as their policy says. A due task that may not start
  * waits here, without a timer, and stays in the map of {@link NamedTasks}. When it may
- * start, it goes back on the wheel, due now, with a {@link Permit}. Thread-safe.
+ * start, it gets a permit and goes back on the wheel, due now. Thread-safe.
  *
  * <p>
- * A task gives its permit back when its body has ended, and keeps it while its executor
- * refuses. Until the body begins, the permit reserves one start of the rate, so that an
- * executor that is slow to begin cannot gather starts.
+ * A task keeps its permit while its executor refuses, and gives it back when it leaves
+ * the map or when its body has ended. Until the body begins, the permit reserves one
+ * start of the rate, so that an executor that is slow to begin cannot gather starts.
  *
  * <p>
  * The map's lock of a key may be held when the lock of the gate is taken, never the other
@@ -55,7 +53,7 @@ final class StartGate {
 
 	private volatile PolicySettings limits;
 
-	/** Permits of earlier counts no longer matter. */
+	/** The counts under these limits. Permits of earlier ones no longer matter. */
 	private volatile Permits permits;
 
 	private volatile boolean paused;
@@ -102,50 +100,87 @@ final class StartGate {
 	}
 
 	/**
-	 * Hands over a task that is due; {@code false} if the task waits, or is back on the
-	 * wheel.
+	 * Gives a due task a permit, if it has none; {@code false} if it has to wait, or is
+	 * no longer in the map.
 	 */
-	boolean handOver(PendingTask task, Executor executor) {
-		Permits permits = this.permits;
-		Permit permit = (!this.locked && permits.tryTakeBody()) ? new Permit(task, permits)
-				: locked(() -> (first() == null) ? take(task) : null);
-		if (permit == null) {
-			letWait(task, null);
-			return false;
-		}
-		try {
-			return permit.handOver(executor, permit);
-		}
-		catch (RejectedExecutionException ex) {
-			start(permit);
-			return false;
-		}
-	}
-
-	/** Lets a task wait, unless somebody has taken it out of the map. */
-	void letWait(PendingTask task, @Nullable Permit permit) {
-		enter(task);
-		startWaiting(() -> release(permit));
-	}
-
-	private void enter(PendingTask task) {
+	boolean admit(PendingTask task) {
 		this.tasks.update(task, (current) -> {
-			locked(() -> this.waiting.add(current));
+			Permits permits = current.permits();
+			if (permits == null) {
+				permits = this.permits;
+				if (this.locked || !permits.tryTakeBody()) {
+					permits = locked(() -> takeOrWait(current));
+				}
+				current.setPermits(permits);
+			}
+			return true;
+		});
+		if (task.permits() != null) {
+			return true;
+		}
+		startWaiting();
+		return false;
+	}
+
+	private @Nullable Permits takeOrWait(PendingTask task) {
+		if (first() == null && take(task)) {
+			return this.permits;
+		}
+		this.waiting.add(task);
+		return null;
+	}
+
+	/** Lets a task wait, without its permit, unless it is no longer in the map. */
+	void letWait(PendingTask task) {
+		this.tasks.update(task, (current) -> {
+			locked(() -> {
+				this.waiting.add(current);
+				release(current);
+				lookAt(now());
+				return null;
+			});
 			return true;
 		});
 	}
 
 	/** Forgets a task that leaves the map, under the lock of its key. */
-	void withdraw(PendingTask task, @Nullable Permit permit) {
-		boolean onWheel = permit != null && permit.cancelTimer();
-		if (onWheel || this.locked) {
+	void withdraw(PendingTask task) {
+		if (task.permits() != null || this.locked) {
 			locked(() -> {
 				this.waiting.remove(task);
-				if (onWheel && release(permit) && !this.waiting.isEmpty()) {
+				if (release(task) && !this.waiting.isEmpty()) {
 					lookAt(now());
 				}
 				return null;
 			});
+		}
+	}
+
+	private static boolean release(PendingTask task) {
+		Permits permits = task.permits();
+		if (permits != null) {
+			permits.giveBack(task.slot(), true);
+			task.setPermits(null);
+		}
+		return permits != null;
+	}
+
+	/** Uses up a start of the rate, since a body begins. */
+	void bodyBegins(Permits permits) {
+		if (!permits.countsBodiesOnly()) {
+			startWaiting(() -> permits.useStart(now()));
+		}
+	}
+
+	/** Takes a permit back. The task that has waited for it starts. */
+	void giveBack(Permits permits, Object slot, boolean reserves) {
+		if (!permits.countsBodiesOnly()) {
+			startWaiting(() -> permits.giveBack(slot, reserves));
+			return;
+		}
+		permits.giveBack(slot, reserves);
+		if (this.locked) {
+			startWaiting();
 		}
 	}
 
@@ -169,11 +204,11 @@ final class StartGate {
 	 * Changes the state, and then puts waiting tasks back on the wheel. Without a lock.
 	 */
 	private void startWaiting(Runnable change) {
-		Permit next = locked(() -> {
+		Start next = locked(() -> {
 			change.run();
 			return takeNext();
 		});
-		while (next != null && start(next)) {
+		while (next != null && start(next.task(), next.permits())) {
 			next = locked(this::takeNext);
 		}
 	}
@@ -183,13 +218,36 @@ final class StartGate {
 		});
 	}
 
-	private @Nullable Permit takeNext() {
+	/** Takes a permit for the first waiting task that may start. */
+	private @Nullable Start takeNext() {
 		PendingTask next = first();
-		Permit permit = (next != null) ? take(next) : null;
-		if (permit != null) {
-			this.waiting.remove(next);
+		if (next == null || !take(next)) {
+			return null;
 		}
-		return permit;
+		this.waiting.remove(next);
+		return new Start(next, this.permits);
+	}
+
+	/**
+	 * Puts a task back on the wheel or, if the wheel is full, hands it over or lets it
+	 * wait.
+	 */
+	private boolean start(PendingTask task, Permits permits) {
+		AtomicBoolean onWheel = new AtomicBoolean();
+		if (!this.tasks.update(task, (current) -> {
+			onWheel.setPlain(current.callUp(permits));
+			return true;
+		})) {
+			startWaiting(() -> permits.giveBack(task.slot(), true));
+			return false;
+		}
+		try {
+			return onWheel.getPlain() || task.handOver(task.executor(), task);
+		}
+		catch (RejectedExecutionException ex) {
+			letWait(task);
+			return false;
+		}
 	}
 
 	/** The first task that waits for none of its own key. */
@@ -202,62 +260,18 @@ final class StartGate {
 		return null;
 	}
 
-	private @Nullable Permit take(PendingTask task) {
+	private boolean take(PendingTask task) {
 		if (this.paused) {
-			return null;
+			return false;
 		}
 		if (this.permits.tryTake(task.slot(), now())) {
-			return new Permit(task, this.permits);
+			return true;
 		}
 		Long nextStart = this.permits.nextStart();
 		if (nextStart != null && nextStart - now() > 0) {
 			lookAt(nextStart);
 		}
-		return null;
-	}
-
-	/**
-	 * Puts a task back on the wheel or, if the wheel is full, hands it over or lets it
-	 * wait.
-	 */
-	private boolean start(Permit permit) {
-		PendingTask task = permit.task;
-		try {
-			if (!this.tasks.update(task, (current) -> current.callUp(permit))) {
-				locked(() -> release(permit));
-			}
-			return true;
-		}
-		catch (RejectedExecutionException ex) {
-			// The wheel is full.
-		}
-		try {
-			return permit.handOver(task.executor(), permit);
-		}
-		catch (RejectedExecutionException ex) {
-			enter(task);
-			locked(() -> release(permit));
-			lookLater(RETRY_NANOS);
-			return false;
-		}
-	}
-
-	private void giveBack(Permit permit) {
-		if (!permit.permits.countsBodiesOnly()) {
-			startWaiting(() -> release(permit));
-		}
-		else if (release(permit) && this.locked) {
-			startWaiting();
-		}
-	}
-
-	private static boolean release(@Nullable Permit permit) {
-		int former = (permit != null) ? permit.getAndSet(Permit.RETURNED) : Permit.RETURNED;
-		if (permit == null || former == Permit.RETURNED) {
-			return false;
-		}
-		permit.permits.giveBack(permit.task.slot(), former != Permit.BODY);
-		return true;
+		return false;
 	}
 
 	/** Plans a look at the waiting tasks, unless one is planned that comes no later. */
@@ -293,86 +307,7 @@ final class StartGate {
 		return this.tasks.environment().clock().nanoTime();
 	}
 
-	/**
-	 * Lets one task start. The executor, and the wheel if the task has waited or was
-	 * refused, get the permit in place of the task.
-	 *
-	 * <pre>
-	 *        the executor runs it          the body begins          it has ended
-	 * TAKEN ----------------------> BEGUN -----------------> BODY ---------------> RETURNED
-	 *   |                             |                                               ^
-	 *   +-----------------------------+-----------------------------------------------+
-	 *    withdrawn from the wheel        paused, expired, cancelled
-	 * </pre>
-	 */
-	final class Permit extends AtomicInteger implements RoutedTask {
-
-		private static final long serialVersionUID = 1L;
-
-		private static final int TAKEN = 0;
-
-		private static final int BEGUN = 1;
-
-		private static final int BODY = 2;
-
-		private static final int RETURNED = 3;
-
-		private final transient PendingTask task;
-
-		private final transient Permits permits;
-
-		/** The timer of this permit on the wheel, guarded by the lock of the key. */
-		private transient @Nullable TimerHandle timer;
-
-		Permit(PendingTask task, Permits permits) {
-			this.task = task;
-			this.permits = permits;
-		}
-
-		void setTimer(TimerHandle timer) {
-			this.timer = timer;
-		}
-
-		boolean cancelTimer() {
-			return this.timer != null && this.timer.cancel();
-		}
-
-		@Override
-		public Executor executor() {
-			return this.task.executor();
-		}
-
-		@Override
-		public boolean handOver(Executor executor, Runnable timer) {
-			this.task.handOver(executor, this, this);
-			return true;
-		}
-
-		@Override
-		public void run() {
-			this.task.run(this);
-		}
-
-		/**
-		 * Whether this call begins the run: an executor that has refused may run it too.
-		 */
-		boolean begin() {
-			return compareAndSet(TAKEN, BEGUN);
-		}
-
-		void bodyBegins() {
-			if (!this.permits.countsBodiesOnly()) {
-				startWaiting(() -> {
-					set(BODY);
-					this.permits.useStart(now());
-				});
-			}
-		}
-
-		/** Ends the use of this permit. The task that has waited for it starts. */
-		void giveBack() {
-			StartGate.this.giveBack(this);
-		}
+	private record Start(PendingTask task, Permits permits) {
 
 	}
 

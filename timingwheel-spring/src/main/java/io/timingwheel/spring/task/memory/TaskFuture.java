@@ -144,16 +144,15 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public boolean complete(T value) {
-		boolean completed = super.complete(value);
-		if (completed) {
-			removeTask();
-		}
-		return completed;
+		return removeIf(super.complete(value));
 	}
 
 	@Override
 	public boolean completeExceptionally(Throwable ex) {
-		boolean completed = super.completeExceptionally(ex);
+		return removeIf(super.completeExceptionally(ex));
+	}
+
+	private boolean removeIf(boolean completed) {
 		if (completed) {
 			removeTask();
 		}

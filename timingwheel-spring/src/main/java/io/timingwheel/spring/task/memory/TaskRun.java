@@ -6,13 +6,11 @@ import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.DelayedTaskContextHolder;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.ManualTime;
@@ -20,7 +18,6 @@ import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.UserErrors;
-import io.timingwheel.spring.task.memory.StartGate.Permit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -40,15 +37,15 @@ final class TaskRun implements TaskExecution {
 
 	private final PendingTask task;
 
-	/** {@code null} if nothing limits the starts of these tasks. */
-	private final @Nullable Permit permit;
-
 	// A replacement may change these values until the task begins, so they are read then.
 
 	private TaskDefinition<?> definition;
 
 	/** {@code null} if the task was no longer in the map. */
 	private @Nullable Envelope envelope;
+
+	/** {@code null} if nothing limits the starts of these tasks. */
+	private @Nullable Permits permits;
 
 	/** {@code null} for a task that runs once. */
 	private @Nullable Repetition repetition;
@@ -79,30 +76,26 @@ final class TaskRun implements TaskExecution {
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
 
-	/** Whether the schedule has no further time. */
-	private boolean last;
-
-	TaskRun(PendingTask task, @Nullable Permit permit) {
+	TaskRun(PendingTask task) {
 		this.task = task;
 		this.definition = task.definition();
-		this.permit = permit;
 	}
 
 	/** Runs the task or, after a failure that came before the body, ends it. */
 	void run(@Nullable Throwable failure) {
 		tasks().update(this.task, this::begin);
 		if (this.envelope == null) {
-			giveBackPermit();
+			return;
 		}
-		else if (this.definition.isExpired(this.latenessNanos)) {
+		if (this.definition.isExpired(this.latenessNanos)) {
 			endWithoutBody(TaskOutcome.EXPIRED);
 		}
 		else if (this.future != null && !this.future.begin()) {
 			endWithoutBody(TaskOutcome.CANCELLED);
 		}
 		else {
-			if (this.permit != null) {
-				this.permit.bodyBegins();
+			if (this.permits != null) {
+				gate().bodyBegins(this.permits);
 			}
 			if (failure != null) {
 				failed(failure);
@@ -110,9 +103,7 @@ final class TaskRun implements TaskExecution {
 			else {
 				call();
 			}
-			if (!followsResult()) {
-				ended(this.result, FutureCompletion.unwrapped(this.error));
-			}
+			followResult();
 		}
 	}
 
@@ -122,6 +113,8 @@ final class TaskRun implements TaskExecution {
 		// running.
 		tasks().recorder().begun();
 		this.definition = current.definition();
+		this.permits = current.permits();
+		current.setPermits(null);
 		this.future = current.future();
 		this.sequence = current.sequence();
 		this.dueEpochNanos = current.dueEpochNanos();
@@ -143,16 +136,20 @@ final class TaskRun implements TaskExecution {
 
 	private void endWithoutBody(TaskOutcome outcome) {
 		tasks().recorder().ended(outcome);
-		giveBackPermit();
+		giveBackPermit(true);
 		if (this.future != null) {
 			this.future.cancelled();
 		}
 	}
 
-	private void giveBackPermit() {
-		if (this.permit != null) {
-			this.permit.giveBack();
+	private void giveBackPermit(boolean reservesStart) {
+		if (this.permits != null) {
+			gate().giveBack(this.permits, this.task.slot(), reservesStart);
 		}
+	}
+
+	private StartGate gate() {
+		return Objects.requireNonNull(tasks().gate());
 	}
 
 	private void call() {
@@ -187,46 +184,38 @@ final class TaskRun implements TaskExecution {
 	/** Takes an exception. Unless there may be another attempt, calls the handler. */
 	private void failed(Throwable error) {
 		this.error = error;
-		recordFailure(error);
+		ManualTime time = environment().clock().manualTime();
+		if (time != null && !(error instanceof CancellationException)) {
+			time.failed(name(), error);
+		}
 		this.unhandled = this.triedAgain && !(error instanceof CancellationException);
 		if (!this.unhandled) {
 			handle(() -> definition().handleError(error, given()));
 		}
 	}
 
-	/**
-	 * Records that the body has returned; {@code true} if the run ends with a future that
-	 * it returned.
-	 */
-	private boolean followsResult() {
+	/** Ends the run, at the end of the future if the body has returned one. */
+	private void followResult() {
 		Object result = (this.error == null && this.definition.flattens()) ? this.result : null;
 		if (this.future != null) {
 			this.future.bodyReturned((result instanceof Future<?> inner) ? inner : null);
 		}
-		if (result instanceof CompletionStage<?> stage) {
-			FutureCompletion.whenDone(stage, this::resultEnded);
-			return true;
+		if (!FutureCompletion.whenDone(result, completions(), this::resultEnded)) {
+			ended(this.result);
 		}
-		if (result instanceof Future<?> inner) {
-			FutureCompletion.whenDone(inner, completions(), this::resultEnded);
-			return true;
-		}
-		return false;
 	}
 
 	private void resultEnded(@Nullable Object value, @Nullable Throwable error) {
-		Throwable cause = FutureCompletion.unwrapped(error);
-		if (cause != null && this.repetition != null) {
-			failed(cause);
+		if (error != null) {
+			failed(Objects.requireNonNull(FutureCompletion.unwrapped(error)));
 		}
-		else if (cause != null) {
-			recordFailure(cause);
-		}
-		ended(value, cause);
+		ended(value);
 	}
 
 	/** Ends the run: its body has ended, and so has the future that it returned. */
-	private void ended(@Nullable Object value, @Nullable Throwable error) {
+	private void ended(@Nullable Object value) {
+		Throwable thrown = this.error;
+		Throwable error = FutureCompletion.unwrapped(thrown);
 		boolean cancelled = error instanceof CancellationException
 				|| (this.repetition == null && this.future != null && this.future.isDone());
 		try {
@@ -240,10 +229,9 @@ final class TaskRun implements TaskExecution {
 		finally {
 			// 3. The permit, before handlers and the dependents of the future, since
 			// these may take long or wait for a task that waits.
-			giveBackPermit();
+			giveBackPermit(false);
 		}
 		// 4. The handler, with the context of the body, and then the next run.
-		Throwable thrown = this.error;
 		if (this.unhandled && thrown != null) {
 			handleInContext(thrown);
 		}
@@ -254,19 +242,23 @@ final class TaskRun implements TaskExecution {
 		// 6. The future. The handler gets what the future cannot show anybody.
 		boolean seen = !goesOn && this.future != null
 				&& (this.future.end((this.repetition != null) ? null : value, error) || cancelled);
-		if (error != null && !seen) {
-			handle(() -> definition().handleUnseenError((thrown != null) ? thrown : error, given()));
+		if (thrown != null && !seen) {
+			handle(() -> definition().handleUnseenError(thrown, given()));
 		}
 	}
 
 	/** Schedules another attempt; {@code false} if the failure is final. */
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+		Deadline due = environment().clock().after(delay);
+		if (!tasks().shutdown().mayRun(due.dueNanos())) {
+			return false;
+		}
 		if (this.future != null) {
 			this.future.waiting();
 		}
 		try {
-			if (!((this.repetition != null) ? triesRunAgain(this.repetition, delay) : triesTaskAgain(delay))) {
+			if (!((this.repetition != null) ? triesRunAgain(this.repetition, due) : triesTaskAgain(due))) {
 				return false;
 			}
 		}
@@ -274,6 +266,7 @@ final class TaskRun implements TaskExecution {
 			error.addSuppressed(ex);
 			return false;
 		}
+		heedShutdown(due.dueNanos());
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
 				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
 				delay.toMillis(), UserErrors.describe(error)));
@@ -281,11 +274,8 @@ final class TaskRun implements TaskExecution {
 		return true;
 	}
 
-	private boolean triesTaskAgain(Duration delay) {
-		Deadline due = environment().clock().after(delay);
-		if (!tasks().shutdown().mayRun(due.dueNanos())) {
-			return false;
-		}
+	/** Makes the task pending again, unless a newer one with its key is. */
+	private boolean triesTaskAgain(Deadline due) {
 		envelope().setAttempt(this.attempt + 1);
 		PendingTask next = new PendingTask(this.task.slot(), this.definition);
 		next.assign(envelope(), this.future, this.sequence);
@@ -294,29 +284,23 @@ final class TaskRun implements TaskExecution {
 			next.showDue();
 			return next;
 		}) != next) {
-			tasks().recorder().increment(TaskOutcome.SUPERSEDED);
+			tasks().recorder().count(TaskOutcome.SUPERSEDED);
 			return false;
 		}
 		if (this.future != null && this.future.isDone()) {
 			// The user may have looked before the task was pending again.
 			cancel();
 		}
-		heedShutdown(due.dueNanos());
 		return true;
 	}
 
 	/** Schedules another attempt at a repeating run, unless the next run comes first. */
-	private boolean triesRunAgain(Repetition repetition, Duration delay) {
-		boolean pending = tasks().update(this.task, (current) -> {
-			repetition.tryAgain(current, delay);
+	private boolean triesRunAgain(Repetition repetition, Deadline due) {
+		return tasks().update(this.task, (current) -> {
+			repetition.tryAgain(current, due);
 			current.showDue();
 			return true;
-		});
-		if (!pending || repetition.isRunning()) {
-			return false;
-		}
-		heedShutdown(this.task.dueNanos());
-		return true;
+		}) && !repetition.isRunning();
 	}
 
 	/**
@@ -341,33 +325,33 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private boolean scheduleNextRun(Repetition repetition) {
+		AtomicBoolean last = new AtomicBoolean();
 		boolean pending;
 		try {
 			pending = tasks().update(this.task, (current) -> {
-				this.last = !repetition.scheduleNextRun(current);
+				last.setPlain(!repetition.scheduleNextRun(current));
 				current.showDue();
-				return !this.last;
+				return !last.getPlain();
 			});
 		}
 		catch (TaskRejectedException ex) {
 			scheduleNextRunLater(repetition);
 			return true;
 		}
-		if (!pending && !this.last && this.future != null) {
+		if (!pending && !last.getPlain() && this.future != null) {
 			// The shutdown has let the task end with this run.
 			this.future.cancelled();
 		}
 		heedShutdown(this.task.dueNanos());
-		return !this.last;
+		return !last.getPlain();
 	}
 
-	/** Schedules the next run later, since the wheel has refused. */
+	/** Schedules the next run later, since the wheel is full or the shutdown has begun. */
 	private void scheduleNextRunLater(Repetition repetition) {
 		if (!tasks().shutdown().isAccepting()) {
 			cancel();
 			return;
 		}
-		// The wheel is full at the moment.
 		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions()).execute(() -> {
 			if (!scheduleNextRun(repetition) && this.future != null) {
 				this.future.end(null, null);
@@ -380,7 +364,6 @@ final class TaskRun implements TaskExecution {
 		if (!tasks().shutdown().mayRun(dueNanos)) {
 			cancel();
 		}
-		tasks().shutdown().changed();
 	}
 
 	private void cancel() {
@@ -398,24 +381,15 @@ final class TaskRun implements TaskExecution {
 
 	/** Calls an exception handler. Meanwhile this run is the thread's context. */
 	private void handle(Runnable handler) {
-		DelayedTaskContext outer = DelayedTaskContextHolder.get();
-		DelayedTaskContextHolder.set(this);
 		try {
-			handler.run();
+			TaskExecution.run(this, () -> {
+				handler.run();
+				return null;
+			}, null, null);
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn,
 					"The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
-		}
-		finally {
-			DelayedTaskContextHolder.set(outer);
-		}
-	}
-
-	private void recordFailure(Throwable error) {
-		ManualTime time = environment().clock().manualTime();
-		if (time != null && !(error instanceof CancellationException)) {
-			time.failed(name(), error);
 		}
 	}
 

@@ -1,10 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 
@@ -19,16 +15,7 @@ import org.springframework.core.task.TaskRejectedException;
  */
 public final class TaskShutdown {
 
-	private static final long CHECK_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
-
-	private final Lock lock = new ReentrantLock();
-
-	private final Condition changed = this.lock.newCondition();
-
-	/**
-	 * Whether the shutdown waits for a change. Until then, tasks do not take the lock.
-	 */
-	private volatile boolean waiting;
+	private static final long MAX_PAUSE_MILLIS = 100;
 
 	private volatile boolean accepting = true;
 
@@ -139,36 +126,13 @@ public final class TaskShutdown {
 		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
 	}
 
-	/** Reports that a task has ended, was cancelled, or waits for its next run. */
-	void changed() {
-		if (this.waiting) {
-			this.lock.lock();
-			try {
-				this.changed.signalAll();
-			}
-			finally {
-				this.lock.unlock();
-			}
-		}
-	}
-
-	/**
-	 * Waits until a condition holds; checks it from time to time, since a body that waits
-	 * for the end of the application is no change.
-	 */
-	private void await(BooleanSupplier condition, Duration period) throws InterruptedException {
+	/** Waits until a condition holds, with pauses that grow. */
+	private static void await(BooleanSupplier condition, Duration period) throws InterruptedException {
 		long deadline = TaskClock.deadline(System.nanoTime(), period);
-		this.waiting = true;
-		this.lock.lock();
-		try {
-			long left = deadline - System.nanoTime();
-			while (left > 0 && !condition.getAsBoolean()) {
-				this.changed.awaitNanos(Math.min(left, CHECK_INTERVAL));
-				left = deadline - System.nanoTime();
-			}
-		}
-		finally {
-			this.lock.unlock();
+		long pause = 1;
+		while (!condition.getAsBoolean() && deadline - System.nanoTime() > 0) {
+			Thread.sleep(pause);
+			pause = Math.min(2 * pause, MAX_PAUSE_MILLIS);
 		}
 	}
 

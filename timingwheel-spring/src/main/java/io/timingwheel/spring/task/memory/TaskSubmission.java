@@ -24,7 +24,8 @@ import org.springframework.core.task.TaskRejectedException;
  * A task that is to be scheduled, now or at the commit, with the context of the thread
  * that submits it. One thread may submit it and another one schedule it.
  */
-public final class TaskSubmission extends DeferredCall {
+public final class TaskSubmission extends DeferredCall
+		implements BiFunction<Object, @Nullable PendingTask, PendingTask> {
 
 	private static final long UNLIMITED = -1;
 
@@ -43,11 +44,25 @@ public final class TaskSubmission extends DeferredCall {
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
 
-	/** When the task is due, by the call that waits for the commit. */
-	private @Nullable Deadline deferredDue;
+	/** When the task is due, by the call. */
+	private @Nullable Deadline due;
 
-	private Consumer<? super RuntimeException> errorHandler = (ex) -> {
-	};
+	/** Takes an exception after the commit; {@code null} if the call acts at once. */
+	private @Nullable Consumer<? super RuntimeException> errorHandler;
+
+	/**
+	 * A pending task with a smaller number counts as absent, since an earlier call of the
+	 * transaction cancels it.
+	 */
+	private long absentBefore;
+
+	// What has become of the pending task with the key.
+
+	private boolean givenUp;
+
+	private boolean replaced;
+
+	private @Nullable TaskFuture<?> replacedFuture;
 
 	/**
 	 * Submits a task.
@@ -90,10 +105,11 @@ public final class TaskSubmission extends DeferredCall {
 	 * earlier task then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
-		return place(due);
+		this.due = due;
+		return place();
 	}
 
-	private @Nullable TaskFuture<?> place(Deadline due) {
+	private @Nullable TaskFuture<?> place() {
 		NamedTasks tasks = tasks();
 		boolean afterOthers = !(this.slot instanceof TaskKeys.Unkeyed) && Transactions.hasDeferred();
 		DeferredCall earlier = afterOthers ? Transactions.latest(keyInTransaction()) : null;
@@ -104,18 +120,87 @@ public final class TaskSubmission extends DeferredCall {
 		// Finds the executor, so that a missing one fails here and not on the wheel's
 		// thread.
 		this.definition.executor();
-		Placement placement = new Placement(due,
-				(earlier != null && earlier.effect() == Effect.CANCEL) ? earlier.sequence() : 0);
-		tasks.pending().compute(this.slot, placement);
+		this.absentBefore = (earlier != null && earlier.effect() == Effect.CANCEL) ? earlier.sequence() : 0;
+		tasks.pending().compute(this.slot, this);
 		if (afterOthers && replaces()) {
 			Transactions.override(keyInTransaction(), Effect.REPLACE);
 		}
-		placement.complete();
-		if (!tasks.shutdown().mayRun(due.dueNanos())) {
+		if (this.givenUp) {
+			override(Effect.REPLACE);
+		}
+		if (this.replaced) {
+			count(TaskOutcome.REPLACED);
+		}
+		if (this.replacedFuture != null) {
+			this.replacedFuture.replaced();
+		}
+		if (!tasks.shutdown().mayRun(due().dueNanos())) {
 			// The shutdown may have visited the map before the task was in it.
 			tasks.cancel(this.slot, (task) -> task.sequence() == sequence());
 		}
 		return this.future;
+	}
+
+	/**
+	 * Decides under the lock of the key which task is pending from now on. If the
+	 * shutdown has begun, or the wheel refuses, the current task stays.
+	 */
+	@Override
+	public PendingTask apply(Object slot, @Nullable PendingTask current) {
+		tasks().shutdown().checkAccepting(tasks().name());
+		if (current != null && this.errorHandler != null && replaces() && current.sequence() > sequence()) {
+			// Submitted while this call waited for the commit.
+			this.givenUp = true;
+			return current;
+		}
+		PendingTask followed = (current != null && current.sequence() >= this.absentBefore) ? current : null;
+		if (followed != null && !replaces()) {
+			this.future = takeOver(followed::futureOrNew);
+			return followed;
+		}
+		Deadline due = deadline(followed);
+		Object kept = kept(followed);
+		TaskFuture<?> earlier = (current != null) ? current.future() : null;
+		PendingTask task = current;
+		if (task == null || !task.move(this.definition, due)) {
+			task = new PendingTask(slot, this.definition);
+			task.start(due);
+			if (current != null) {
+				current.withdraw();
+			}
+		}
+		this.replaced = current != null;
+		this.replacedFuture = earlier;
+		if (this.future != null) {
+			this.future.setDue(due.epochNanos());
+		}
+		else if (this.givesResult) {
+			this.future = newFuture(due);
+		}
+		task.assign(kept, this.future, sequence());
+		return task;
+	}
+
+	private Deadline deadline(@Nullable PendingTask followed) {
+		if (followed != null && this.ifPending == IfPending.UPDATE && !followed.isRunning()) {
+			return followed.deadline();
+		}
+		if (this.maxWaitNanos == UNLIMITED) {
+			return due();
+		}
+		long now = clock().nanoTime();
+		long delay = TaskClock.add(this.maxWaitNanos, firstCall(followed, now) - now);
+		return (delay < due().delayNanos()) ? clock().within(now, delay) : due();
+	}
+
+	private Object kept(@Nullable PendingTask followed) {
+		boolean first = followed == null || !(followed.payload() instanceof Debounce);
+		return (first && this.maxWaitNanos == UNLIMITED) ? this.payload
+				: new Debounce(this.payload, firstCall(followed, clock().nanoTime()));
+	}
+
+	private static long firstCall(@Nullable PendingTask followed, long now) {
+		return (followed != null && followed.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
 	}
 
 	private @Nullable TaskFuture<?> takeOver(Supplier<TaskFuture<?>> other) {
@@ -130,7 +215,7 @@ public final class TaskSubmission extends DeferredCall {
 	 */
 	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
 		this.future = this.givesResult ? newFuture(due) : null;
-		this.deferredDue = due;
+		this.due = due;
 		this.errorHandler = errorHandler;
 		Transactions.defer(this);
 		return this.future;
@@ -159,7 +244,8 @@ public final class TaskSubmission extends DeferredCall {
 			return;
 		}
 		try {
-			TaskFuture<?> actual = place(clock().restart(Objects.requireNonNull(this.deferredDue)));
+			this.due = clock().restart(due());
+			TaskFuture<?> actual = place();
 			if (given != null) {
 				follow(given, actual);
 			}
@@ -168,7 +254,7 @@ public final class TaskSubmission extends DeferredCall {
 			if (given != null) {
 				given.end(null, ex);
 			}
-			else {
+			else if (this.errorHandler != null) {
 				this.errorHandler.accept(ex);
 			}
 		}
@@ -222,9 +308,13 @@ public final class TaskSubmission extends DeferredCall {
 	/** The result, for a later call that leaves this task as it is. */
 	private TaskFuture<?> futureOrNew() {
 		if (this.future == null) {
-			this.future = newFuture(Objects.requireNonNull(this.deferredDue));
+			this.future = newFuture(due());
 		}
 		return this.future;
+	}
+
+	private Deadline due() {
+		return Objects.requireNonNull(this.due);
 	}
 
 	private TaskFuture<?> newFuture(Deadline due) {
@@ -236,123 +326,6 @@ public final class TaskSubmission extends DeferredCall {
 	}
 
 	private record TransactionKey(NamedTasks tasks, Object slot) {
-
-	}
-
-	/** Decides under the lock of the key which task is pending from now on. */
-	private final class Placement implements BiFunction<Object, @Nullable PendingTask, PendingTask> {
-
-		private final Deadline due;
-
-		/**
-		 * A pending task with a smaller number counts as absent, since an earlier call of
-		 * the transaction cancels it.
-		 */
-		private final long absentBefore;
-
-		private boolean givenUp;
-
-		private boolean replaced;
-
-		/** The future of the replaced task. */
-		private @Nullable TaskFuture<?> earlier;
-
-		Placement(Deadline due, long absentBefore) {
-			this.due = due;
-			this.absentBefore = absentBefore;
-		}
-
-		/** If the shutdown has begun, or the wheel refuses, the current task stays. */
-		@Override
-		public PendingTask apply(Object slot, @Nullable PendingTask current) {
-			tasks().shutdown().checkAccepting(tasks().name());
-			if (current == null) {
-				return start(deadline(null), payload(null));
-			}
-			boolean absent = current.sequence() < this.absentBefore;
-			if (TaskSubmission.this.deferredDue != null && replaces() && current.sequence() > sequence()) {
-				// Submitted while this call waited for the commit.
-				this.givenUp = true;
-				return current;
-			}
-			if (!absent && !replaces()) {
-				TaskSubmission.this.future = takeOver(current::futureOrNew);
-				return current;
-			}
-			return replace(current, absent ? null : current);
-		}
-
-		/** Replaces a task, and follows the times of another. */
-		private PendingTask replace(PendingTask current, @Nullable PendingTask followed) {
-			TaskFuture<?> earlier = current.future();
-			Deadline due = deadline(followed);
-			Object payload = payload(followed);
-			PendingTask task = current;
-			if (current.move(TaskSubmission.this.definition, due)) {
-				assign(current, payload, due);
-			}
-			else {
-				task = start(due, payload);
-				current.withdraw();
-			}
-			this.replaced = true;
-			this.earlier = earlier;
-			return task;
-		}
-
-		private PendingTask start(Deadline due, Object payload) {
-			PendingTask task = new PendingTask(TaskSubmission.this.slot, TaskSubmission.this.definition);
-			task.start(due);
-			assign(task, payload, due);
-			return task;
-		}
-
-		private void assign(PendingTask task, Object payload, Deadline due) {
-			TaskSubmission call = TaskSubmission.this;
-			if (call.future != null) {
-				call.future.setDue(due.epochNanos());
-			}
-			else if (call.givesResult) {
-				call.future = newFuture(due);
-			}
-			task.assign(payload, call.future, sequence());
-		}
-
-		private Deadline deadline(@Nullable PendingTask current) {
-			TaskSubmission call = TaskSubmission.this;
-			if (current != null && call.ifPending == IfPending.UPDATE && !current.isRunning()) {
-				return current.deadline();
-			}
-			if (call.maxWaitNanos == UNLIMITED) {
-				return this.due;
-			}
-			long now = clock().nanoTime();
-			long delay = TaskClock.add(call.maxWaitNanos, firstCall(current, now) - now);
-			return (delay < this.due.delayNanos()) ? clock().within(now, delay) : this.due;
-		}
-
-		private Object payload(@Nullable PendingTask current) {
-			TaskSubmission call = TaskSubmission.this;
-			boolean first = current == null || !(current.payload() instanceof Debounce);
-			return (first && call.maxWaitNanos == UNLIMITED) ? call.payload
-					: new Debounce(call.payload, firstCall(current, clock().nanoTime()));
-		}
-
-		private static long firstCall(@Nullable PendingTask current, long now) {
-			return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
-		}
-
-		void complete() {
-			if (this.givenUp) {
-				override(Effect.REPLACE);
-			}
-			if (this.replaced) {
-				count(TaskOutcome.REPLACED);
-			}
-			if (this.earlier != null) {
-				this.earlier.replaced();
-			}
-		}
 
 	}
 

@@ -78,7 +78,7 @@ class DelayedTaskTemplateTests {
 	void tellsTheHandlerWhichTaskThrew() {
 		List<@Nullable TaskId> ids = new ArrayList<>();
 		VirtualTasks tasks = new VirtualTasks();
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(tasks.registry,
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(tasks.registry,
 				VirtualTasks.executors(tasks.executor),
 				(error, method, arguments) -> ids.add(DelayedTaskContext.current().orElseThrow().taskId()), null);
 		template.schedule(ID, DELAY, () -> {

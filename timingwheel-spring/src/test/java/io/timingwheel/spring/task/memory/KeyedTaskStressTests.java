@@ -61,7 +61,7 @@ class KeyedTaskStressTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("stress", policy)));
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicLong scheduled = new AtomicLong();
 		AtomicLong runs = new AtomicLong();
@@ -129,7 +129,7 @@ class KeyedTaskStressTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				TaskPolicies.none());
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry,
 				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler(), null);
 		TaskId id = TaskId.of("heartbeat", 1);
 		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {

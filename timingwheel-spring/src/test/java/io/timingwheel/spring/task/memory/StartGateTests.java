@@ -160,7 +160,7 @@ class StartGateTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", paused(limits(null, "20/s")))));
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 		List<DelayedTask<?>> all = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {

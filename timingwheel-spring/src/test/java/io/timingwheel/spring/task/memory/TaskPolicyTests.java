@@ -180,7 +180,7 @@ class TaskPolicyTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, new TaskClock(time, Clock.systemUTC()),
 				new HandOverExecutors(), null, null, TaskPolicies.none());
 		registry.declare("limited", policy);
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicInteger runs = new AtomicInteger();
 		CountDownLatch end = new CountDownLatch(1);
@@ -274,18 +274,29 @@ class TaskPolicyTests {
 	void theRunsOfAKeyFollowOneAnotherAndHoldUpNoOtherKey() {
 		VirtualTasks tasks = tasks(ONE_PER_KEY);
 		tasks.holdBack = true;
+		tasks.template.schedule(TaskId.of("limited", "a"), Duration.ofMillis(1), () -> {
+			tasks.holdBack = false;
+			schedule(tasks, "a", 1);
+			schedule(tasks, "b", 2);
+			tasks.advance(Duration.ofMillis(2));
+			this.ran.add("end of the first a");
+		});
+		tasks.advance(Duration.ofMillis(1));
+		tasks.runNext();
+		assertThat(this.ran).containsExactly("b", "end of the first a", "a");
+	}
+
+	@Test
+	void aTaskThatIsReplacedInTheQueueOfItsExecutorLeavesItsPermitToTheNewerOne() {
+		VirtualTasks tasks = tasks(ONE_PER_KEY);
+		tasks.holdBack = true;
 		schedule(tasks, "a", 1);
 		tasks.advance(Duration.ofMillis(1));
-		Runnable first = tasks.queue.remove();
-		tasks.holdBack = false;
-		tasks.template.schedule(TaskId.of("limited", "a"), Duration.ofMillis(1), () -> this.ran.add("second a"));
-		assertThat(tasks.registry.pendingCount()).isOne();
-		schedule(tasks, "b", 2);
-		tasks.advance(Duration.ofMillis(2));
-		assertThat(this.ran).containsExactly("b");
-		first.run();
-		tasks.turn();
-		assertThat(this.ran).containsExactly("b", "second a");
+		tasks.template.schedule(TaskId.of("limited", "a"), Duration.ofMillis(1), () -> this.ran.add("newer a"));
+		tasks.advance(Duration.ofMillis(1));
+		assertThat(tasks.queue).hasSize(2);
+		tasks.runQueue();
+		assertThat(this.ran).containsExactly("newer a");
 	}
 
 	@Test
@@ -295,7 +306,7 @@ class TaskPolicyTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", limits(1, null, null), "paused", PAUSED)));
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 		CountDownLatch firstRuns = new CountDownLatch(1);
 		CountDownLatch go = new CountDownLatch(1);
@@ -325,7 +336,7 @@ class TaskPolicyTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				VirtualTasks.policies(Map.of("limited", limits(3, 1, null))));
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 		AtomicInteger running = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
@@ -485,9 +496,9 @@ class TaskPolicyTests {
 			}
 		});
 		tasks.advanceSeconds(1);
-		assertThat(this.ran).containsExactly("attempt 1");
+		assertThat(this.ran).isEqualTo(fails ? List.of("attempt 1", "handled") : List.of("attempt 1"));
 		assertThat(tasks.wheel.pending()).isZero();
-		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, 0, 1, 0, 0, 0));
+		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, fails ? 1 : 0, 1, 0, 0, 0));
 	}
 
 	/**

@@ -43,7 +43,7 @@ class TaskShutdownTests {
 			new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 			TaskPolicies.none());
 
-	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
+	private final DelayedTaskOperations template = new DefaultDelayedTaskTemplate(this.registry,
 			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler(), null);
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
@@ -132,7 +132,7 @@ class TaskShutdownTests {
 			registry.atShutdown().stopAccepting();
 			assertThat(registry.atShutdown().cancelPending()).isZero();
 		};
-		DelayedTask<?> task = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
+		DelayedTask<?> task = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(this.pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null)
 			.schedule(TaskId.of("n", 1), Duration.ofHours(1), () -> {
 			});

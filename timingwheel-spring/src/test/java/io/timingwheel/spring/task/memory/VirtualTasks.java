@@ -105,7 +105,7 @@ final class VirtualTasks {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time)),
 				this.handOvers, decorator, interceptor, policies);
-		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
+		this.template = new DefaultDelayedTaskTemplate(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method), null);
 	}
 

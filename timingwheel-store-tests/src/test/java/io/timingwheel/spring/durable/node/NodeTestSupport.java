@@ -135,8 +135,7 @@ abstract class NodeTestSupport {
 	}
 
 	private TaskRecorder recorder(String name) {
-		return this.recorders.computeIfAbsent(name, (key) -> new TaskRecorder(() -> {
-		}));
+		return this.recorders.computeIfAbsent(name, (key) -> new TaskRecorder());
 	}
 
 	TaskCounts counts() {

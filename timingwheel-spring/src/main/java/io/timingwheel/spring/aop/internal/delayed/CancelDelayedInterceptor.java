@@ -65,13 +65,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 				completion.completeExceptionally(error);
 			}
 		};
-		if (result instanceof CompletionStage<?> stage) {
-			FutureCompletion.whenDone(stage, callback);
-		}
-		else if (result instanceof Future<?> future) {
-			FutureCompletion.whenDone(future, this.runtime.tasks().completions(), callback);
-		}
-		else {
+		if (!FutureCompletion.whenDone(result, this.runtime.tasks().completions(), callback)) {
 			completion.complete(null);
 		}
 		return completion;

@@ -106,8 +106,7 @@ final class TaskRuntime {
 			return durable;
 		}
 		// An unknown name may belong to a method of other nodes.
-		DelayedTaskRegistry tasks = tasks();
-		return (tasks.isKnown(taskId.name()) || tasks.isPending(taskId)) ? null : durable;
+		return tasks().isKnown(taskId.name()) ? null : durable;
 	}
 
 	boolean isGone(String beanName) {

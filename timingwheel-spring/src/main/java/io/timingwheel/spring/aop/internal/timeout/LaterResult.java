@@ -2,9 +2,7 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -105,13 +103,8 @@ final class LaterResult {
 	 */
 	static void whenDone(@Nullable Object value, Executor executor,
 			BiConsumer<@Nullable Object, @Nullable Throwable> callback) {
-		if (value instanceof CompletionStage<?> stage) {
-			FutureCompletion.whenDone(stage, callback);
-		}
-		else if (value instanceof Future<?> future) {
-			FutureCompletion.whenDone(future, executor, callback);
-		}
-		else if (!WEB_PRESENT || !WebTimeout.whenDone(value, callback)) {
+		if (!FutureCompletion.whenDone(value, executor, callback)
+				&& (!WEB_PRESENT || !WebTimeout.whenDone(value, callback))) {
 			callback.accept(value, null);
 		}
 	}

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
@@ -23,7 +23,7 @@ import org.springframework.util.Assert;
 /**
  * Schedules tasks in memory and, if there is a store, durable ones. Thread-safe.
  */
-public final class DefaultDelayedTaskOperations implements DelayedTaskOperations {
+public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 	private static final String ID_NULL = "The id must not be null";
 
@@ -37,27 +37,12 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 
 	private final @Nullable DurableTaskOperations stored;
 
-	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
+	public DefaultDelayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
 			AsyncUncaughtExceptionHandler exceptionHandler, @Nullable DurableTaskOperations stored) {
 		this.tasks = tasks;
 		this.executors = executors;
 		this.exceptionHandler = exceptionHandler;
 		this.stored = stored;
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task) {
-		return task(task).after(delay);
-	}
-
-	@Override
-	public <T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task) {
-		return task(task).after(delay);
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task) {
-		return task(task).id(id).after(delay);
 	}
 
 	@Override
