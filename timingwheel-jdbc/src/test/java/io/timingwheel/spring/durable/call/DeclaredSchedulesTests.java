@@ -50,8 +50,9 @@ class DeclaredSchedulesTests {
 
 	};
 
-	private final CallParts parts = new CallParts(this.store, new DurableHandlers(), (name) -> new TaskRecorder(), System::nanoTime, (name, dueAt, now) -> {
-	});
+	private final CallParts parts = new CallParts(this.store, new DurableHandlers(), (name) -> new TaskRecorder(),
+			System::nanoTime, (name, dueAt, now) -> {
+			});
 
 	private final Pending pending = new Pending(this.parts);
 

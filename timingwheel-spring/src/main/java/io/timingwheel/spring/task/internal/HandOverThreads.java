@@ -112,8 +112,7 @@ final class HandOverThreads {
 				UserErrors.log(logger::debug,
 						"Refused by an executor of " + this.executor.getClass() + ", trying again", refusal);
 			}
-			CompletableFuture
-				.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverThreads.this.threads)
+			CompletableFuture.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverThreads.this.threads)
 				.execute(this);
 			this.backoffNanos = Math.min(2 * this.backoffNanos, MAX_BACKOFF_NANOS);
 		}

@@ -28,9 +28,10 @@ import org.springframework.core.task.TaskRejectedException;
  * </pre>
  *
  * A permit is needed only if the name has a gate. While the task is on the wheel without
- * one, a replacement moves the timer and writes into the same object, so that a heartbeat makes no new objects that stay in memory. In the other
- * states another object takes its place. An object that is gone is no longer in the map,
- * and its {@code run} does nothing.
+ * one, a replacement moves the timer and writes into the same object, so that a heartbeat
+ * makes no new objects that stay in memory. In the other states another object takes its
+ * place. An object that is gone is no longer in the map, and its {@code run} does
+ * nothing.
  *
  * <p>
  * Only a thread that holds the map's lock of the key writes to the fields. The wheel

@@ -25,7 +25,9 @@ final class Permits {
 
 	private final Map<Object, Integer> takenByKey = new HashMap<>();
 
-	/** How many permits reserve a start of the rate, since their bodies have not begun. */
+	/**
+	 * How many permits reserve a start of the rate, since their bodies have not begun.
+	 */
 	private int reserved;
 
 	/** When the next start is due if the starts are spread evenly. */

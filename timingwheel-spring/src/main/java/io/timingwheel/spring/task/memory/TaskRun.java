@@ -346,7 +346,9 @@ final class TaskRun implements TaskExecution {
 		return !last.getPlain();
 	}
 
-	/** Schedules the next run later, since the wheel is full or the shutdown has begun. */
+	/**
+	 * Schedules the next run later, since the wheel is full or the shutdown has begun.
+	 */
 	private void scheduleNextRunLater(Repetition repetition) {
 		if (!tasks().shutdown().isAccepting()) {
 			cancel();

@@ -81,8 +81,7 @@ class DelayedTaskRegistryTests {
 			}));
 		this.tasks.template.schedule(TaskId.of("few", 1), Duration.ofSeconds(15), () -> {
 		});
-		assertThat(
-				this.registry.memoryTasks().forecast(this.registry.clock().now(), Duration.ofSeconds(10), 5))
+		assertThat(this.registry.memoryTasks().forecast(this.registry.clock().now(), Duration.ofSeconds(10), 5))
 			.containsExactlyInAnyOrder(new PendingForecast("few", List.of(0L, 1L, 0L, 0L, 0L)),
 					new PendingForecast("many", Collections.nCopies(5, count / 10L)));
 	}

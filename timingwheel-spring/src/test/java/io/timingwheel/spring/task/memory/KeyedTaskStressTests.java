@@ -129,8 +129,8 @@ class KeyedTaskStressTests {
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				TaskPolicies.none());
-		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry,
-				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler(), null);
+		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(Runnable::run),
+				new SimpleAsyncUncaughtExceptionHandler(), null);
 		TaskId id = TaskId.of("heartbeat", 1);
 		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
 		});

@@ -498,7 +498,8 @@ class TaskPolicyTests {
 		tasks.advanceSeconds(1);
 		assertThat(this.ran).isEqualTo(fails ? List.of("attempt 1", "handled") : List.of("attempt 1"));
 		assertThat(tasks.wheel.pending()).isZero();
-		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, fails ? 1 : 0, 1, 0, 0, 0));
+		assertThat(tasks.registry.counts("limited"))
+			.isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, fails ? 1 : 0, 1, 0, 0, 0));
 	}
 
 	/**

@@ -237,8 +237,8 @@ class SimulatedClusterTests {
 			NodeSettings settings = new NodeSettings(id, LEASE, Duration.ofSeconds(2), Duration.ofSeconds(1), 100, 1000,
 					3, 5, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), 1000, null);
 			this.node = new DurableNode(store, settings, handlers, this.wheel,
-					new Services((name) -> new TaskRecorder(), TaskPolicies.none(), new RunningBodies(), HandOverExecutors.onCallingThread(), null,
-							() -> true),
+					new Services((name) -> new TaskRecorder(), TaskPolicies.none(), new RunningBodies(),
+							HandOverExecutors.onCallingThread(), null, () -> true),
 					new WheelLoops(this.wheel));
 			this.node.start();
 		}
