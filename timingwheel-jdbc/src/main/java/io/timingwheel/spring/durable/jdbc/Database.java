@@ -16,7 +16,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.Assert;
 
@@ -41,8 +40,6 @@ final class Database {
 
 	private final @Nullable Dialect givenDialect;
 
-	private final ApplicationTransaction transaction;
-
 	private volatile @Nullable LongSupplier clock;
 
 	private volatile @Nullable Connected connected;
@@ -59,7 +56,6 @@ final class Database {
 		this.storeDataSource = storeDataSource;
 		this.table = table;
 		this.givenDialect = givenDialect;
-		this.transaction = new ApplicationTransaction(applicationDataSource, (bound) -> dialect().template(bound));
 	}
 
 	Dialect dialect() {
@@ -143,7 +139,7 @@ final class Database {
 	}
 
 	boolean hasTransaction() {
-		return this.transaction.current() != null;
+		return ApplicationTransaction.current(this.applicationDataSource) != null;
 	}
 
 	Session requiredTransaction() {
@@ -153,13 +149,13 @@ final class Database {
 	}
 
 	private @Nullable Transactions joined() {
-		JdbcTemplate jdbc = this.transaction.current();
-		return (jdbc != null) ? new Transactions(new Session(jdbc, this)) : null;
+		ApplicationTransaction transaction = ApplicationTransaction.current(this.applicationDataSource);
+		return (transaction != null) ? new Transactions(transaction, this) : null;
 	}
 
 	/** Whether all callers have the same database. */
 	boolean isShared() {
-		return !(this.transaction.dataSource() instanceof AbstractRoutingDataSource);
+		return !(ApplicationTransaction.unwrap(this.applicationDataSource) instanceof AbstractRoutingDataSource);
 	}
 
 	private Connected connected() {

@@ -1,9 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -14,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -37,15 +36,19 @@ final class Transactions {
 
 	private final Session session;
 
-	private final @Nullable TransactionTemplate template;
+	/** Makes savepoints in the transaction of the caller, or short transactions. */
+	private final TransactionTemplate template;
+
+	private final boolean joined;
 
 	private final boolean commitsEach;
 
-	/** In the transaction of the caller. */
-	Transactions(Session session) {
-		this.session = session;
-		this.template = null;
-		this.commitsEach = true;
+	Transactions(ApplicationTransaction joined, Database database) {
+		this.session = new Session(database.dialect().template(Objects.requireNonNull(joined.getDataSource())), database);
+		this.template = new TransactionTemplate(joined);
+		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		this.joined = true;
+		this.commitsEach = false;
 	}
 
 	Transactions(ConnectionSettings settings, Database database) {
@@ -60,15 +63,12 @@ final class Transactions {
 		if (!settings.readCommitted()) {
 			this.template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
 		}
+		this.joined = false;
 		this.commitsEach = settings.autoCommit() && settings.readCommitted();
 	}
 
 	Session session() {
 		return this.session;
-	}
-
-	boolean isJoined() {
-		return this.template == null;
 	}
 
 	/** Runs one statement, or statements that need no common transaction. */
@@ -87,7 +87,7 @@ final class Transactions {
 				return once(single, statements);
 			}
 			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
-				if (isJoined() || i == ATTEMPTS || System.nanoTime() - start > MAX_TIME) {
+				if (this.joined || i == ATTEMPTS || System.nanoTime() - start > MAX_TIME) {
 					// This is not a short collision: another transaction holds a lock.
 					throw ex;
 				}
@@ -101,7 +101,7 @@ final class Transactions {
 	 * synchronizations on the thread, its connection would stay bound until they end.
 	 */
 	<T extends @Nullable Object> T once(boolean single, Function<Session, T> statements) {
-		if (this.template == null
+		if (this.joined
 				|| (single && this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive())) {
 			return statements.apply(this.session);
 		}
@@ -113,43 +113,19 @@ final class Transactions {
 	 * its transaction after an exception.
 	 */
 	<T extends @Nullable Object> T allOrNone(Function<Session, T> statements) {
-		return isJoined()
-				? this.session.jdbc()
-					.execute((ConnectionCallback<T>) (connection) -> withSavepoint(connection, statements))
-				: transaction(statements);
-	}
-
-	private <T extends @Nullable Object> T withSavepoint(Connection connection, Function<Session, T> statements)
-			throws SQLException {
-		Savepoint savepoint = savepoint(connection);
+		if (!this.joined) {
+			return transaction(statements);
+		}
 		try {
-			T result = statements.apply(this.session);
-			if (savepoint != null) {
-				connection.releaseSavepoint(savepoint);
-			}
-			return result;
+			return this.template.execute((status) -> statements.apply(this.session));
 		}
-		catch (RuntimeException | Error ex) {
-			try {
-				if (savepoint != null) {
-					connection.rollback(savepoint);
-				}
-			}
-			catch (SQLException suppressed) {
-				// The database has rolled back the whole transaction.
-				ex.addSuppressed(suppressed);
-			}
-			throw ex;
+		catch (CannotCreateTransactionException ex) {
+			// The driver has no savepoints.
+			return statements.apply(this.session);
 		}
-	}
-
-	// Some drivers refuse in a global transaction.
-	private static @Nullable Savepoint savepoint(Connection connection) {
-		try {
-			return connection.setSavepoint();
-		}
-		catch (SQLException ex) {
-			return null;
+		catch (TransactionSystemException ex) {
+			// The database has rolled back the whole transaction, and the savepoint.
+			throw (ex.getApplicationException() instanceof RuntimeException cause) ? cause : ex;
 		}
 	}
 
