@@ -136,17 +136,7 @@ final class PendingTasks {
 	Enqueued recur(NewSchedule schedule) {
 		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
 				"The text of the schedule is too long");
-		Transactions caller = this.database.caller();
-		if (schedule.onlyIfLost()) {
-			// Usually it is there, and needs no lock.
-			List<TaskRow> stored = rows(caller,
-					Target.of(new TaskId(schedule.name(), schedule.key()), Target.Kind.SCHEDULE));
-			if (!stored.isEmpty()) {
-				return new Enqueued(Outcome.PENDING, stored.get(0).id, stored.get(0).dueAt,
-						caller.single(Session::now));
-			}
-		}
-		return caller.transaction((session) -> {
+		return this.database.caller().transaction((session) -> {
 			for (int i = 0; i < MAX_ATTEMPTS; i++) {
 				// A locking read returns the current row, even if the transaction does
 				// not see it.
@@ -166,25 +156,24 @@ final class PendingTasks {
 	 * @return {@code null} if another transaction was faster
 	 */
 	private @Nullable Enqueued recur(Session session, NewSchedule schedule, String suffix) {
-		String id = scheduleId(session, schedule, suffix);
+		Dialect dialect = session.dialect();
+		TaskRow found = DataAccessUtils
+			.singleResult(session.rows("select {columns} from {task} where name = ? and held_key = ?" + suffix,
+					dialect.text(schedule.name()), dialect.text(TaskRow.heldKey(schedule.key(), true))));
 		long now = session.now();
-		if (id == null) {
-			return (schedule.onlyIfLost() && TaskNames.isCancelled(session, schedule.name()))
-					? new Enqueued(Outcome.PENDING, "", now, now) : insert(session, schedule, now);
+		if (schedule.onlyIfLost()) {
+			if (found != null) {
+				return new Enqueued(Outcome.PENDING, found.id, found.dueAt, now);
+			}
+			if (TaskNames.isCancelled(session, schedule.name())) {
+				return new Enqueued(Outcome.PENDING, "", now, now);
+			}
 		}
-		TaskRow row = lock(session, id);
-		if (row == null || row.schedule == null) {
-			return null;
+		if (found == null) {
+			return insert(session, schedule, now);
 		}
-		return schedule.onlyIfLost() ? new Enqueued(Outcome.PENDING, id, row.dueAt, now)
-				: change(session, row, schedule, now);
-	}
-
-	private @Nullable String scheduleId(Session session, NewSchedule schedule, String suffix) {
-		return DataAccessUtils
-			.singleResult(session.strings("select id from {task} where name = ? and held_key = ?" + suffix,
-					this.database.dialect().text(schedule.name()),
-					this.database.dialect().text(TaskRow.heldKey(schedule.key(), true))));
+		TaskRow row = lock(session, found.id);
+		return (row != null && row.schedule != null) ? change(session, row, schedule, now) : null;
 	}
 
 	private @Nullable Enqueued insert(Session session, NewSchedule schedule, long now) {

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -37,7 +36,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class Storing {
 
-	private static final int MAX_ATTEMPTS = 100;
+	private static final int MAX_ROUNDS = 100;
 
 	private static final int MAX_BATCH = 1000;
 
@@ -131,19 +130,18 @@ final class Storing {
 
 	/** No batch has a key twice. The order of the keys avoids deadlocks. */
 	private static List<List<NewTask>> batches(List<NewTask> tasks) {
-		Map<TaskId, Integer> seen = new HashMap<>();
-		Map<Integer, List<NewTask>> rounds = tasks.stream()
-			.sorted(BY_KEY)
-			.collect(
-					Collectors.groupingBy(
-							(task) -> (task.key() != null)
-									? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1,
-							TreeMap::new, Collectors.toList()));
 		List<List<NewTask>> batches = new ArrayList<>();
-		for (List<NewTask> round : rounds.values()) {
-			for (int i = 0; i < round.size(); i += MAX_BATCH) {
-				batches.add(round.subList(i, Math.min(round.size(), i + MAX_BATCH)));
+		List<NewTask> left = tasks.stream().sorted(BY_KEY).toList();
+		while (!left.isEmpty()) {
+			Set<TaskId> keys = new HashSet<>();
+			Map<Boolean, List<NewTask>> parts = left.stream()
+				.collect(Collectors.partitioningBy(
+						(task) -> task.key() == null || keys.add(new TaskId(task.name(), task.key()))));
+			List<NewTask> first = Objects.requireNonNull(parts.get(true));
+			for (int i = 0; i < first.size(); i += MAX_BATCH) {
+				batches.add(first.subList(i, Math.min(first.size(), i + MAX_BATCH)));
 			}
+			left = Objects.requireNonNull(parts.get(false));
 		}
 		return batches;
 	}
@@ -185,103 +183,86 @@ final class Storing {
 	}
 
 	private static @Nullable String[] strings(List<NewTask> tasks, Function<NewTask, @Nullable String> value) {
-		@Nullable String[] values = new String[tasks.size()];
-		for (int i = 0; i < values.length; i++) {
-			values[i] = value.apply(tasks.get(i));
-		}
-		return values;
+		return tasks.stream().map(value).toArray(String[]::new);
 	}
 
 	/**
 	 * A task whose key another transaction stores meanwhile follows in the next round.
 	 */
 	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
+		Dialect dialect = session.dialect();
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
 		long now = tasks.isEmpty() ? 0 : session.now();
 		for (int round = 0; !open.isEmpty(); round++) {
-			if (round == MAX_ATTEMPTS) {
-				throw new CannotAcquireLockException("The task %s/%s changed too often to be stored"
-					.formatted(open.get(0).name(), open.get(0).key()));
-			}
 			Map<TaskId, TaskRow> pending = lockPending(session, open, round > 0);
 			List<Object[]> replacements = new ArrayList<>();
 			Map<String, Object[]> inserts = new LinkedHashMap<>();
 			for (NewTask task : open) {
 				TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
-				if (earlier != null && !task.replaces()) {
-					results.put(task.id(), new Enqueued(Outcome.PENDING, earlier.id, earlier.dueAt, now));
-					continue;
+				if (earlier == null) {
+					TaskRow row = new TaskRow(task.id(), task.name(), task.key());
+					results.put(task.id(), put(task, row, null, now));
+					inserts.put(task.id(), row.insertion(dialect, now));
 				}
-				TaskRow row = (earlier != null) ? earlier : new TaskRow(task.id(), task.name(), task.key());
-				Long firstAt = firstAt(task, earlier, now);
-				row.schedule(
-						task.dueAt(now, (earlier != null) ? earlier.dueAt : null, (firstAt != null) ? firstAt : now));
-				row.firstAt = firstAt;
-				row.reset();
-				row.payload = task.payload();
-				row.traceparent = task.traceparent();
-				if (earlier != null) {
-					row.fence = row.nextFence(now);
-					replacements.add(row.replacement(this.database.dialect(), task.id(), now));
+				else if (task.replaces()) {
+					results.put(task.id(), put(task, earlier, earlier.dueAt, now));
+					replacements.add(earlier.replacement(dialect, task.id(), now));
 				}
 				else {
-					inserts.put(task.id(), row.insertion(this.database.dialect(), now));
+					results.put(task.id(), new Enqueued(Outcome.PENDING, earlier.id, earlier.dueAt, now));
 				}
-				results.put(task.id(), new Enqueued((earlier != null) ? Outcome.REPLACED : Outcome.INSERTED, task.id(),
-						row.dueAt, now));
 			}
 			session.batch(TaskRow.REPLACE, replacements);
 			Set<String> inserted = session.insert(inserts, open.stream().anyMatch((task) -> task.key() != null));
 			open = open.stream()
 				.filter((task) -> inserts.containsKey(task.id()) && !inserted.contains(task.id()))
 				.toList();
-			if (!open.isEmpty() && tasks.size() > 1 && !this.database.hasTransaction()) {
+			if (!open.isEmpty() && ((tasks.size() > 1 && !this.database.hasTransaction()) || round == MAX_ROUNDS)) {
 				// Who has locks and waits for others may be part of a deadlock.
-				throw new CannotAcquireLockException("Another transaction has stored tasks with the same keys");
+				throw new CannotAcquireLockException("Other transactions have stored tasks with the same keys");
 			}
 		}
 		return results;
 	}
 
-	private static @Nullable Long firstAt(NewTask task, @Nullable TaskRow earlier, long now) {
-		Long firstAt = (earlier != null && earlier.deliveries == 0) ? earlier.firstAt : null;
-		return (firstAt == null && task.maxWait() != null) ? Long.valueOf(now) : firstAt;
+	/** Puts a task into a new row, or into that of the pending task that it replaces. */
+	private static Enqueued put(NewTask task, TaskRow row, @Nullable Long pendingDueAt, long now) {
+		row.firstAt = (row.deliveries == 0) ? row.firstAt : null;
+		if (row.firstAt == null && task.maxWait() != null) {
+			row.firstAt = now;
+		}
+		row.schedule(task.dueAt(now, pendingDueAt, (row.firstAt != null) ? row.firstAt : now));
+		row.reset();
+		row.fence = (pendingDueAt != null) ? row.nextFence(now) : row.fence;
+		row.payload = task.payload();
+		row.traceparent = task.traceparent();
+		return new Enqueued((pendingDueAt != null) ? Outcome.REPLACED : Outcome.INSERTED, task.id(), row.dueAt, now);
 	}
 
 	/**
 	 * Looks up the keys, and then locks the rows by their ids. In MySQL, a lock by an
-	 * absent key would also lock its neighbours. If a task was replaced meanwhile, looks
-	 * again: H2 does not notice a deadlock of which an insert is a part.
+	 * absent key would also lock its neighbours.
 	 * @param current whether to find the current rows even with "repeatable read"
 	 */
-	private Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
+	private static Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
+		Dialect dialect = session.dialect();
 		Map<String, List<Object>> keys = new TreeMap<>();
 		for (NewTask task : tasks) {
 			if (task.key() != null) {
 				keys.computeIfAbsent(task.name(), (name) -> new ArrayList<>())
-					.add(this.database.dialect().text(TaskRow.heldKey(task.key(), false)));
+					.add(dialect.text(TaskRow.heldKey(task.key(), false)));
 			}
 		}
-		Supplier<List<String>> find = () -> {
-			List<String> ids = new ArrayList<>();
-			keys.forEach((name,
-					ofName) -> ids.addAll(session.strings(
-							"select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
-							this.database.dialect().text(name), ofName)));
-			return ids;
-		};
-		Map<TaskId, TaskRow> pending = new HashMap<>();
-		Set<String> tried = new HashSet<>();
-		List<String> ids = find.get();
-		while (tried.addAll(ids)) {
-			pending.clear();
-			session
-				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
-				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
-			ids = (pending.size() < ids.size()) ? find.get() : List.of();
-		}
-		return pending;
+		List<String> ids = new ArrayList<>();
+		keys.forEach((name, held) -> ids
+			.addAll(session.strings("select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
+					dialect.text(name), held)));
+		return ids.isEmpty() ? Map.of() : session
+			.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
+			.stream()
+			.collect(Collectors.toMap((row) -> new TaskId(row.name, Objects.requireNonNull(row.key)),
+					Function.identity()));
 	}
 
 }
