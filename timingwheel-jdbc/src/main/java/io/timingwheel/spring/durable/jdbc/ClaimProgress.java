@@ -24,10 +24,10 @@ final class ClaimProgress {
 
 	final ClaimRequest request;
 
-	final List<LeasedTask> tasks = new ArrayList<>();
+	final List<TaskRow> tasks = new ArrayList<>();
 
 	/** The time by the database's clock. */
-	long now;
+	private long now;
 
 	/** When {@link #now} arrived, by the JVM's clock. */
 	private long arrived;
@@ -45,11 +45,19 @@ final class ClaimProgress {
 	/** The names in which suspects wait, the earliest first, if the node wants one. */
 	List<String> suspects = List.of();
 
-	/** The first tasks of the names with limits that are not paused. */
-	Map<String, Look> looks = Map.of();
+	/** The first tasks of names that are not paused, at least of those with limits. */
+	Map<String, Look> looks = new HashMap<>();
 
 	ClaimProgress(ClaimRequest request) {
 		this.request = request;
+	}
+
+	/** What a transaction on a name with limits takes. */
+	ClaimProgress part(long now) {
+		ClaimProgress part = new ClaimProgress(this.request);
+		part.looks = this.looks;
+		part.time(now);
+		return part;
 	}
 
 	Share share(String name) {
@@ -64,15 +72,24 @@ final class ClaimProgress {
 		return share(name).limits() != null;
 	}
 
+	long now() {
+		return this.now;
+	}
+
+	void time(long now) {
+		this.now = now;
+		this.arrived = System.nanoTime();
+	}
+
 	/** Takes the tasks of names without limits, of which a request had a limit. */
-	void add(List<LeasedTask> claimed, int limit) {
+	void add(List<TaskRow> claimed, int limit) {
 		this.tasks.addAll(claimed);
-		this.more |= limit > 0 && claimed.size() >= limit;
+		this.more |= claimed.size() >= limit;
 		Map<String, int[]> counts = new HashMap<>();
-		for (LeasedTask task : claimed) {
-			int[] count = counts.computeIfAbsent(task.name(), (name) -> new int[2]);
-			Share share = share(task.name());
-			this.more |= task.begun() ? ++count[0] >= share.due() : ++count[1] >= share.soon();
+		for (TaskRow task : claimed) {
+			int[] count = counts.computeIfAbsent(task.name, (name) -> new int[2]);
+			Share share = share(task.name);
+			this.more |= task.isRunning() ? ++count[0] >= share.due() : ++count[1] >= share.soon();
 		}
 	}
 
@@ -84,16 +101,15 @@ final class ClaimProgress {
 		this.newSuspects |= part.newSuspects;
 	}
 
-	void time(long now) {
-		this.now = now;
-		this.arrived = System.nanoTime();
-	}
-
 	Claimed result(Database database) {
-		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-		long laterAt = this.looks.values().stream().mapToLong(Look::laterAt).min().orElse(NEVER);
-		return new Claimed(List.copyOf(this.tasks), this.now + database.millisSince(this.arrived), this.nextAt,
-				Math.min(this.startAt, laterAt), this.more, this.newSuspects, this.pausedNames);
+		this.looks.forEach((name, look) -> this.startAt = Math.min(this.startAt,
+				isLimited(name) ? look.laterAt() : NEVER));
+		List<LeasedTask> leased = this.tasks.stream()
+			.map(TaskRow::leased)
+			.sorted(Comparator.comparingLong(LeasedTask::dueAt))
+			.toList();
+		return new Claimed(leased, this.now + database.millisSince(this.arrived), this.nextAt, this.startAt, this.more,
+				this.newSuspects, this.pausedNames);
 	}
 
 	/**
@@ -103,9 +119,7 @@ final class ClaimProgress {
 	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
 		Dialect dialect = session.dialect();
 		List<TaskRow> found = session.rows(
-				dialect.lockFirst(
-						TaskRow.STATE_COLUMNS
-								+ ", case when octet_length(payload) <= ? then payload end as payload, traceparent",
+				dialect.lockFirst(TaskRow.CLAIM_COLUMNS,
 						"{task} where name = ? and queue = " + queue
 								+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
 						Session.padded(limit)),
@@ -126,7 +140,7 @@ final class ClaimProgress {
 	}
 
 	/** Leases locked tasks, or begins those that are due and no suspects. */
-	List<LeasedTask> lease(Session session, List<TaskRow> rows, boolean begins) {
+	List<TaskRow> lease(Session session, List<TaskRow> rows, boolean begins) {
 		for (TaskRow row : rows) {
 			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
 			if (begins && row.lost == 0 && row.dueAt <= this.now) {
@@ -134,7 +148,7 @@ final class ClaimProgress {
 			}
 		}
 		session.write(rows);
-		return rows.stream().map(TaskRow::leased).toList();
+		return rows;
 	}
 
 	/** The times of the first task that is due, run that has ended, and later task. */

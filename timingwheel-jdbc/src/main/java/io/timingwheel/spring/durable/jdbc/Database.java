@@ -2,12 +2,9 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -18,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.Assert;
+import org.springframework.util.PropertyPlaceholderHelper;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The database that keeps the tasks. Connects when it is first used. Thread-safe.
@@ -26,7 +25,7 @@ final class Database {
 
 	private static final Log logger = LogFactory.getLog(Database.class);
 
-	private static final Pattern WORD = Pattern.compile("\\{(\\w+)}");
+	private static final PropertyPlaceholderHelper WORDS = new PropertyPlaceholderHelper("{", "}");
 
 	private static final long SLOW = Duration.ofMillis(100).toNanos();
 
@@ -42,7 +41,7 @@ final class Database {
 
 	private volatile @Nullable LongSupplier clock;
 
-	private volatile @Nullable Connected connected;
+	private final SingletonSupplier<Connected> connected = SingletonSupplier.of(this::connect);
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
@@ -52,6 +51,7 @@ final class Database {
 
 	Database(DataSource applicationDataSource, DataSource storeDataSource, String table,
 			@Nullable Dialect givenDialect) {
+		Schema.checkTableName(table);
 		this.applicationDataSource = applicationDataSource;
 		this.storeDataSource = storeDataSource;
 		this.table = table;
@@ -67,14 +67,8 @@ final class Database {
 	 * parameter, which is {@link #givenTime()}.
 	 */
 	String text(String statement) {
-		String text = this.texts.get(statement);
-		return (text != null) ? text : this.texts.computeIfAbsent(statement, this::replaceWords);
-	}
-
-	private String replaceWords(String statement) {
-		Map<String, String> words = connected().words();
-		return WORD.matcher(statement)
-			.replaceAll((word) -> Matcher.quoteReplacement(Objects.requireNonNull(words.get(word.group(1)))));
+		return this.texts.computeIfAbsent(statement,
+				(text) -> WORDS.replacePlaceholders(text, connected().words()::get));
 	}
 
 	/**
@@ -159,19 +153,13 @@ final class Database {
 	}
 
 	private Connected connected() {
-		Connected result = this.connected;
-		return (result != null) ? result : connect();
+		return this.connected.obtain();
 	}
 
-	private synchronized Connected connect() {
-		Connected result = this.connected;
-		if (result == null) {
-			ConnectionSettings store = ConnectionSettings.read(this.storeDataSource, this.givenDialect);
-			result = new Connected(store, words(store.dialect()), new Transactions(applicationSettings(store), this),
-					new Transactions(store, this));
-			this.connected = result;
-		}
-		return result;
+	private Connected connect() {
+		ConnectionSettings store = ConnectionSettings.read(this.storeDataSource, this.givenDialect);
+		return new Connected(store, words(store.dialect()), new Transactions(applicationSettings(store), this),
+				new Transactions(store, this));
 	}
 
 	private Map<String, String> words(Dialect dialect) {

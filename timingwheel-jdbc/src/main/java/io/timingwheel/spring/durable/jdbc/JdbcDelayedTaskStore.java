@@ -42,21 +42,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class JdbcDelayedTaskStore implements DelayedTaskStore {
-
-	private final Database database;
+public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	private final Storing storing;
 
 	private final PendingTasks pending;
 
 	private final Claiming claiming;
-
-	private final LeasedTasks leased;
-
-	private final DeadTasks dead;
-
-	private final Reads reads;
 
 	/**
 	 * @param applicationDataSource has the application's transactions
@@ -69,14 +61,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 */
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName,
 			@Nullable Dialect dialect) {
-		Schema.checkTableName(tableName);
-		this.database = new Database(applicationDataSource, storeDataSource, tableName, dialect);
+		super(new Database(applicationDataSource, storeDataSource, tableName, dialect));
 		this.storing = new Storing(this.database);
 		this.pending = new PendingTasks(this.database);
 		this.claiming = new Claiming(this.database);
-		this.leased = new LeasedTasks(this.database);
-		this.dead = new DeadTasks(this.database, this.leased);
-		this.reads = new Reads(this.database);
 	}
 
 	@Override
@@ -143,51 +131,6 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public boolean settleInTransaction(Settlement settlement) {
 		return this.leased.settleInTransaction(settlement);
-	}
-
-	@Override
-	public void heartbeat(NodeState state) {
-		this.reads.heartbeat(state);
-	}
-
-	@Override
-	public ListQuery.Page list(ListQuery query) {
-		return this.reads.list(query);
-	}
-
-	@Override
-	public List<Requeue> requeue(List<String> ids) {
-		return this.dead.requeue(ids);
-	}
-
-	@Override
-	public int discard(List<String> ids) {
-		return this.dead.discard(ids);
-	}
-
-	@Override
-	public int discardOlder(Duration age, int limit) {
-		return this.dead.discardOlder(age, limit);
-	}
-
-	@Override
-	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return this.reads.count(names);
-	}
-
-	@Override
-	public Forecast forecast(Forecast.Query query) {
-		return this.reads.forecast(query);
-	}
-
-	@Override
-	public void setPaused(String name, boolean paused) {
-		this.database.node().transaction((session) -> TaskNames.setPaused(session, name, paused));
-	}
-
-	@Override
-	public List<NodeState.Reported> nodes() {
-		return this.reads.nodes();
 	}
 
 	@Override

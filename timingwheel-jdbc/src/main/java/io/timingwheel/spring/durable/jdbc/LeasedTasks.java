@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -75,23 +76,23 @@ final class LeasedTasks {
 	}
 
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return extend(BEGIN, tasks, lease, (row) -> {
-			row.begin();
-			return Reply.DONE;
-		});
+		return extend(BEGIN, tasks, lease, false, TaskRow::begin);
 	}
 
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return extend(RENEW, tasks, lease, (row) -> (row.status == TaskRow.RUNNING) ? Reply.DONE : Reply.REFUSED);
+		return extend(RENEW, tasks, lease, true, (row) -> {
+		});
 	}
 
-	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease,
-			Function<TaskRow, Reply> decision) {
-		List<Change> changes = tasks.stream().map((task) -> new Change(task, Reply.REFUSED, null, (row, now) -> {
-			Reply reply = decision.apply(row);
-			row.nextAt = DueTime.after(lease).resolve(now);
-			return reply;
-		})).toList();
+	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease, boolean running,
+			Consumer<TaskRow> change) {
+		List<Change> changes = tasks.stream()
+			.map((task) -> new Change(task, running, Reply.REFUSED, null, (row, now) -> {
+				change.accept(row);
+				row.nextAt = DueTime.after(lease).resolve(now);
+				return Reply.DONE;
+			}))
+			.toList();
 		return this.database.dialect().isPostgres()
 				? atOnce(statement, changes, this.database.givenTime(), Session.millis(lease))
 				: this.database.node().transaction((session) -> lockAndChange(session, changes));
@@ -138,7 +139,7 @@ final class LeasedTasks {
 		}
 		List<TaskRow> rows = session.rows("select {columns} from {task} where " + RUNNING + " for update", task.id(),
 				task.fence());
-		rows.forEach((row) -> decide(settlement, row, session.now()));
+		rows.forEach((row) -> settle(settlement, row, session.now()));
 		session.write(rows);
 		return !rows.isEmpty();
 	}
@@ -178,22 +179,21 @@ final class LeasedTasks {
 		for (Change change : changes) {
 			String id = change.task.id();
 			TaskRow row = locked.get(id);
-			if (row == null || !row.isHeldAs(change.task)) {
+			if (row == null || !change.fits(row)) {
 				replies.add(change.notLocked((row != null) ? row : others.get(id)));
 				continue;
 			}
 			boolean held = row.held;
 			Reply reply = change.decision.apply(row, now);
-			if (row.status == TaskRow.PENDING && row.held && !held) {
+			writes.add(row);
+			if (row.held && !held) {
 				if (isTaken(session, row)) {
 					row.status = TaskRow.GONE;
 					reply = Reply.SUPERSEDED;
 				}
 				// The next task may have the same key.
-				session.write(List.of(row));
-			}
-			else if (reply != Reply.REFUSED) {
-				writes.add(row);
+				session.write(writes);
+				writes.clear();
 			}
 			replies.add(reply);
 		}
@@ -252,19 +252,15 @@ final class LeasedTasks {
 	}
 
 	private Change settlement(Settlement settlement) {
-		State after = (settlement instanceof Settlement.Acknowledge) ? null
-				: (settlement instanceof Settlement.Bury) ? State.DEAD : State.SCHEDULED;
-		boolean ends = settlement instanceof Settlement.Acknowledge || settlement instanceof Settlement.Repeat;
-		return new Change(settlement.task(), ends ? Reply.DONE : Reply.REFUSED, after,
-				(row, now) -> decide(settlement, row, now));
+		boolean acknowledges = settlement instanceof Settlement.Acknowledge;
+		State after = acknowledges ? null : (settlement instanceof Settlement.Bury) ? State.DEAD : State.SCHEDULED;
+		return new Change(settlement.task(), acknowledges || settlement instanceof Settlement.Retry,
+				(acknowledges || settlement instanceof Settlement.Repeat) ? Reply.DONE : Reply.REFUSED, after,
+				(row, now) -> settle(settlement, row, now));
 	}
 
-	/** Changes a locked row, unless the reply is {@link Reply#REFUSED}. */
-	private Reply decide(Settlement settlement, TaskRow row, long now) {
-		boolean running = row.status != TaskRow.PENDING;
-		if (!running && (settlement instanceof Settlement.Acknowledge || settlement instanceof Settlement.Retry)) {
-			return Reply.REFUSED;
-		}
+	private Reply settle(Settlement settlement, TaskRow row, long now) {
+		boolean running = row.isRunning();
 		if (settlement instanceof Settlement.Acknowledge) {
 			row.status = TaskRow.GONE;
 		}
@@ -313,12 +309,19 @@ final class LeasedTasks {
 	/**
 	 * What a call does with one task.
 	 *
+	 * @param running whether the task has to be running
 	 * @param gone the reply for a task that does not exist
 	 * @param after the state in which an earlier call with this change has left the task,
 	 * {@code null} if such a call is not recognized
-	 * @param decision changes a locked row, unless the reply is {@link Reply#REFUSED}
+	 * @param decision changes a locked row
 	 */
-	private record Change(TaskRef task, Reply gone, @Nullable State after, BiFunction<TaskRow, Long, Reply> decision) {
+	private record Change(TaskRef task, boolean running, Reply gone, @Nullable State after,
+			BiFunction<TaskRow, Long, Reply> decision) {
+
+		/** Whether the caller has the task, in the right state. */
+		boolean fits(TaskRow row) {
+			return row.isHeldAs(this.task) && (row.isRunning() || !this.running);
+		}
 
 		/**
 		 * The reply about a task that the caller does not have, or that another
@@ -328,11 +331,8 @@ final class LeasedTasks {
 			if (row == null) {
 				return this.gone;
 			}
-			if (row.isHeldAs(this.task)) {
-				// The row is a copy.
-				return (this.decision.apply(row, 0L) == Reply.REFUSED) ? Reply.REFUSED : Reply.BUSY;
-			}
-			return (row.fence == this.task.fence() && row.state() == this.after) ? Reply.DONE : Reply.REFUSED;
+			boolean repeated = row.fence == this.task.fence() && row.state() == this.after;
+			return fits(row) ? Reply.BUSY : repeated ? Reply.DONE : Reply.REFUSED;
 		}
 
 	}

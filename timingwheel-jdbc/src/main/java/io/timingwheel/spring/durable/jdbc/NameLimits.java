@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,8 +12,6 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
@@ -78,22 +77,22 @@ final class NameLimits {
 		}
 		progress.tasks.addAll(this.database.node().transaction((session) -> {
 			progress.time(session.now());
-			return progress.lease(session, progress.lockFirst(session, name, "{suspect}", progress.now, 1), false);
+			return progress.lease(session, progress.lockFirst(session, name, "{suspect}", progress.now(), 1), false);
 		}));
 	}
 
 	private void locked(ClaimProgress progress, String name, Consumer<LockedName> take) {
 		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
 			try {
-				ClaimProgress part = this.database.node().<@Nullable ClaimProgress>once(false, (session) -> {
-					LockedName row = lock(session, progress, name);
-					if (row != null) {
-						take.accept(row);
+				LockedName taken = this.database.node().<@Nullable LockedName>once(false, (session) -> {
+					LockedName locked = lock(session, progress, name);
+					if (locked != null) {
+						take.accept(locked);
 					}
-					return (row != null) ? row.part : null;
+					return locked;
 				});
-				if (part != null) {
-					progress.add(part);
+				if (taken != null) {
+					progress.add(taken.part);
 					return;
 				}
 			}
@@ -104,7 +103,7 @@ final class NameLimits {
 			this.database.node().once(false, (session) -> TaskNames.create(session, name));
 			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		progress.startAt = Math.min(progress.startAt, progress.now + LOCKED_MILLIS);
+		progress.startAt = Math.min(progress.startAt, progress.now() + LOCKED_MILLIS);
 		progress.more = true;
 	}
 
@@ -115,16 +114,15 @@ final class NameLimits {
 	private @Nullable LockedName lock(Session session, ClaimProgress progress, String name) {
 		Object text = session.dialect().text(name);
 		Long given = session.database().givenTime();
-		if (session.dialect().isPostgres()) {
-			// The clock of a test may stop the node for as long as it likes.
-			return DataAccessUtils.singleResult(session.query(LOCK.formatted((given != null) ? "0" : "2s"),
-					(rs, rowNum) -> new LockedName(session, progress, name, rs.getLong(1), rs.getLong(2)), given,
-					text));
-		}
-		Long nextStart = DataAccessUtils
-			.singleResult(session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
-					(rs, rowNum) -> rs.getLong(1), text));
-		return (nextStart != null) ? new LockedName(session, progress, name, nextStart, session.now()) : null;
+		// The clock of a test may stop the node for as long as it likes.
+		List<LockedName> locked = session.dialect().isPostgres()
+				? session.query(LOCK.formatted((given != null) ? "0" : "2s"),
+						(rs, rowNum) -> new LockedName(session, name, progress.part(rs.getLong(2)), rs.getLong(1)),
+						given, text)
+				: session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
+						(rs, rowNum) -> new LockedName(session, name, progress.part(session.now()), rs.getLong(1)),
+						text);
+		return DataAccessUtils.singleResult(locked);
 	}
 
 	private final class LockedName {
@@ -133,21 +131,12 @@ final class NameLimits {
 
 		private final String name;
 
-		private final Object text;
-
-		private final Share share;
-
-		private final StartLimits limits;
+		/** What the transaction takes. */
+		private final ClaimProgress part;
 
 		private final long nextStart;
 
-		private final long now;
-
-		/** When the first task was due before the lock. */
-		private final long firstDueAt;
-
-		/** What the transaction takes. */
-		private final ClaimProgress part;
+		private final StartLimits limits;
 
 		/** The places that are taken, and of these the ones of each key. */
 		private int taken;
@@ -159,17 +148,12 @@ final class NameLimits {
 
 		private boolean suspects;
 
-		LockedName(Session session, ClaimProgress progress, String name, long nextStart, long now) {
+		LockedName(Session session, String name, ClaimProgress part, long nextStart) {
 			this.session = session;
 			this.name = name;
-			this.text = session.dialect().text(name);
-			this.share = progress.share(name);
-			this.limits = Objects.requireNonNull(this.share.limits());
+			this.part = part;
 			this.nextStart = nextStart;
-			this.now = now;
-			this.firstDueAt = progress.look(name).dueAt();
-			this.part = new ClaimProgress(progress.request);
-			this.part.now = now;
+			this.limits = Objects.requireNonNull(part.share(name).limits());
 		}
 
 		void take(int most) {
@@ -196,11 +180,9 @@ final class NameLimits {
 
 		// What is too late to start counts for no limit.
 		private void takeExpired(int most) {
-			if (this.share.expireAfter() == null) {
-				return;
-			}
-			long until = this.now - Session.millis(this.share.expireAfter()) - 1;
-			if (this.firstDueAt <= until) {
+			Duration expireAfter = this.part.share(this.name).expireAfter();
+			long until = (expireAfter != null) ? this.part.now() - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
+			if (this.part.look(this.name).dueAt() <= until) {
 				this.part.tasks.addAll(this.part.lease(this.session,
 						this.part.lockFirst(this.session, this.name, "{pending}", until, most), false));
 			}
@@ -209,7 +191,9 @@ final class NameLimits {
 		// In MariaDB a search that locked ended runs at once would also lock others.
 		private void countPlaces() {
 			boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
-			long until = all ? Long.MAX_VALUE : this.now;
+			long now = this.part.now();
+			long until = all ? Long.MAX_VALUE : now;
+			Object text = this.session.dialect().text(this.name);
 			String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
 			List<Boolean> lost = this.session.query(statement, (rs, rowNum) -> {
 				boolean running = rs.getInt(1) == TaskRow.RUNNING;
@@ -223,7 +207,7 @@ final class NameLimits {
 					(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
 				}
 				return running && ended;
-			}, this.now, this.text, until, this.now, this.text, until);
+			}, now, text, until, now, text, until);
 			if (lost.contains(true)) {
 				this.part.lose(this.session, this.name);
 			}
@@ -234,17 +218,18 @@ final class NameLimits {
 			return (concurrent > 0) ? Math.max(0, concurrent - this.taken) : Integer.MAX_VALUE;
 		}
 
-		private int start(int most, IntFunction<List<LeasedTask>> take) {
+		private int start(int most, IntFunction<List<TaskRow>> take) {
 			boolean hasRate = this.limits.intervalMicros() > 0;
-			long micros = TaskRow.micros(this.now);
+			long micros = TaskRow.micros(this.part.now());
 			long next = hasRate ? this.limits.atMost(this.nextStart, micros) : this.nextStart;
 			int starts = this.limits.startsAllowed(next, micros);
-			List<LeasedTask> tasks = (most > 0 && starts > 0) ? take.apply(Math.min(most, starts)) : List.of();
+			List<TaskRow> tasks = (most > 0 && starts > 0) ? take.apply(Math.min(most, starts)) : List.of();
 			if (!tasks.isEmpty() && hasRate) {
 				next = this.limits.nextStart(next, micros, tasks.size());
 			}
 			if (next != this.nextStart) {
-				this.session.update("update {name} set next_start = ? where name = ?", next, this.text);
+				this.session.update("update {name} set next_start = ? where name = ?", next,
+						this.session.dialect().text(this.name));
 			}
 			if (starts <= tasks.size()) {
 				this.part.startAt = this.limits.startsAgainAt(next);
@@ -258,16 +243,16 @@ final class NameLimits {
 		 * A task waits for all suspects with its key, so that the tasks of a key run in
 		 * their order.
 		 */
-		private List<LeasedTask> begin(int most) {
+		private List<TaskRow> begin(int most) {
 			this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
 			// A key has at most two pending tasks, of which one has a schedule. So for
 			// each busy task at most two wait.
 			return lease("{pending}", most + 2 * sum(this.takenKeys), most);
 		}
 
-		private List<LeasedTask> lease(String queue, int found, int most) {
+		private List<TaskRow> lease(String queue, int found, int most) {
 			int perKey = this.limits.perKey();
-			List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.now, found);
+			List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.part.now(), found);
 			// A task that is chosen counts for the tasks after it.
 			List<TaskRow> chosen = first.stream()
 				.filter((row) -> row.key == null || perKey == 0

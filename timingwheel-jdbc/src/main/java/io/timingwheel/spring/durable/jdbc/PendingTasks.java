@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ final class PendingTasks {
 			}
 			row.schedule = null;
 			row.held = false;
-			row.status = (row.status == TaskRow.RUNNING) ? TaskRow.RUNNING : TaskRow.GONE;
+			row.status = row.isRunning() ? TaskRow.RUNNING : TaskRow.GONE;
 			return Boolean.TRUE;
 		}) != null;
 	}
@@ -61,7 +62,7 @@ final class PendingTasks {
 	/** Gives a pending task another due time. The new fence ends an earlier lease. */
 	@Nullable Moved move(Target target, DueTime due) {
 		return change(target, (session, row) -> {
-			if (row.status != TaskRow.PENDING) {
+			if (!row.isPending()) {
 				return null;
 			}
 			long now = session.now();
@@ -88,8 +89,7 @@ final class PendingTasks {
 		List<TaskRow> rows = rows(caller, target);
 		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
 			for (TaskRow found : rows) {
-				T result = canChange(found)
-						? caller.<@Nullable T>transaction((session) -> change(session, found.id, change)) : null;
+				T result = caller.<@Nullable T>transaction((session) -> change(session, found, change));
 				if (result != null) {
 					return result;
 				}
@@ -99,9 +99,9 @@ final class PendingTasks {
 		return null;
 	}
 
-	private static <T> @Nullable T change(Session session, String id,
+	private static <T> @Nullable T change(Session session, TaskRow found,
 			BiFunction<Session, TaskRow, @Nullable T> change) {
-		TaskRow row = lock(session, id);
+		TaskRow row = canChange(found) ? lock(session, found.id) : null;
 		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
 		if (row != null && result != null) {
 			session.write(List.of(row));
@@ -110,7 +110,7 @@ final class PendingTasks {
 	}
 
 	private static boolean canChange(TaskRow row) {
-		return row.status == TaskRow.PENDING || row.schedule != null;
+		return row.isPending() || row.schedule != null;
 	}
 
 	/** Reads the tasks of a target, a task that runs once before a schedule. */
@@ -119,18 +119,17 @@ final class PendingTasks {
 			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
 		}
 		Target.ByKey byKey = (Target.ByKey) target;
-		String name = byKey.taskId().name();
-		String key = byKey.taskId().key();
-		Object once = this.database.dialect().text(TaskRow.heldKey(key, false));
-		Object schedule = this.database.dialect().text(TaskRow.heldKey(key, true));
-		List<Object> held = switch (byKey.kind()) {
-			case ONCE -> List.of(once);
-			case SCHEDULE -> List.of(schedule);
-			case EITHER -> List.of(once, schedule);
-		};
+		Dialect dialect = this.database.dialect();
+		List<Object> held = new ArrayList<>();
+		if (byKey.kind() != Target.Kind.SCHEDULE) {
+			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), false)));
+		}
+		if (byKey.kind() != Target.Kind.ONCE) {
+			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), true)));
+		}
 		return caller.single((session) -> session.rows(
 				"select {columns} from {task} where name = ? and held_key {in} order by held_key",
-				this.database.dialect().text(name), held));
+				dialect.text(byKey.taskId().name()), held));
 	}
 
 	Enqueued recur(NewSchedule schedule) {
@@ -204,7 +203,7 @@ final class PendingTasks {
 		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
 		row.schedule = schedule.schedule();
 		row.scheduledAt = scheduledAt;
-		boolean running = row.status == TaskRow.RUNNING;
+		boolean running = row.isRunning();
 		if (!running) {
 			// A run of the former schedule that is overdue stays due, at its time by that
 			// schedule, unless the first run of the new schedule is due too and stands

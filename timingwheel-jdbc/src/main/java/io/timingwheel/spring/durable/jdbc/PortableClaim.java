@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -7,10 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
-import io.timingwheel.spring.durable.store.LeasedTask;
 
 /**
  * The claim in SQL that H2, MariaDB and MySQL understand. It first looks, without locks,
@@ -19,7 +19,7 @@ import io.timingwheel.spring.durable.store.LeasedTask;
  */
 final class PortableClaim implements Claiming.Steps {
 
-	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s and next_at > ?"
+	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s and next_at > %s"
 			+ " order by name, queue, next_at limit 1)";
 
 	/**
@@ -27,10 +27,10 @@ final class PortableClaim implements Claiming.Steps {
 	 * the first suspect. H2 would parse a union again each time, and MySQL would search
 	 * from the beginning if the names were a table.
 	 */
-	private static final List<String> LOOK = List.of(FIRST.formatted("{pending}"), FIRST.formatted("{pending}"),
-			FIRST.formatted("{running}"), FIRST.formatted("{suspect}"));
+	private static final String LOOK = String.join(", ", FIRST.formatted("{pending}", -1),
+			FIRST.formatted("{pending}", "?"), FIRST.formatted("{running}", -1), FIRST.formatted("{suspect}", -1));
 
-	private static final String ANY_PAUSED = "select (select count(*) from {name} where paused = 1), ";
+	private static final String LOOKS = "select (select count(*) from {name} where paused = 1), ";
 
 	/** A row of MySQL has at most 4096 columns. */
 	private static final int MAX_NAMES = 1000;
@@ -43,93 +43,96 @@ final class PortableClaim implements Claiming.Steps {
 
 	@Override
 	public void claim(ClaimProgress progress, int limit, boolean suspect) {
-		Map<String, Look> looks = this.database.node().single((session) -> look(session, progress, suspect));
-		if (progress.suspects.isEmpty() && looks.values().stream().anyMatch(Look::hasWork)) {
-			progress.add(this.database.node().transaction((session) -> take(session, progress, looks, limit)), limit);
+		List<String> names = this.database.node().single((session) -> look(session, progress, suspect));
+		if (progress.suspects.isEmpty() && !names.isEmpty()) {
+			progress.add(this.database.node().transaction((session) -> take(session, progress, names, limit)), limit);
 		}
 	}
 
 	/**
 	 * Looks at the names.
-	 * @return the first tasks of the names without limits; they are due if they are due
-	 * within the look-ahead
+	 * @return the names without limits that have tasks within the look-ahead, or runs
+	 * that have ended
 	 */
-	private static Map<String, Look> look(Session session, ClaimProgress progress, boolean suspect) {
+	private static List<String> look(Session session, ClaimProgress progress, boolean suspect) {
 		progress.time(session.now());
-		long now = progress.now;
-		Map<String, long[]> first = firstTimes(session, progress);
-		boolean anyPaused = first.isEmpty() || first.values().stream().anyMatch((times) -> times[LOOK.size()] > 0);
-		progress.pausedNames = anyPaused ? TaskNames.paused(session) : Set.of();
-		first.keySet().removeAll(progress.pausedNames);
-		progress.looks = new HashMap<>();
 		progress.nextAt = ClaimProgress.NEVER;
-		Map<String, Look> others = new HashMap<>();
+		progress.looks.clear();
 		Map<String, Long> suspects = new HashMap<>();
-		first.forEach((name, times) -> {
-			Look look = new Look(until(times[0], ahead(progress, name)), until(times[2], now), times[1]);
-			(progress.isLimited(name) ? progress.looks : others).put(name, look);
+		firstTimes(session, progress).forEach((name, first) -> {
+			long now = progress.now();
+			long nextSuspect = first[3];
+			progress.looks.put(name,
+					new Look(until(first[0], ahead(progress, name)), until(first[2], now), first[1]));
 			if (!progress.isLimited(name)) {
-				progress.nextAt = LongStream.of(progress.nextAt, times[1], times[2], times[3])
-					.filter((time) -> time > now)
-					.min()
-					.orElse(ClaimProgress.NEVER);
+				long nextEnd = Math.min(later(first[2], now), later(nextSuspect, now));
+				progress.nextAt = Math.min(progress.nextAt, Math.min(first[1], nextEnd));
 			}
-			if (suspect && times[3] <= now) {
-				suspects.put(name, times[3]);
+			if (suspect && nextSuspect <= now) {
+				suspects.put(name, nextSuspect);
 			}
 		});
 		progress.suspects = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
-		return others;
+		return progress.looks.keySet()
+			.stream()
+			.filter((name) -> !progress.isLimited(name) && progress.look(name).hasWork())
+			.toList();
 	}
 
 	private static long ahead(ClaimProgress progress, String name) {
-		return progress.now + (progress.isLimited(name) ? 0 : Session.millis(progress.request.lookAhead()));
+		return progress.now() + (progress.isLimited(name) ? 0 : Session.millis(progress.request.lookAhead()));
 	}
 
 	private static long until(long time, long last) {
 		return (time <= last) ? time : ClaimProgress.NEVER;
 	}
 
+	private static long later(long time, long now) {
+		return (time > now) ? time : ClaimProgress.NEVER;
+	}
+
+	/** The times of the names that are not paused. */
 	private static Map<String, long[]> firstTimes(Session session, ClaimProgress progress) {
 		List<String> names = List.copyOf(progress.request.names().keySet());
 		Map<String, long[]> first = new HashMap<>();
+		boolean paused = names.isEmpty();
 		for (int from = 0; from < names.size(); from += MAX_NAMES) {
 			List<String> some = names.subList(from, Math.min(names.size(), from + MAX_NAMES));
 			List<Object> parameters = new ArrayList<>();
 			for (String name : some) {
 				Object text = session.dialect().text(name);
-				parameters.addAll(List.of(text, Long.MIN_VALUE, text, ahead(progress, name), text, Long.MIN_VALUE, text,
-						Long.MIN_VALUE));
+				parameters.addAll(List.of(text, text, ahead(progress, name), text, text));
 			}
-			String looks = String.join(", ", Collections.nCopies(some.size(), String.join(", ", LOOK)));
-			session.query(ANY_PAUSED + looks, (rs, rowNum) -> {
-				int column = 2;
-				for (String name : some) {
-					long[] times = new long[LOOK.size() + 1];
-					times[LOOK.size()] = rs.getLong(1);
-					for (int i = 0; i < LOOK.size(); i++) {
-						long time = rs.getLong(column++);
-						times[i] = rs.wasNull() ? ClaimProgress.NEVER : time;
-					}
-					first.put(name, times);
+			paused |= session.query(LOOKS + String.join(", ", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
+				for (int i = 0; i < some.size(); i++) {
+					int column = 2 + 4 * i;
+					first.put(some.get(i), new long[] { time(rs, column), time(rs, column + 1), time(rs, column + 2),
+							time(rs, column + 3) });
 				}
-				return first;
-			}, parameters.toArray());
+				return rs.getLong(1) > 0;
+			}, parameters.toArray()).get(0);
 		}
+		progress.pausedNames = paused ? TaskNames.paused(session) : Set.of();
+		first.keySet().removeAll(progress.pausedNames);
 		return first;
 	}
 
-	private static List<LeasedTask> take(Session session, ClaimProgress progress, Map<String, Look> looks, int limit) {
+	private static long time(ResultSet rs, int column) throws SQLException {
+		long time = rs.getLong(column);
+		return rs.wasNull() ? ClaimProgress.NEVER : time;
+	}
+
+	private static List<TaskRow> take(Session session, ClaimProgress progress, List<String> names, int limit) {
 		progress.time(session.now());
 		List<TaskRow> found = new ArrayList<>();
-		looks.forEach((name, look) -> {
-			if (look.endedAt() != ClaimProgress.NEVER) {
+		for (String name : names) {
+			if (progress.look(name).endedAt() != ClaimProgress.NEVER) {
 				progress.lose(session, name);
 			}
-			if (look.dueAt() != ClaimProgress.NEVER) {
+			if (progress.look(name).dueAt() != ClaimProgress.NEVER) {
 				found.addAll(lockFirst(session, progress, name, limit));
 			}
-		});
+		}
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
 		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), true);
 	}
@@ -138,19 +141,19 @@ final class PortableClaim implements Claiming.Steps {
 		int due = Math.min(limit, progress.share(name).due());
 		int soon = Math.min(limit, progress.share(name).soon());
 		List<TaskRow> found = new ArrayList<>();
-		for (TaskRow row : (due + soon > 0)
-				? progress.lockFirst(session, name, "{pending}", ahead(progress, name), due + soon)
-				: List.<TaskRow>of()) {
-			if (((row.foundAt() <= progress.now) ? due-- : soon--) > 0) {
-				found.add(row);
+		if (due + soon > 0) {
+			for (TaskRow row : progress.lockFirst(session, name, "{pending}", ahead(progress, name), due + soon)) {
+				if (((row.foundAt() <= progress.now()) ? due-- : soon--) > 0) {
+					found.add(row);
+				}
 			}
 		}
 		return found;
 	}
 
 	@Override
-	public List<LeasedTask> begin(Session session, ClaimProgress progress, String name, int limit) {
-		return progress.lease(session, progress.lockFirst(session, name, "{pending}", progress.now, limit), true);
+	public List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit) {
+		return progress.lease(session, progress.lockFirst(session, name, "{pending}", progress.now(), limit), true);
 	}
 
 }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,8 +15,6 @@ import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
 
 /**
  * The claim on PostgreSQL: one statement, which reads each index once for each name, and
@@ -129,24 +126,15 @@ final class PostgresClaim implements Claiming.Steps {
 					and queue = {suspect} and next_at > (select now from clock) order by next_at limit 1)))
 				from wanted w)""".replace("{idle}", "w.since < 0 and not exists (select 1 from claimed)");
 
-	/**
-	 * The first row has what concerns the whole claim, with the time at its end. The
-	 * others have a task each.
-	 */
+	/** Each row has what concerns the whole claim, with the time at its end. */
 	private static final String RESULT = """
-			select null as id, null as owner, null as fence, null as name, null as task_key, null as payload,
-				null as traceparent, null as due_at, null as status, null as attempt, null as deliveries,
-				null as lost, null as schedule, null as scheduled_at,
+			select %s,
 				(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
-					from (select count(*) from claimed) changed) as now, {next} as next_at,
+					from (select count(*) from claimed) changed) as claimed_at, {next} as later_at,
 				(select count(*) from chosen) > (select count(*) from claimed) as has_left,
 				(select array_agg(name order by next_at) from suspects where next_at is not null) as suspects,
 				(select array_agg(name) from paused) as paused, (select looks from looks) as looks
-			from clock
-			union all
-			select id, owner, fence, name, task_key, case when octet_length(payload) <= ? then payload end, traceparent,
-				due_at, status, attempt, deliveries, lost, schedule, scheduled_at, null, null, null, null, null, null
-			from claimed""";
+			from clock left join claimed on true""".formatted(TaskRow.CLAIM_COLUMNS);
 
 	private static final String CLAIM = WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT);
 
@@ -173,22 +161,23 @@ final class PostgresClaim implements Claiming.Steps {
 		if (sweeps) {
 			this.sweepAt = System.nanoTime() + SWEEP_PAUSE;
 		}
-		List<LeasedTask> tasks = this.database.node()
+		List<TaskRow> tasks = this.database.node()
 			.single((session) -> claim(session, progress, limit, suspect, sweeps));
+		progress.add(tasks, limit);
 		if (progress.suspects.isEmpty()) {
 			raiseFloors(progress, tasks, limit);
 		}
 	}
 
 	@Override
-	public List<LeasedTask> begin(Session session, ClaimProgress progress, String name, int limit) {
+	public List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit) {
 		ClaimRequest request = progress.request;
 		ClaimProgress part = new ClaimProgress(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)),
 				limit, false, Duration.ZERO, request.lease(), request.maxPayloadBytes()));
 		return claim(session, part, limit, false, false);
 	}
 
-	private List<LeasedTask> claim(Session session, ClaimProgress progress, int limit, boolean suspect,
+	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect,
 			boolean sweeps) {
 		ClaimRequest request = progress.request;
 		PostgresDialect dialect = (PostgresDialect) session.dialect();
@@ -197,61 +186,50 @@ final class PostgresClaim implements Claiming.Steps {
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Share> shares = names.stream().map(progress::share).toList();
 		Long given = session.database().givenTime();
-		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, limit, names), given,
+		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, names), given,
 				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
 				names.stream().map((name) -> all ? SWEEP : this.floors.getOrDefault(name, SWEEP)).toArray(Long[]::new),
 				shares.stream().map((share) -> share.limits() != null).toArray(Boolean[]::new), suspect, limit,
-				request.owner(), Session.millis(request.lease()), given,
-				dialect.storedBytes(request.maxPayloadBytes()));
+				request.owner(), Session.millis(request.lease()), dialect.storedBytes(request.maxPayloadBytes()),
+				given);
 	}
 
-	private static List<LeasedTask> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, int limit,
-			List<String> names) throws SQLException {
+	private static List<TaskRow> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, List<String> names)
+			throws SQLException {
 		rs.next();
-		progress.time(rs.getLong("now"));
-		Long nextAt = rs.getObject("next_at", Long.class);
-		progress.nextAt = (nextAt != null) ? nextAt : ClaimProgress.NEVER;
+		progress.time(rs.getLong("claimed_at"));
+		Long laterAt = rs.getObject("later_at", Long.class);
+		progress.nextAt = (laterAt != null) ? laterAt : ClaimProgress.NEVER;
 		progress.more |= rs.getBoolean("has_left");
 		progress.suspects = dialect.texts(rs.getArray("suspects"));
 		progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
-		progress.looks = new HashMap<>();
+		progress.looks.clear();
 		Array looks = rs.getArray("looks");
 		if (looks != null) {
 			for (Long[] look : (Long[][]) looks.getArray()) {
 				progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3]));
 			}
 		}
-		List<LeasedTask> tasks = new ArrayList<>();
-		while (rs.next()) {
-			if (rs.getString(2) == null) {
-				progress.newSuspects = true;
+		List<TaskRow> tasks = new ArrayList<>();
+		for (boolean claimed = rs.getString(1) != null; claimed; claimed = rs.next()) {
+			TaskRow row = TaskRow.read(rs, dialect);
+			if (row.owner != null) {
+				tasks.add(row);
 			}
-			else {
-				tasks.add(task(rs, dialect));
-			}
+			progress.newSuspects |= row.owner == null;
 		}
-		progress.add(tasks, limit);
 		return tasks;
-	}
-
-	// Positions of columns take less time than their names.
-	private static LeasedTask task(ResultSet rs, PostgresDialect dialect) throws SQLException {
-		String schedule = rs.getString(13);
-		return new LeasedTask(rs.getString(1), rs.getLong(3), Objects.requireNonNull(dialect.text(rs, 4)),
-				dialect.text(rs, 5), dialect.text(rs, 6), rs.getString(7), rs.getLong(8),
-				rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11), rs.getInt(12),
-				(schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
 	}
 
 	/**
 	 * Learns how far the names have been searched: up to their last task, or if the claim
 	 * took all tasks, up to now.
 	 */
-	private void raiseFloors(ClaimProgress progress, List<LeasedTask> tasks, int limit) {
+	private void raiseFloors(ClaimProgress progress, List<TaskRow> tasks, int limit) {
 		Map<String, Long> until = new HashMap<>();
-		tasks.stream().filter(LeasedTask::begun).forEach((task) -> until.merge(task.name(), task.dueAt(), Math::max));
+		tasks.stream().filter(TaskRow::isRunning).forEach((task) -> until.merge(task.name, task.dueAt, Math::max));
 		progress.looks.forEach((name, look) -> until.put(name, look.dueAt()));
 		progress.request.names().forEach((name, share) -> {
 			if (tasks.size() < limit && share.limits() == null && share.due() > 0
@@ -259,7 +237,7 @@ final class PostgresClaim implements Claiming.Steps {
 				until.putIfAbsent(name, ClaimProgress.NEVER);
 			}
 		});
-		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now - LATE_COMMIT_MILLIS)));
+		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now() - LATE_COMMIT_MILLIS)));
 	}
 
 }

@@ -49,21 +49,21 @@ final class TaskNames {
 
 	/** Pauses a name whose row is missing. */
 	static boolean pauseLost(Session session, String name) {
-		boolean lost = !exists(session, name);
+		boolean lost = !exists(session, name, "1 = 1");
 		if (lost) {
 			setPaused(session, name, true);
 		}
 		return lost;
 	}
 
-	private static boolean exists(Session session, String name) {
-		return !session.strings("select 'exists' from {name} where name = ?", session.dialect().text(name)).isEmpty();
+	private static boolean exists(Session session, String name, String condition) {
+		return !session
+			.strings("select 'exists' from {name} where name = ? and " + condition, session.dialect().text(name))
+			.isEmpty();
 	}
 
 	static boolean isCancelled(Session session, String name) {
-		return !session
-			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", session.dialect().text(name))
-			.isEmpty();
+		return exists(session, name, "cancelled = 1");
 	}
 
 	/** Sets or deletes the mark of a declared schedule that was cancelled. */
@@ -77,15 +77,16 @@ final class TaskNames {
 				session.dialect().text(name));
 	}
 
-	static boolean create(Session session, String name) {
-		Object text = session.dialect().text(name);
+	/** Creates the row of a name if it is missing. */
+	static int create(Session session, String name) {
 		try {
-			return exists(session, name) || session
-				.update("insert into {name} (name) values (?)" + session.dialect().unlessTaken(), text) > 0;
+			return exists(session, name, "1 = 1") ? 0
+					: session.update("insert into {name} (name) values (?)" + session.dialect().unlessTaken(),
+							session.dialect().text(name));
 		}
 		catch (DuplicateKeyException ex) {
 			// Another transaction was faster.
-			return false;
+			return 0;
 		}
 	}
 

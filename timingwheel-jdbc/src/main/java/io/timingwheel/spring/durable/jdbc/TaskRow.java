@@ -40,6 +40,10 @@ final class TaskRow {
 	static final String STATE_COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
 			+ " next_at, status, owner, fence, attempt, deliveries, lost, first_at, schedule, scheduled_at, error, died_at";
 
+	/** With the payload unless it is too large. */
+	static final String CLAIM_COLUMNS = STATE_COLUMNS
+			+ ", case when octet_length(payload) <= ? then payload end as payload, traceparent";
+
 	static final String COLUMNS = STATE_COLUMNS + ", null as payload, null as traceparent";
 
 	private static final List<String> STATE = List.of("status", "owner", "held_key", "fence", "due_at", "next_at",
@@ -170,7 +174,7 @@ final class TaskRow {
 	}
 
 	void begin() {
-		this.deliveries += (this.status == PENDING) ? 1 : 0;
+		this.deliveries += isPending() ? 1 : 0;
 		this.held = this.schedule != null;
 		this.firstAt = null;
 		this.status = RUNNING;
@@ -221,6 +225,14 @@ final class TaskRow {
 		return TimeUnit.MILLISECONDS.toMicros(millis);
 	}
 
+	boolean isPending() {
+		return this.status == PENDING;
+	}
+
+	boolean isRunning() {
+		return this.status == RUNNING;
+	}
+
 	State state() {
 		return switch (this.status) {
 			case PENDING -> (this.owner != null) ? State.LEASED : State.SCHEDULED;
@@ -255,7 +267,7 @@ final class TaskRow {
 
 	LeasedTask leased() {
 		return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.traceparent, this.dueAt,
-				this.status == RUNNING, this.attempt, this.deliveries, this.lost, storedSchedule());
+				isRunning(), this.attempt, this.deliveries, this.lost, storedSchedule());
 	}
 
 }

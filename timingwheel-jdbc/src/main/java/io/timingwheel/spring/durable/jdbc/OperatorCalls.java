@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -22,12 +23,12 @@ import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
- * Reads pages and counts of tasks, and what nodes report. The cost of counts does not
- * grow with the table: of each name and state a limited number of rows is counted
- * exactly. Beyond it PostgreSQL counts in some pages of the table, and the other
- * databases give a lower bound.
+ * The part of the store for operators: pages and counts of tasks, what happens to dead
+ * tasks, and what nodes report. The cost of counts does not grow with the table: of each
+ * name and state a limited number of rows is counted exactly. Beyond it PostgreSQL counts
+ * in some pages of the table, and the other databases give a lower bound.
  */
-final class Reads {
+abstract class OperatorCalls implements DelayedTaskStore {
 
 	/** How many rows of one state are counted, unless there are very many names. */
 	private static final int MAX_COUNTED = 50_000;
@@ -68,17 +69,23 @@ final class Reads {
 				order by name, status, due_at limit ?) counted
 			group by span""";
 
-	private final Database database;
+	private static final Duration MAX_REQUEUE_WAIT = Duration.ofSeconds(3);
 
-	Reads(Database database) {
+	final Database database;
+
+	final LeasedTasks leased;
+
+	OperatorCalls(Database database) {
 		this.database = database;
+		this.leased = new LeasedTasks(database);
 	}
 
 	/**
 	 * Reads a page from an index. Each order begins with the first columns of the index,
 	 * since H2 would sort all tasks otherwise.
 	 */
-	ListQuery.Page list(ListQuery query) {
+	@Override
+	public ListQuery.Page list(ListQuery query) {
 		String sql = "select {columns} from {task} where name = ? and " + switch (query.order()) {
 			case PENDING -> "status = {pending} and due_at >= ? and (due_at, id) > (?, ?)"
 					+ " order by name, status, due_at, id limit ?";
@@ -99,7 +106,62 @@ final class Reads {
 		return new ListQuery.Page(more ? tasks.subList(0, query.limit()) : tasks, more);
 	}
 
-	void heartbeat(NodeState state) {
+	@Override
+	public List<Requeue> requeue(List<String> ids) {
+		List<String> different = ids.stream().distinct().toList();
+		List<Requeue> results = this.leased.each(different, MAX_REQUEUE_WAIT, Requeue.KEY_PENDING,
+				OperatorCalls::requeue);
+		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
+	}
+
+	private static Requeue requeue(Session session, String id) {
+		TaskRow row = session.lock(List.of(id)).get(id);
+		if (row == null || row.status != TaskRow.DEAD) {
+			return Requeue.NOT_DEAD;
+		}
+		long now = session.now();
+		row.schedule(now);
+		if (LeasedTasks.isTaken(session, row)) {
+			return Requeue.KEY_PENDING;
+		}
+		row.reset();
+		row.fence = row.nextFence(now);
+		row.firstAt = null;
+		row.diedAt = null;
+		session.write(List.of(row));
+		return Requeue.REQUEUED;
+	}
+
+	@Override
+	public int discard(List<String> ids) {
+		return ids.isEmpty() ? 0 : this.database.node()
+			.single((session) -> session.update("delete from {task} where id {in} and status = {dead}", ids));
+	}
+
+	@Override
+	public int discardOlder(Duration age, int limit) {
+		List<String> ids = this.database.node().single((session) -> {
+			long before = session.now() - Session.millis(age);
+			List<String> found = new ArrayList<>();
+			for (String name : TaskNames.withDeadTasks(session)) {
+				if (found.size() < limit) {
+					found.addAll(session.strings(
+							"select id from {task} where name = ? and died_at < ? order by name, died_at, id limit ?",
+							session.dialect().text(name), before, limit - found.size()));
+				}
+			}
+			return found;
+		});
+		return discard(ids);
+	}
+
+	@Override
+	public void setPaused(String name, boolean paused) {
+		this.database.node().transaction((session) -> TaskNames.setPaused(session, name, paused));
+	}
+
+	@Override
+	public void heartbeat(NodeState state) {
 		this.database.node().single((session) -> {
 			if (state.activity() == Activity.ENDED) {
 				return session.update("delete from {node} where id = ?", state.nodeId());
@@ -118,7 +180,8 @@ final class Reads {
 		});
 	}
 
-	List<NodeState.Reported> nodes() {
+	@Override
+	public List<NodeState.Reported> nodes() {
 		return this.database.node().single((session) -> {
 			long now = session.now();
 			return session.query("select id, claiming, in_flight, reported_at from {node} where reported_at >= ?"
@@ -134,7 +197,8 @@ final class Reads {
 		return now - DelayedTaskStore.NODE_RETENTION.toMillis();
 	}
 
-	Map<String, StoredCounts> count(Collection<String> names) {
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
 		return this.database.node().single((session) -> {
 			Collection<String> all = names.isEmpty() ? TaskNames.all(session)
 					: names.stream().filter(TaskLimits::isStorableName).toList();
@@ -195,7 +259,8 @@ final class Reads {
 	 * Each name has an equal share of what is counted at most, and leaves the rest to the
 	 * names with more tasks.
 	 */
-	Forecast forecast(Forecast.Query query) {
+	@Override
+	public Forecast forecast(Forecast.Query query) {
 		List<String> names = query.pending()
 			.keySet()
 			.stream()
