@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
@@ -9,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -41,6 +38,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.Mockito.doReturn;
+import static org.mockito.Mockito.mock;
 
 /**
  * The script of the schema, and what the check of a store says about a database.
@@ -204,10 +204,7 @@ class JdbcStoreSchemaTests {
 
 	private void create(String table) {
 		Schema schema = schema(table);
-		run(schema.forTable(new DefaultResourceLoader().getResource(schema.script())));
-	}
-
-	private void run(Resource script) {
+		Resource script = schema.forTable(new DefaultResourceLoader().getResource(schema.script()));
 		new ResourceDatabasePopulator(script).execute(this.pool);
 	}
 
@@ -229,25 +226,6 @@ class JdbcStoreSchemaTests {
 	}
 
 	/**
-	 * An object whose methods with these names return these results.
-	 */
-	private static <T> T with(Class<T> type, T target, Map<String, ?> results) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				Object result = results.get(method.getName());
-				if (result != null) {
-					return result;
-				}
-				try {
-					return method.invoke(target, arguments);
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
-	}
-
-	/**
 	 * Connections to a database that says that it has version 1.4.
 	 */
 	private static final class OlderDataSource extends DelegatingDataSource {
@@ -259,9 +237,12 @@ class JdbcStoreSchemaTests {
 		@Override
 		public Connection getConnection() throws SQLException {
 			Connection connection = super.getConnection();
-			DatabaseMetaData metaData = with(DatabaseMetaData.class, connection.getMetaData(),
-					Map.of("getDatabaseMajorVersion", 1, "getDatabaseMinorVersion", 4));
-			return with(Connection.class, connection, Map.of("getMetaData", metaData));
+			DatabaseMetaData metaData = mock(DatabaseMetaData.class, delegatesTo(connection.getMetaData()));
+			doReturn(1).when(metaData).getDatabaseMajorVersion();
+			doReturn(4).when(metaData).getDatabaseMinorVersion();
+			Connection older = mock(Connection.class, delegatesTo(connection));
+			doReturn(metaData).when(older).getMetaData();
+			return older;
 		}
 
 	}

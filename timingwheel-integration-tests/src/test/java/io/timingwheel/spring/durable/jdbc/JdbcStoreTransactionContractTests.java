@@ -20,7 +20,6 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
@@ -28,7 +27,6 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NewSchedule;
@@ -150,32 +148,21 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 	void aRollbackUndoesEverything() {
 		Enqueued kept = enqueue("kept", SOON);
 		Enqueued replaced = enqueue("replaced", SOON);
+		Enqueued replacedAtOnce = enqueue("replaced at once", SOON);
 		Enqueued moved = enqueue("moved", SOON);
 		this.transaction.executeWithoutResult((status) -> {
 			enqueue("new", SOON);
 			enqueue(null, SOON);
 			assertThat(enqueue("replaced", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+			this.store.enqueue(List.of(task("many", SOON), task(null, SOON), task("replaced at once", HOUR)));
+			assertThat(this.store.find(key("many"))).isPresent();
+			assertThat(onAnotherThread(() -> this.other.find(key("many")))).isEmpty();
 			assertThat(this.store.cancel(key("kept"))).isTrue();
 			assertThat(this.store.move(Target.of(moved.id()), DueTime.after(HOUR))).isNotNull();
 			status.setRollbackOnly();
 		});
 		assertThat(claimByOther()).extracting(LeasedTask::id)
-			.containsExactlyInAnyOrder(kept.id(), replaced.id(), moved.id());
-	}
-
-	@Test
-	void tasksThatAreStoredAtOnceTakePartInTheTransaction() {
-		Enqueued replaced = enqueue("replaced", SOON);
-		this.transaction.executeWithoutResult((status) -> {
-			this.store.enqueue(List.of(task("new", SOON), task(null, SOON), task("replaced", HOUR)));
-			assertThat(this.store.find(key("new"))).isPresent();
-			assertThat(onAnotherThread(() -> this.other.find(key("new")))).isEmpty();
-			status.setRollbackOnly();
-		});
-		assertThat(claimByOther()).extracting(LeasedTask::id).containsExactly(replaced.id());
-		this.transaction.executeWithoutResult(
-				(status) -> this.store.enqueue(List.of(task("k", SOON), task("l", SOON), task("k", HOUR))));
-		assertThat(count()).isEqualTo(3);
+			.containsExactlyInAnyOrder(kept.id(), replaced.id(), replacedAtOnce.id(), moved.id());
 	}
 
 	@Test
@@ -422,17 +409,19 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		assertThat(this.other.settle(retries)).containsOnly(Reply.DONE);
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void aTaskThatIsGoneLocksNothing(ById call) {
+	@Test
+	void aTaskThatIsGoneLocksNothing() {
 		TransactionTemplate repeatable = new TransactionTemplate(new JdbcTransactionManager(this.pool));
 		repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
 		repeatable.executeWithoutResult((status) -> {
 			Enqueued own = enqueue(null, HOUR);
-			assertThat(call.findsPending(this.store, UUID.randomUUID().toString())).isFalse();
+			Target gone = Target.of(UUID.randomUUID().toString());
+			assertThat(this.store.move(gone, DueTime.after(HOUR))).isNull();
+			assertThat(this.store.cancel(gone)).isFalse();
 			onAnotherThread(
 					() -> this.other.enqueue(IntStream.range(0, 100).mapToObj((i) -> task(null, HOUR)).toList()));
-			assertThat(call.findsPending(this.store, own.id())).isTrue();
+			assertThat(this.store.move(Target.of(own.id()), DueTime.after(HOUR))).isNotNull();
+			assertThat(this.store.cancel(Target.of(own.id()))).isTrue();
 		});
 	}
 
@@ -560,21 +549,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 	}
 
 	@Test
-	void storesThroughConnectionsThatDoNotCommitByThemselves() {
-		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl(this.pool.getJdbcUrl());
-		config.setAutoCommit(false);
-		try (HikariDataSource manual = new HikariDataSource(config)) {
-			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(manual, manual, JdbcStores.TABLE, null);
-			enqueue(node, task("k", Duration.ZERO));
-			assertThat(this.store.find(key("k"))).isPresent();
-			LeasedTask task = claim(node, "a").get(0);
-			assertThat(acknowledge(node, task.ref())).isEqualTo(Reply.DONE);
-			assertThat(count()).isZero();
-		}
-	}
-
-	@Test
 	void leasesWhileTheApplicationHasUsedUpItsConnections() throws Exception {
 		enqueue("k", Duration.ZERO);
 		try (HikariDataSource exhausted = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
@@ -586,22 +560,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 				assertThat(acknowledge(node, task.ref())).isEqualTo(Reply.DONE);
 			}
 		}
-	}
-
-	/**
-	 * Many transactions may be the first after the start. If each waited for a second
-	 * connection, they could have all connections of the pool and wait for each other.
-	 */
-	@Test
-	void theFirstTransactionAfterTheCheckNeedsOneConnection() {
-		try (HikariDataSource single = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
-			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(single, single, JdbcStores.TABLE, null);
-			node.check(List.of());
-			single.setConnectionTimeout(Duration.ofMinutes(1).toMillis());
-			new TransactionTemplate(new JdbcTransactionManager(single))
-				.executeWithoutResult((status) -> enqueue(node, task("k", HOUR)));
-		}
-		assertThat(this.store.find(key("k"))).isPresent();
 	}
 
 	@Test
@@ -640,33 +598,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		finally {
 			executor.shutdownNow();
 		}
-	}
-
-	/**
-	 * The calls that name a task by its id.
-	 */
-	enum ById {
-
-		CANCEL {
-
-			@Override
-			boolean findsPending(DelayedTaskStore store, String id) {
-				return store.cancel(Target.of(id));
-			}
-
-		},
-
-		RESCHEDULE {
-
-			@Override
-			boolean findsPending(DelayedTaskStore store, String id) {
-				return store.move(Target.of(id), DueTime.after(HOUR)) != null;
-			}
-
-		};
-
-		abstract boolean findsPending(DelayedTaskStore store, String id);
-
 	}
 
 }

@@ -102,8 +102,8 @@ final class ClaimProgress {
 	}
 
 	Claimed result(Database database) {
-		this.looks.forEach((name, look) -> this.startAt = Math.min(this.startAt,
-				isLimited(name) ? look.laterAt() : NEVER));
+		this.looks
+			.forEach((name, look) -> this.startAt = Math.min(this.startAt, isLimited(name) ? look.laterAt() : NEVER));
 		List<LeasedTask> leased = this.tasks.stream()
 			.map(TaskRow::leased)
 			.sorted(Comparator.comparingLong(LeasedTask::dueAt))

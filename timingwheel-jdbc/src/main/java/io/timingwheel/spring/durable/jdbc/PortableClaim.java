@@ -62,8 +62,7 @@ final class PortableClaim implements Claiming.Steps {
 		firstTimes(session, progress).forEach((name, first) -> {
 			long now = progress.now();
 			long nextSuspect = first[3];
-			progress.looks.put(name,
-					new Look(until(first[0], ahead(progress, name)), until(first[2], now), first[1]));
+			progress.looks.put(name, new Look(until(first[0], ahead(progress, name)), until(first[2], now), first[1]));
 			if (!progress.isLimited(name)) {
 				long nextEnd = Math.min(later(first[2], now), later(nextSuspect, now));
 				progress.nextAt = Math.min(progress.nextAt, Math.min(first[1], nextEnd));

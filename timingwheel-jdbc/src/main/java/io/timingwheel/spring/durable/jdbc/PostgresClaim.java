@@ -177,8 +177,7 @@ final class PostgresClaim implements Claiming.Steps {
 		return claim(session, part, limit, false, false);
 	}
 
-	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect,
-			boolean sweeps) {
+	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect, boolean sweeps) {
 		ClaimRequest request = progress.request;
 		PostgresDialect dialect = (PostgresDialect) session.dialect();
 		// The clock of a test may stand still.

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -112,26 +111,15 @@ public final class Schema {
 	 * read the tables
 	 */
 	public boolean isMissing() {
-		return version() < VERSION;
-	}
-
-	private int version() {
-		if (!exists(this.table, "id") || !exists(this.table + "_version", "version")) {
-			return 0;
-		}
-		Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version",
-				Integer.class);
-		return (version != null) ? version : 0;
-	}
-
-	private boolean exists(String table, String column) {
 		try {
-			this.jdbc.queryForList("select %s from %s where 1 = 0".formatted(column, table));
-			return true;
+			this.jdbc.queryForList("select id from " + this.table + " where 1 = 0");
+			Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version",
+					Integer.class);
+			return version == null || version < VERSION;
 		}
 		catch (BadSqlGrammarException ex) {
-			if (ex.getCause() instanceof SQLException cause && NO_TABLE.contains(String.valueOf(cause.getSQLState()))) {
-				return false;
+			if (NO_TABLE.contains(String.valueOf(ex.getSQLException().getSQLState()))) {
+				return true;
 			}
 			// For example, the user may not read the table.
 			throw ex;

@@ -135,8 +135,8 @@ final class Storing {
 		while (!left.isEmpty()) {
 			Set<TaskId> keys = new HashSet<>();
 			Map<Boolean, List<NewTask>> parts = left.stream()
-				.collect(Collectors.partitioningBy(
-						(task) -> task.key() == null || keys.add(new TaskId(task.name(), task.key()))));
+				.collect(Collectors
+					.partitioningBy((task) -> task.key() == null || keys.add(new TaskId(task.name(), task.key()))));
 			List<NewTask> first = Objects.requireNonNull(parts.get(true));
 			for (int i = 0; i < first.size(); i += MAX_BATCH) {
 				batches.add(first.subList(i, Math.min(first.size(), i + MAX_BATCH)));
@@ -255,9 +255,10 @@ final class Storing {
 			}
 		}
 		List<String> ids = new ArrayList<>();
-		keys.forEach((name, held) -> ids
-			.addAll(session.strings("select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
-					dialect.text(name), held)));
+		keys.forEach((name,
+				held) -> ids.addAll(session.strings(
+						"select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
+						dialect.text(name), held)));
 		return ids.isEmpty() ? Map.of() : session
 			.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
 			.stream()

@@ -44,7 +44,8 @@ final class Transactions {
 	private final boolean commitsEach;
 
 	Transactions(ApplicationTransaction joined, Database database) {
-		this.session = new Session(database.dialect().template(Objects.requireNonNull(joined.getDataSource())), database);
+		this.session = new Session(database.dialect().template(Objects.requireNonNull(joined.getDataSource())),
+				database);
 		this.template = new TransactionTemplate(joined);
 		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
 		this.joined = true;

@@ -23,7 +23,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -34,7 +33,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -102,20 +100,10 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void createsTheTableWithOneConnection() {
-		this.poolOfOne.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
-	}
-
-	@Test
-	void createsTheTableInAFileWithOneConnection(@TempDir Path folder) {
+	void createsAndFindsTheTableWithOneConnection(@TempDir Path folder) {
 		h2InAFile(this.poolOfOne, folder).run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
-	}
-
-	@Test
-	void startsWithOneConnectionOnATableThatIsThere(@TempDir Path folder) {
-		h2InAFile(this.runner, folder).run((first) -> h2InAFile(this.poolOfOne, folder)
-			.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
-			.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of())));
+		h2InAFile(this.poolOfOne, folder).withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
+			.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
 	}
 
 	/**
@@ -135,18 +123,6 @@ class JdbcStoreTests {
 			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";" + settings)
 			.withBean(Bodies.class)
 			.run(JdbcStoreTests::assertRuns);
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "STRICT", "Oracle", "MSSQLServer", "Derby" })
-	void refusesAModeOfH2ThatChangesTheSql(String mode) {
-		this.withTimingWheel
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";MODE=" + mode)
-			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).containsIgnoringCase("compatibility mode " + mode);
-				assertThat(analysis.getAction()).contains("Remove MODE", "PostgreSQL");
-			});
 	}
 
 	@Test
@@ -173,17 +149,6 @@ class JdbcStoreTests {
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check(List.of());
 		});
-	}
-
-	@Test
-	void failsWithSeveralDataSourcesAndNoPrimary() {
-		this.runner.withBean("one", DataSource.class, SimpleDriverDataSource::new)
-			.withBean("two", DataSource.class, SimpleDriverDataSource::new)
-			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).contains("There is more than one DataSource");
-				assertThat(analysis.getAction()).contains("@Primary");
-			});
 	}
 
 	@Test
@@ -233,15 +198,6 @@ class JdbcStoreTests {
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
-	@Test
-	void refusesATableNameThatIsNotPlain() {
-		this.runner.withPropertyValues("timingwheel.store.jdbc.table-name=tasks; drop table orders").run((context) -> {
-			InvalidConfigurationPropertyValueException failure = StartFailures.invalidValue(context);
-			assertThat(failure.getName()).isEqualTo("timingwheel.store.jdbc.table-name");
-			assertThat(failure.getReason()).contains("letters, digits and underscores");
-		});
-	}
-
 	static class Bodies {
 
 		private final CountDownLatch ran = new CountDownLatch(1);
@@ -253,14 +209,6 @@ class JdbcStoreTests {
 
 		public boolean awaitRun() throws InterruptedException {
 			return this.ran.await(1, TimeUnit.MINUTES);
-		}
-
-	}
-
-	static class DurableOrders {
-
-		@Delayed(delay = "1h", durable = true)
-		public void close(long orderId) {
 		}
 
 	}

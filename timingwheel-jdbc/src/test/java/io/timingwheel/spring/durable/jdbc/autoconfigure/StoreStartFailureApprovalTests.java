@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import java.util.List;
 
+import javax.sql.DataSource;
+
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.StartFailureLines;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -19,6 +21,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 /**
  * Tests that nobody changes what a user reads when an application with durable tasks does
@@ -77,6 +80,9 @@ class StoreStartFailureApprovalTests {
 	@Test
 	void theTextsAboutStoresAreTheApprovedOnes() {
 		this.failures.fail("no DataSource", this.jdbc);
+		this.failures.fail("more than one DataSource",
+				this.jdbc.withBean("one", DataSource.class, SimpleDriverDataSource::new)
+					.withBean("two", DataSource.class, SimpleDriverDataSource::new));
 		this.failures.fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
 		this.failures.fail("a table without its columns", this.h2.withPropertyValues(
 				"spring.datasource.url=jdbc:h2:mem:other-columns;INIT=create table if not exists timingwheel_task (id int)\\;"
