@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -118,7 +119,8 @@ public final class Schema {
 			return version == null || version < VERSION;
 		}
 		catch (BadSqlGrammarException ex) {
-			if (NO_TABLE.contains(String.valueOf(ex.getSQLException().getSQLState()))) {
+			SQLException cause = ex.getSQLException();
+			if (cause != null && NO_TABLE.contains(String.valueOf(cause.getSQLState()))) {
 				return true;
 			}
 			// For example, the user may not read the table.
