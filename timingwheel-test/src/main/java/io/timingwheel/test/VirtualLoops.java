@@ -158,15 +158,11 @@ final class VirtualLoops implements NodeLoop.Factory {
 			setTimer();
 		}
 
+		/** A round that runs is one of the calling thread. */
 		@Override
-		public void stop() {
+		public void stop(Duration period) {
 			VirtualLoops.this.loops.remove(this);
 			setTimer();
-		}
-
-		@Override
-		public void join(Duration period) {
-			// A round that runs is one of the calling thread.
 		}
 
 	}

@@ -187,8 +187,8 @@ class ScheduleCallTests extends StoreTestSupport {
 	 */
 	private DurableTasks renamedNode() {
 		TestNode node = idleNode(this.other);
-		node.register(new NumberHandler(RENAMED.name(), (number, context) -> {
-		}, Runnable::run, node.codec()).aliases(FORMER.name()));
+		node.register(RENAMED.name(), List.of(FORMER.name()), (number, context) -> {
+		});
 		return node.durable();
 	}
 

@@ -1,18 +1,20 @@
 package io.timingwheel.spring.durable;
 
+import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
@@ -21,7 +23,9 @@ import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.Backoff;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
@@ -33,6 +37,8 @@ import io.timingwheel.spring.task.memory.TaskClock;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.util.ReflectionUtils;
+
 /**
  * A node as the auto-configuration creates it, with handlers that take a number.
  */
@@ -41,6 +47,9 @@ public final class TestNode implements AutoCloseable {
 	public static final String NAME = "count";
 
 	private static final int MAX_PAYLOAD_BYTES = 64 * 1024;
+
+	private static final Method METHOD = Objects
+		.requireNonNull(ReflectionUtils.findMethod(NumberBody.class, "run", int.class, DelayedTaskContext.class));
 
 	private final ThreadPoolExecutor executor;
 
@@ -61,26 +70,29 @@ public final class TestNode implements AutoCloseable {
 	private TestNode(DelayedTaskStore store, Setup setup) {
 		this.executor = new ThreadPoolExecutor(setup.threads, setup.threads, 0, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>());
-		this.wheel = TimingWheel.builder(this.executor).maxPending(setup.maxPending).build();
+		this.wheel = TimingWheel.builder(this.executor).build();
 		TaskPolicies policies = new TaskPolicies(setup, false);
 		this.tasks = new DelayedTaskRegistry(this.wheel, new TaskClock(this.wheel.timeSource(), Clock.systemUTC()),
 				this.handOvers, null, null, policies);
-		NodeSettings settings = new NodeSettings("node", setup.lease, setup.lookAhead, setup.pollInterval, 100, 1000, 3,
-				2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), MAX_PAYLOAD_BYTES, null);
+		NodeSettings settings = new NodeSettings("node", setup.lease, Duration.ofSeconds(2), setup.pollInterval, 100,
+				1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), MAX_PAYLOAD_BYTES, null);
 		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
 				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
 				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
 				this.codec, null);
-		setup.bodies.forEach((name, body) -> register(new NumberHandler(name, body, this.executor, this.codec)
-			.expiringAfter(name.equals(NAME) ? setup.expireAfter : null)));
+		if (setup.body != null) {
+			register(NAME, List.of(), setup.body);
+		}
 	}
 
 	/**
 	 * A node to be set up whose tasks of {@link #NAME} have this body.
 	 */
 	public static Setup with(NumberBody body) {
-		return new Setup().body(NAME, body);
+		Setup setup = new Setup();
+		setup.body = body;
+		return setup;
 	}
 
 	public static TestNode start(DelayedTaskStore store, NumberBody body) {
@@ -97,13 +109,16 @@ public final class TestNode implements AutoCloseable {
 	/**
 	 * Adds a handler to this node.
 	 */
-	void register(NumberHandler handler) {
-		this.handlers.register(handler.make());
+	void register(String name, List<String> aliases, NumberBody body) {
+		DurableMethod method = new DurableMethod(name, aliases, METHOD, List.of(int.class), () -> this.executor, null,
+				false, null, (arguments) -> {
+					body.run((Integer) arguments[0], DelayedTaskContext.current().orElseThrow());
+					return null;
+				}, (error, arguments) -> {
+				});
+		this.handlers.register(new DurableHandler(method,
+				this.codec.payloads(DurableHandlers.names(method), METHOD, List.of(int.class)), Missed.ONCE, null));
 		this.node.wake();
-	}
-
-	PayloadCodec codec() {
-		return this.codec;
 	}
 
 	public DurableTasks durable() {
@@ -155,40 +170,23 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	/**
-	 * What a test may set of a node. The policy and the expiry are those of
-	 * {@link #NAME}.
+	 * What a test may set of a node. The policy is that of {@link #NAME}.
 	 */
 	public static final class Setup implements TaskPolicies.Overrides {
 
-		private final Map<String, NumberBody> bodies = new HashMap<>();
+		private @Nullable NumberBody body;
 
 		/** A node that stalls for some time does not lose this lease. */
 		private Duration lease = Duration.ofMinutes(1);
-
-		private Duration lookAhead = Duration.ofSeconds(2);
 
 		private Duration pollInterval = Duration.ofMillis(200);
 
 		private PolicySettings policy = PolicySettings.NONE;
 
-		private @Nullable Duration expireAfter;
-
 		private int threads = 4;
-
-		private long maxPending = Long.MAX_VALUE;
-
-		Setup body(String name, NumberBody body) {
-			this.bodies.put(name, body);
-			return this;
-		}
 
 		public Setup lease(Duration lease) {
 			this.lease = lease;
-			return this;
-		}
-
-		Setup lookAhead(Duration lookAhead) {
-			this.lookAhead = lookAhead;
 			return this;
 		}
 
@@ -202,18 +200,8 @@ public final class TestNode implements AutoCloseable {
 			return this;
 		}
 
-		Setup expireAfter(Duration expireAfter) {
-			this.expireAfter = expireAfter;
-			return this;
-		}
-
 		Setup threads(int threads) {
 			this.threads = threads;
-			return this;
-		}
-
-		Setup maxPending(long maxPending) {
-			this.maxPending = maxPending;
 			return this;
 		}
 

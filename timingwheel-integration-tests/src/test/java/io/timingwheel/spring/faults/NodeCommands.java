@@ -10,7 +10,6 @@ import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 
 import io.timingwheel.spring.durable.node.DurableNode;
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 
@@ -58,9 +57,9 @@ class NodeCommands {
 			case "hold" -> done(this.worker::hold);
 			case "let-go" -> done(this.worker::letGo);
 			case "in-flight" -> String.valueOf(this.node.inFlight());
-			case "claims" -> String.valueOf(this.node.figure(Figure.CLAIMS));
-			case "lost-leases" -> String.valueOf(this.node.figure(Figure.LOST_LEASES));
-			case "refused-begins" -> String.valueOf(this.node.figure(Figure.REFUSED_BEGINS));
+			case "claims" -> String.valueOf(this.node.figures().claims());
+			case "lost-leases" -> String.valueOf(this.node.figures().lostLeases());
+			case "refused-begins" -> String.valueOf(this.node.figures().refused());
 			case "largest-claim" -> String.valueOf(this.claims.largest());
 			case "unordered-claims" -> String.valueOf(this.claims.unordered());
 			case "clock" -> String.valueOf(System.currentTimeMillis());

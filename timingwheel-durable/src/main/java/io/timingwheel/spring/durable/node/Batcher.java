@@ -25,8 +25,6 @@ abstract class Batcher {
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-	private static final long LATER_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
 	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
@@ -54,9 +52,7 @@ abstract class Batcher {
 		this.loop = parts.loop(name, this::round);
 	}
 
-	/**
-	 * A task that does not go with the next request, and still waits, is asked for again.
-	 */
+	/** Whether a task goes with the next request; otherwise the batcher forgets it. */
 	boolean admits(Run run) {
 		return true;
 	}
@@ -78,7 +74,7 @@ abstract class Batcher {
 		this.loop.wake();
 	}
 
-	private void addLater(Run run, long nanos) {
+	void addLater(Run run, long nanos) {
 		if (!this.parts.runLater(() -> add(run), nanos)) {
 			add(run);
 		}
@@ -86,19 +82,14 @@ abstract class Batcher {
 
 	private void round() {
 		List<Run> batch = new ArrayList<>();
-		List<Run> later = new ArrayList<>();
 		Run run;
 		while (batch.size() < this.limit && (run = this.queue.poll()) != null) {
 			if (admits(run)) {
 				batch.add(run);
 			}
-			else if (run.isWaiting()) {
-				later.add(run);
-			}
 		}
-		this.queue.addAll(later);
 		if (batch.isEmpty()) {
-			this.loop.await(later.isEmpty() ? Long.MAX_VALUE : LATER_NANOS);
+			this.loop.await(Long.MAX_VALUE);
 			return;
 		}
 		try {

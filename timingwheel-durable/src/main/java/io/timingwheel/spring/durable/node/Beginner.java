@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -19,6 +18,9 @@ import org.apache.commons.logging.LogFactory;
 final class Beginner extends Batcher {
 
 	private static final Log logger = LogFactory.getLog(Beginner.class);
+
+	/** The pause between two looks for a place of a window. */
+	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private final Names names;
 
@@ -44,11 +46,11 @@ final class Beginner extends Batcher {
 			// The application has removed the handler. The lease brings the task back.
 			return;
 		}
-		// A task of a limited name is leased before it begins only if it has expired.
-		boolean expired = !task.begun() && !task.suspect() && handler.method().expireAfter() != null
-				&& this.parts.policies.limits(handler) != null;
 		Run run = new Run(task, handler, this.names.window(handler), this.runner,
-				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()), expired);
+				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()));
+		// A task of a limited name is leased before it begins only if it has expired.
+		run.expired = !task.begun() && !task.suspect() && handler.method().expireAfter() != null
+				&& this.parts.policies.limits(handler) != null;
 		this.parts.held.add(run);
 		try {
 			accept(run, term);
@@ -73,12 +75,13 @@ final class Beginner extends Batcher {
 						.formatted(task.lost()));
 		}
 		else if (task.begun()) {
+			run.window.enter(true);
 			this.runner.submit(run, term);
 		}
 		// The timer of a task that is withdrawn meanwhile has no effect.
 		else if (!this.parts.runAt(() -> add(run), run.dueNanos)) {
 			// The wheel is full or stopped.
-			this.parts.held.wheelIsFull();
+			this.parts.held.block();
 			this.settler.giveBack(run);
 		}
 	}
@@ -89,16 +92,25 @@ final class Beginner extends Batcher {
 
 	/**
 	 * A task does not begin while too many tasks of its name wait for a thread. If that
-	 * takes too long, other nodes may start it earlier.
+	 * takes too long, other nodes may start it earlier. What expires needs no thread, and
+	 * a node has one suspect only.
 	 */
 	@Override
 	boolean admits(Run run) {
-		if (run.admit()) {
+		if (!run.isWaiting()) {
+			return false;
+		}
+		if (run.window.enter(run.expired || run.task.suspect())) {
 			return true;
 		}
-		if (run.hasWaitedLong(this.parts.nanoTime())) {
+		long now = this.parts.nanoTime();
+		run.waitsSince = Math.min(run.waitsSince, now);
+		if (now - run.waitsSince > NameWindow.LATE_NANOS) {
 			this.settler.giveBack(run);
-			run.window.hasRoomOrTells();
+			this.parts.held.setWanted(true);
+		}
+		else {
+			addLater(run, RETRY_NANOS);
 		}
 		return false;
 	}
@@ -111,7 +123,7 @@ final class Beginner extends Batcher {
 			return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
 		}
 		catch (Throwable ex) {
-			batch.forEach(Run::waitAgain);
+			batch.forEach((run) -> run.window.leave());
 			throw ex;
 		}
 	}
@@ -120,12 +132,11 @@ final class Beginner extends Batcher {
 	void replied(Run run, Reply reply) {
 		if (reply == Reply.DONE) {
 			this.runner.submit(run, this.term);
+			return;
 		}
-		else if (reply == Reply.BUSY) {
-			run.waitAgain();
-		}
-		else {
-			this.parts.count(Figure.REFUSED_BEGINS, 1);
+		run.window.leave();
+		if (reply != Reply.BUSY) {
+			this.parts.refused.increment();
 			this.parts.held.drop(run);
 		}
 	}

@@ -88,7 +88,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	public void expect(String name, long dueAt, long now) {
 		DurableHandler handler = this.parts.handlers.find(name);
 		if (handler != null && isClaiming() && !this.parts.policies.isPaused(name)) {
-			this.poller.expect(dueAt - now, this.parts.policies.limits(handler) != null);
+			this.poller.expect(dueAt - now);
 		}
 	}
 
@@ -149,10 +149,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return this.parts.held.size();
 	}
 
-	public long figure(Figure figure) {
-		return this.parts.figure(figure);
-	}
-
 	@Override
 	public @Nullable Outage outage() {
 		return this.parts.availability.outage();
@@ -170,9 +166,9 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public Figures figures() {
-		return new Figures(figure(Figure.CLAIMS), figure(Figure.CLAIMED), figure(Figure.RETRIED),
-				figure(Figure.RELEASED), figure(Figure.REFUSED_BEGINS), figure(Figure.LOST_LEASES),
-				figure(Figure.EXPIRED_DEAD), this.parts.store.droppedDead());
+		NodeParts parts = this.parts;
+		return new Figures(parts.claims.sum(), parts.claimed.sum(), parts.retried.sum(), parts.released.sum(),
+				parts.refused.sum(), parts.lostLeases.sum(), parts.expiredDead.sum(), parts.store.droppedDead());
 	}
 
 	@Override
@@ -219,7 +215,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	public void stopClaiming() {
 		this.stopped = true;
 		this.parts.held.setOpen(false);
-		this.poller.loop.stop();
 	}
 
 	/**
@@ -230,12 +225,12 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 */
 	public synchronized void shutdown(Duration period) throws InterruptedException {
 		stopClaiming();
-		this.housekeeping.loop.stop();
 		if (!this.started) {
 			return;
 		}
+		this.started = false;
 		try {
-			this.poller.loop.join(GRACE);
+			this.poller.loop.stop(GRACE);
 			giveBack((name) -> true);
 			if (!await(this::isIdle, period)) {
 				long cut = this.parts.held.runs().stream().filter(Run::cutOff).count();
@@ -250,15 +245,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			}
 		}
 		finally {
-			this.parts.loops.forEach(NodeLoop::stop);
-		}
-		for (NodeLoop loop : this.parts.loops) {
-			loop.join(GRACE);
+			for (NodeLoop loop : this.parts.loops) {
+				loop.stop(GRACE);
+			}
 		}
 		if (outage() == null) {
 			this.housekeeping.heartbeat(Activity.ENDED);
 		}
-		this.started = false;
 	}
 
 	private boolean isIdle() {
@@ -290,28 +283,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
 			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
-
-	}
-
-	public enum Figure {
-
-		CLAIMS,
-
-		CLAIMED,
-
-		/** Leases that have ended before their tasks were settled. */
-		LOST_LEASES,
-
-		/** Tasks that were cancelled, replaced, moved, or claimed by another node. */
-		REFUSED_BEGINS,
-
-		/** Failures that led to another attempt. */
-		RETRIED,
-
-		RELEASED,
-
-		/** Dead tasks deleted at the end of their retention. */
-		EXPIRED_DEAD
 
 	}
 

@@ -4,7 +4,6 @@ import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The tasks that this node holds, from their claim until the store knows of their end.
@@ -19,21 +18,16 @@ final class Held {
 
 	private final Set<Run> runs = ConcurrentHashMap.newKeySet();
 
-	private final AtomicInteger suspects = new AtomicInteger();
+	private volatile long blockedUntil;
 
-	private volatile long suspectUntil;
-
-	private volatile long wheelFullUntil;
-
-	/** With how much free room an end wakes the poller. */
-	private volatile int wakeAtFree = Integer.MAX_VALUE;
+	/** Whether tasks may wait in the store for room on this node. */
+	private volatile boolean wanted;
 
 	private volatile boolean open = true;
 
 	Held(NodeParts parts) {
 		this.parts = parts;
-		this.suspectUntil = parts.nanoTime();
-		this.wheelFullUntil = this.suspectUntil;
+		this.blockedUntil = parts.nanoTime();
 	}
 
 	int free() {
@@ -60,8 +54,7 @@ final class Held {
 		this.runs.add(run);
 		run.window.added();
 		if (run.task.suspect()) {
-			this.suspectUntil = this.parts.nanoTime() + BLOCKED_NANOS;
-			this.suspects.incrementAndGet();
+			block();
 		}
 	}
 
@@ -70,10 +63,11 @@ final class Held {
 			return;
 		}
 		run.window.removed();
-		boolean lastSuspect = run.task.suspect() && this.suspects.decrementAndGet() == 0;
-		if (free() >= this.wakeAtFree || lastSuspect) {
+		if (run.task.suspect()) {
+			this.blockedUntil = this.parts.nanoTime();
 			this.parts.wake();
 		}
+		wakeIfWanted();
 	}
 
 	/** Forgets a task without a settlement. */
@@ -83,27 +77,28 @@ final class Held {
 	}
 
 	boolean hasSuspect() {
-		return this.suspects.get() > 0;
-	}
-
-	void wheelIsFull() {
-		this.wheelFullUntil = this.parts.nanoTime() + BLOCKED_NANOS;
+		return this.runs.stream().anyMatch((run) -> run.task.suspect());
 	}
 
 	/**
-	 * How long the node takes no tasks: the wheel is full, or a suspect runs beside those
-	 * alone that it began with.
+	 * Takes no tasks for a while: the wheel is full, or a suspect runs beside those alone
+	 * that it began with.
 	 */
-	long blockedNanos() {
-		long now = this.parts.nanoTime();
-		long suspect = hasSuspect() ? this.suspectUntil - now : 0;
-		return Math.max(0, Math.max(suspect, this.wheelFullUntil - now));
+	void block() {
+		this.blockedUntil = this.parts.nanoTime() + BLOCKED_NANOS;
 	}
 
-	/** Wakes the poller once so much room is free. */
-	void wakeAtFree(int free) {
-		this.wakeAtFree = free;
-		if (free() >= free) {
+	long blockedNanos() {
+		return Math.max(0, this.blockedUntil - this.parts.nanoTime());
+	}
+
+	void setWanted(boolean wanted) {
+		this.wanted = wanted;
+	}
+
+	/** Called when there is more room. */
+	void wakeIfWanted() {
+		if (this.wanted) {
 			this.parts.wake();
 		}
 	}

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
@@ -87,7 +86,7 @@ final class Housekeeping {
 		Duration retention = this.parts.settings.deadRetention();
 		boolean more = retention != null && attempt("delete dead tasks", () -> {
 			int deleted = this.parts.store.discardOlder(retention, DelayedTaskStore.MAX_STEP);
-			this.parts.count(Figure.EXPIRED_DEAD, deleted);
+			this.parts.expiredDead.add(deleted);
 			return deleted > 0;
 		});
 		return more ? random(STEP_NANOS) : retentionPause();

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.internal.TaskLog;
@@ -52,7 +51,7 @@ final class LeaseKeeper {
 	/** If the body has ended, the store decides whether it did so in time. */
 	void lose(Run run) {
 		if (run.loseLease()) {
-			this.parts.count(Figure.LOST_LEASES, 1);
+			this.parts.lostLeases.increment();
 			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
 			this.parts.held.remove(run);
 		}

@@ -51,14 +51,13 @@ final class NamePolicies {
 	/**
 	 * Learns which names the store pauses, unless this node has changed that since it
 	 * asked.
-	 * @return the names that were not known to be paused
+	 * @return whether there is a name that was not known to be paused
 	 */
-	synchronized Set<String> learn(Set<String> found, int changes) {
-		if (changes != this.changes || found.equals(this.paused)) {
-			return Set.of();
+	synchronized boolean learn(Set<String> found, int changes) {
+		if (changes != this.changes) {
+			return false;
 		}
-		Set<String> added = new HashSet<>(found);
-		added.removeAll(this.paused);
+		boolean added = !this.paused.containsAll(found);
 		this.paused = Set.copyOf(found);
 		return added;
 	}

@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 
 /**
  * How many tasks of one handler may wait for a thread: nobody can cancel these, and no
- * other node can take them. Doubles after a full window whose tasks have all started
- * soon, and is halved after a late start. Thread-safe.
+ * other node can take them. Each start in a backlog adds a place. After a late start none
+ * is free until fewer tasks wait. Thread-safe.
  */
 final class NameWindow {
 
@@ -29,26 +29,17 @@ final class NameWindow {
 
 	private int held;
 
-	/** Whether the window was full since its size has changed. */
-	private boolean full;
-
-	/** How many tasks have started soon since the size has changed. */
-	private int prompt;
-
-	private long changedAt;
-
 	private long startedAt;
 
 	private boolean backlog;
 
-	/** Whether {@link #onRoom} runs when half of the window is free. */
-	private boolean awaited;
-
+	/**
+	 * @param onRoom called for each place that becomes free while half of them are
+	 */
 	NameWindow(LongSupplier clock, Runnable onRoom) {
 		this.clock = clock;
 		this.onRoom = onRoom;
-		this.changedAt = clock.getAsLong();
-		this.startedAt = this.changedAt;
+		this.startedAt = clock.getAsLong();
 	}
 
 	synchronized int room() {
@@ -58,24 +49,18 @@ final class NameWindow {
 		return Math.max(0, this.size - this.used);
 	}
 
-	/** If not, the poller is woken once it is. */
-	synchronized boolean hasRoomOrTells() {
-		this.awaited = !isHalfFree();
-		return !this.awaited;
+	/** Whether a claim for tasks of the backlog would not be tiny. */
+	synchronized boolean hasRoomForBacklog() {
+		return this.backlog && this.used <= this.size / 2;
 	}
 
-	private boolean isHalfFree() {
-		return this.used <= this.size / 2;
-	}
-
-	/** Whether tasks that are due wait for room, here or in the store. */
+	/** Whether tasks that are due may wait for room, here or in the store. */
 	synchronized boolean hasBacklog() {
 		return this.backlog;
 	}
 
 	synchronized void setBacklog(boolean backlog) {
 		this.backlog = backlog;
-		this.full |= backlog;
 	}
 
 	synchronized int held() {
@@ -95,40 +80,27 @@ final class NameWindow {
 	 */
 	synchronized boolean enter(boolean always) {
 		if (!always && this.used >= this.size) {
-			setBacklog(true);
+			this.backlog = true;
 			return false;
 		}
 		this.used++;
-		this.full |= this.used >= this.size;
 		return true;
 	}
 
-	/** The lateness of tasks that began before the size has changed does not count. */
 	synchronized void started(long begunAt) {
 		this.startedAt = this.clock.getAsLong();
-		if (this.startedAt - begunAt <= LATE_NANOS) {
-			this.prompt++;
-			if (this.full && this.prompt >= this.size) {
-				resize(2 * this.size);
-			}
+		if (this.startedAt - begunAt > LATE_NANOS) {
+			this.size = Math.max(MIN_SIZE, this.used - 1);
 		}
-		else if (begunAt - this.changedAt >= 0) {
-			resize(Math.max(MIN_SIZE, this.size / 2));
+		else if (this.backlog) {
+			this.size++;
 		}
 		leave();
 	}
 
-	private void resize(int size) {
-		this.size = size;
-		this.changedAt = this.startedAt;
-		this.prompt = 0;
-		this.full = false;
-	}
-
 	synchronized void leave() {
 		this.used--;
-		if (this.awaited && isHalfFree()) {
-			this.awaited = false;
+		if (this.used <= this.size / 2) {
 			this.onRoom.run();
 		}
 	}

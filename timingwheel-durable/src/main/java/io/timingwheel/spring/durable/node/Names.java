@@ -28,19 +28,13 @@ final class Names {
 	/** The windows that got tasks with the last claim. They share its room. */
 	private Set<NameWindow> active = Set.of();
 
-	/** The windows for which the store may have tasks that await room on this node. */
-	private Set<NameWindow> wanting = new HashSet<>();
-
-	/** Whether the last claim may have left tasks that await room or an end. */
-	private boolean more;
-
 	Names(NodeParts parts) {
 		this.parts = parts;
 	}
 
 	NameWindow window(DurableHandler handler) {
 		return this.windows.computeIfAbsent(handler.name(),
-				(name) -> new NameWindow(this.parts::nanoTime, this.parts::wake));
+				(name) -> new NameWindow(this.parts::nanoTime, this.parts.held::wakeIfWanted));
 	}
 
 	private NameWindow window(String name) {
@@ -51,18 +45,19 @@ final class Names {
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.parts.settings.maxRequest());
 		Map<String, Share> shares = new HashMap<>();
-		this.wanting = new HashSet<>();
 		this.parts.handlers.all().forEach((name, handler) -> {
-			if (!this.parts.policies.isPaused(name)) {
-				NameWindow window = window(handler);
-				int share = share(window, free, room);
-				int due = Math.max(0, Math.min(share, window.room()));
-				if (due == 0) {
-					this.wanting.add(window);
-				}
-				if (due > 0 || (suspect && room > 0)) {
-					shares.put(name, share(handler, window, share, due));
-				}
+			NameWindow window = window(handler);
+			if (this.parts.policies.isPaused(name)) {
+				window.setBacklog(false);
+				return;
+			}
+			int share = share(window, free, room);
+			int due = Math.max(0, Math.min(share, window.room()));
+			if (due == 0) {
+				window.setBacklog(true);
+			}
+			if (due > 0 || (suspect && room > 0)) {
+				shares.put(name, share(handler, window, share, due));
 			}
 		});
 		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
@@ -79,9 +74,8 @@ final class Names {
 		}
 		int held = window.held();
 		int share = Math.max((OTHERS * free - held) / (OTHERS + 1), (held == 0) ? 1 : 0);
-		int divided = (this.active.size() > 1 && this.active.contains(window)) ? 2 * room / this.active.size() + 1
-				: room;
-		return Math.min(share, divided);
+		int divided = this.active.contains(window) ? 2 * room / this.active.size() + 1 : room;
+		return Math.min(room, Math.min(share, divided));
 	}
 
 	private Share share(DurableHandler handler, NameWindow window, int share, int due) {
@@ -93,55 +87,33 @@ final class Names {
 
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
-		Map<String, Integer> soon = new HashMap<>();
 		this.active = new HashSet<>();
 		for (LeasedTask task : claimed.tasks()) {
-			(task.begun() ? due : soon).merge(task.name(), 1, Integer::sum);
+			due.merge(task.name(), task.begun() ? 1 : 0, Integer::sum);
 			this.active.add(window(task.name()));
 		}
 		boolean atLimit = claimed.tasks().size() >= request.limit();
-		request.names().forEach((name, share) -> {
-			NameWindow window = window(name);
-			boolean backlog = share.due() > 0 && due.getOrDefault(name, 0) >= share.due();
-			window.setBacklog(backlog);
-			if (atLimit || backlog || (share.soon() > 0 && soon.getOrDefault(name, 0) >= share.soon())) {
-				this.wanting.add(window);
+		Map<String, Share> asked = new HashMap<>(request.names());
+		asked.values().removeIf((share) -> share.due() == 0);
+		asked.keySet().forEach((name) -> window(name).setBacklog(false));
+		asked.forEach((name, share) -> {
+			if (atLimit || due.getOrDefault(name, 0) >= share.due()) {
+				// Another name of the handler may have none.
+				window(name).setBacklog(true);
 			}
 		});
-		this.more = claimed.more();
 	}
 
-	/** If not, the poller is woken once enough tasks of such a name have started. */
-	boolean hasRoomForMore(int free) {
-		int enough = Math.max(1, Math.min(this.parts.settings.batchSize(), this.parts.settings.maxInFlight() / 4));
-		boolean room = false;
-		for (NameWindow window : this.wanting) {
-			room |= window.hasRoomOrTells() && share(window, free, free) >= enough;
-		}
-		return room;
+	boolean hasBacklog() {
+		return this.parts.handlers.all().values().stream().anyMatch((handler) -> window(handler).hasBacklog());
 	}
 
-	boolean mayHaveMore() {
-		return this.more || !this.wanting.isEmpty();
-	}
-
-	/**
-	 * Whether tasks of limited names wait in the store until others of their name end.
-	 */
-	boolean waitForSingleEnds() {
-		return this.more && this.wanting.isEmpty();
-	}
-
-	/**
-	 * One claim of many tasks costs less than many claims of few. Tasks of limited names
-	 * wait for a single end.
-	 */
-	int endsToWaitFor(int free) {
-		if (waitForSingleEnds()) {
-			return 1;
-		}
-		int max = this.parts.settings.maxInFlight();
-		return Math.max(1, Math.min(max / 4, (max - free) / 2));
+	boolean hasRoomForBacklog(int free) {
+		return this.parts.handlers.all()
+			.values()
+			.stream()
+			.map(this::window)
+			.anyMatch((window) -> window.hasRoomForBacklog() && share(window, free, free) > 0);
 	}
 
 }

@@ -32,10 +32,11 @@ public interface NodeLoop {
 
 	void wake();
 
-	void stop();
-
-	/** Waits for the end of the current round after {@link #stop()}. */
-	void join(Duration period) throws InterruptedException;
+	/**
+	 * Ends the rounds, and waits for the end of the current one.
+	 * @param period how long at most
+	 */
+	void stop(Duration period) throws InterruptedException;
 
 	interface Factory {
 

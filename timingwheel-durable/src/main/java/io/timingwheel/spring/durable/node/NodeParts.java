@@ -2,14 +2,11 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.TaskRecorder;
@@ -37,7 +34,23 @@ final class NodeParts {
 
 	final List<NodeLoop> loops = new ArrayList<>();
 
-	private final Map<Figure, LongAdder> figures = new ConcurrentHashMap<>();
+	final LongAdder claims = new LongAdder();
+
+	final LongAdder claimed = new LongAdder();
+
+	/** Failures that led to another attempt. */
+	final LongAdder retried = new LongAdder();
+
+	final LongAdder released = new LongAdder();
+
+	/** Tasks that were cancelled, replaced, moved, or claimed by another node. */
+	final LongAdder refused = new LongAdder();
+
+	/** Leases that have ended before their tasks were settled. */
+	final LongAdder lostLeases = new LongAdder();
+
+	/** Dead tasks deleted at the end of their retention. */
+	final LongAdder expiredDead = new LongAdder();
 
 	private Runnable wake = () -> {
 	};
@@ -68,14 +81,6 @@ final class NodeParts {
 	/** Makes the poller look at the store now. */
 	void wake() {
 		this.wake.run();
-	}
-
-	void count(Figure figure, long number) {
-		this.figures.computeIfAbsent(figure, (key) -> new LongAdder()).add(number);
-	}
-
-	long figure(Figure figure) {
-		return this.figures.getOrDefault(figure, new LongAdder()).sum();
 	}
 
 	TaskRecorder recorder(Run run) {

@@ -1,11 +1,9 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
@@ -28,7 +26,7 @@ final class Poller {
 	/** The shortest wait for a task that was not claimed since it is locked. */
 	private static final Duration LOCKED = Duration.ofMillis(50);
 
-	/** How long the ends of tasks gather in a backlog, so that no claim is tiny. */
+	/** How long room gathers in a backlog, so that no claim is tiny. */
 	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	/** The same for tasks that this node stores, and for places of a limited name. */
@@ -75,13 +73,13 @@ final class Poller {
 		parts.onWake(this.loop::wake);
 	}
 
-	/** A limited name has no claims before the due time. */
-	void expect(long millis, boolean limited) {
+	/** Called for a task that is due soon and that a poll would find too late. */
+	void expect(long millis) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
 		if (nanos >= poll(this.pollNanos)) {
 			return;
 		}
-		long lead = limited ? 0 : Math.min(LEAD_NANOS, this.parts.settings.lookAhead().toNanos());
+		long lead = Math.min(LEAD_NANOS, this.parts.settings.lookAhead().toNanos());
 		if (nanos <= lead) {
 			this.loop.wake();
 			return;
@@ -100,7 +98,7 @@ final class Poller {
 		if (!this.parts.held.isOpen()) {
 			// A claim that was under way when the node was paused may have failed.
 			this.parts.availability.idle(Caller.CLAIM);
-			this.loop.await(poll(this.pollNanos));
+			this.loop.await(Long.MAX_VALUE);
 			return;
 		}
 		long blocked = this.parts.held.blockedNanos();
@@ -111,12 +109,10 @@ final class Poller {
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
-		int free = this.parts.held.free();
-		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
+		ClaimRequest request = this.names.plan(this.parts.held.free(), suspect, lookAhead);
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
-			long longest = this.names.mayHaveMore() ? Math.min(pollIn, BUSY_NANOS) : pollIn;
-			this.loop.await(hasRoom(free) ? 0 : poll(longest));
+			await(0, poll(pollIn), false);
 			return;
 		}
 		Claimed claimed;
@@ -130,25 +126,21 @@ final class Poller {
 			return;
 		}
 		learn(request, claimed);
-		boolean room = hasRoom(free - claimed.tasks().size());
-		this.loop.await(restNanos(claimed), room ? 0 : waitNanos(claimed, lookAhead));
+		await(restNanos(claimed), waitNanos(claimed, lookAhead), claimed.more());
 	}
 
-	/**
-	 * Otherwise starts and ends of tasks wake the poller.
-	 * @param free the room as if nothing had ended since the plan
-	 */
-	private boolean hasRoom(int free) {
-		this.parts.held
-			.wakeAtFree(this.names.mayHaveMore() ? free + this.names.endsToWaitFor(free) : Integer.MAX_VALUE);
-		return this.names.hasRoomForMore(this.parts.held.free());
+	/** While tasks may wait for room, any room wakes the poller. */
+	private void await(long restNanos, long nanos, boolean more) {
+		this.parts.held.setWanted(more || this.names.hasBacklog());
+		boolean room = this.names.hasRoomForBacklog(this.parts.held.free());
+		this.loop.await(restNanos, room ? 0 : nanos);
 	}
 
 	private long restNanos(Claimed claimed) {
 		if (claimed.tasks().size() >= this.parts.settings.batchSize()) {
 			return 0;
 		}
-		return (claimed.more() && !this.names.waitForSingleEnds()) ? REST_NANOS : SHORT_REST_NANOS;
+		return this.names.hasBacklog() ? REST_NANOS : SHORT_REST_NANOS;
 	}
 
 	private boolean isSuspectDue(long now) {
@@ -167,11 +159,10 @@ final class Poller {
 		long ahead = this.clock.heard(claimed.now(), sent);
 		this.parts.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
-		this.parts.count(Figure.CLAIMS, 1);
-		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
-		Set<String> paused = this.parts.policies.learn(claimed.pausedNames(), changes);
-		if (!paused.isEmpty()) {
-			this.beginner.giveBack(paused::contains);
+		this.parts.claims.increment();
+		this.parts.claimed.add(claimed.tasks().size());
+		if (this.parts.policies.learn(claimed.pausedNames(), changes)) {
+			this.beginner.giveBack(this.parts.policies::isPaused);
 		}
 		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
 		claimed.tasks().forEach((task) -> this.beginner.accept(task, term, ahead));

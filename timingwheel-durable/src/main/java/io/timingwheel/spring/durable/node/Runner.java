@@ -45,6 +45,7 @@ final class Runner {
 		return this.parts.nanoTime();
 	}
 
+	/** Takes a task that has begun, and that has a place of its window. */
 	void submit(Run run, LeaseKeeper.Term term) {
 		long now = nanoTime();
 		if (!run.begin(term, now)) {
@@ -54,7 +55,7 @@ final class Runner {
 		if (givesBack(run)) {
 			return;
 		}
-		if (run.isTooLate(now, this.missedAfter)) {
+		if (run.isTooLate(this.missedAfter)) {
 			if (run.start(now)) {
 				expire(run);
 			}
@@ -69,7 +70,7 @@ final class Runner {
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full, or there is no thread or no memory for the executor.
-			this.parts.held.wheelIsFull();
+			this.parts.held.block();
 			this.settler.giveBack(run);
 		}
 	}
@@ -131,7 +132,7 @@ final class Runner {
 			attempt(run, () -> ex, true);
 			return;
 		}
-		if (run.isTooLate(nanoTime(), this.missedAfter)) {
+		if (run.isTooLate(this.missedAfter)) {
 			expire(run);
 			return;
 		}

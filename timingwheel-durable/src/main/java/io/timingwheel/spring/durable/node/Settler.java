@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -124,19 +123,19 @@ final class Settler extends Batcher {
 		boolean refused = reply == Reply.REFUSED;
 		boolean started = !(settlement instanceof Release release) || release.started();
 		if (refused && started) {
-			this.parts.count(Figure.LOST_LEASES, 1);
+			this.parts.lostLeases.increment();
 		}
 		if (reply == Reply.SUPERSEDED) {
 			recorder.count(TaskOutcome.SUPERSEDED);
 		}
 		if (settlement instanceof Release) {
-			this.parts.count(Figure.RELEASED, 1);
+			this.parts.released.increment();
 			if (started) {
 				recorder.abandoned();
 			}
 		}
 		else if (settlement instanceof Retry && reply == Reply.DONE) {
-			this.parts.count(Figure.RETRIED, 1);
+			this.parts.retried.increment();
 		}
 		else if (run.expired) {
 			if (!refused) {

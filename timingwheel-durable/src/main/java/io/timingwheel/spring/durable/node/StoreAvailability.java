@@ -38,11 +38,10 @@ final class StoreAvailability {
 
 	private final Predicate<Throwable> isRefusal;
 
-	private final Map<Caller, Throwable> failing = new EnumMap<>(Caller.class);
+	/** The callers that fail and, last, the missing parts. */
+	private final Map<Caller, Outage> failing = new EnumMap<>(Caller.class);
 
 	private final Set<String> logged = new HashSet<>();
-
-	private @Nullable PartialOutage partial;
 
 	private volatile @Nullable Instant downSince;
 
@@ -57,14 +56,14 @@ final class StoreAvailability {
 	}
 
 	synchronized void failed(Caller caller, Throwable error) {
-		this.failing.put(caller, error);
 		boolean refused = isRefusal(error);
-		if (!begin(Set.of(refused ? REFUSED : UNREACHABLE))) {
+		String problem = refused ? REFUSED : UNREACHABLE;
+		if (!add(caller, error, Set.of(), Set.of(problem))) {
 			logger.debug("Still failing: " + caller.action, error);
 			return;
 		}
-		logger.warn("The store of durable tasks %s (%s): trying again until it is %s"
-			.formatted(refused ? REFUSED : UNREACHABLE, caller.action, refused ? "accepted" : "back"), error);
+		logger.warn("The store of durable tasks %s (%s): trying again until it is %s".formatted(problem, caller.action,
+				refused ? "accepted" : "back"), error);
 	}
 
 	void succeeded(Caller caller) {
@@ -75,34 +74,34 @@ final class StoreAvailability {
 
 	/**
 	 * Forgets a caller that has no more calls to make. Others show when the store is
-	 * back.
+	 * back. Only claims call all parts of the store.
 	 */
 	synchronized void idle(Caller caller) {
 		this.failing.remove(caller);
 		if (caller == Caller.CLAIM) {
-			// Only claims call all parts of the store.
-			this.partial = null;
+			this.failing.remove(Caller.PARTS);
 		}
 	}
 
 	private synchronized void settle(Caller caller) {
 		this.failing.remove(caller);
 		PartialOutage partial = this.partialOutage.get();
-		this.partial = partial;
 		if (partial == null) {
+			this.failing.remove(Caller.PARTS);
 			end();
 		}
-		else if (begin(partial.parts())) {
+		else if (add(Caller.PARTS, partial.cause(), partial.parts(), partial.parts())) {
 			logger.warn("A part of the store of durable tasks does not answer (%s): its tasks wait until it is back"
 				.formatted(String.join(", ", partial.parts())), partial.cause());
 		}
 	}
 
-	/** Whether one of these problems was not logged yet. */
-	private boolean begin(Set<String> problems) {
+	/** Gives whether one of the problems was not logged yet. */
+	private boolean add(Caller caller, Throwable error, Set<String> parts, Set<String> problems) {
 		if (this.downSince == null) {
 			this.downSince = Instant.now();
 		}
+		this.failing.put(caller, new Outage(error, this.downSince, parts));
 		return this.logged.addAll(problems);
 	}
 
@@ -119,15 +118,14 @@ final class StoreAvailability {
 	}
 
 	synchronized @Nullable Outage outage() {
-		if (!this.failing.isEmpty()) {
-			return new Outage(this.failing.values().iterator().next(), this.downSince, Set.of());
-		}
-		return (this.partial != null) ? new Outage(this.partial.cause(), this.downSince, this.partial.parts()) : null;
+		return this.failing.isEmpty() ? null : this.failing.values().iterator().next();
 	}
 
 	enum Caller {
 
-		CLAIM("claiming tasks"), BEGIN("beginning tasks"), RENEW("renewing leases"), SETTLE("settling tasks");
+		CLAIM("claiming tasks"), BEGIN("beginning tasks"), RENEW("renewing leases"), SETTLE("settling tasks"),
+
+		PARTS("calling all parts");
 
 		private final String action;
 

@@ -80,16 +80,10 @@ final class ThreadLoop implements NodeLoop {
 	}
 
 	@Override
-	public void stop() {
+	public void stop(Duration period) throws InterruptedException {
 		this.stopped = true;
 		LockSupport.unpark(this.thread);
-	}
-
-	@Override
-	public void join(Duration period) throws InterruptedException {
-		if (this.thread.isAlive()) {
-			this.thread.join(Math.max(1, period.toMillis()));
-		}
+		this.thread.join(Math.max(1, period.toMillis()));
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -15,6 +16,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Runs bodies in transactions whose last statement settles the task, so that both commit
@@ -27,15 +29,13 @@ public final class TransactionalBodies {
 
 	private static final Log logger = LogFactory.getLog(TransactionalBodies.class);
 
-	private static final TransactionDefinition NEW = new DefaultTransactionDefinition(
-			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-
-	private final PlatformTransactionManager manager;
+	private final TransactionTemplate transactions;
 
 	private final DelayedTaskStore store;
 
 	public TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
-		this.manager = manager;
+		this.transactions = new TransactionTemplate(manager,
+				new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 		this.store = store;
 	}
 
@@ -45,13 +45,10 @@ public final class TransactionalBodies {
 	 * since the database does not answer
 	 */
 	public boolean reachTheStore() {
-		TransactionStatus status = this.manager.getTransaction(NEW);
-		try {
+		return Boolean.TRUE.equals(this.transactions.execute((status) -> {
+			status.setRollbackOnly();
 			return this.store.joinsTransaction();
-		}
-		finally {
-			this.manager.rollback(status);
-		}
+		}));
 	}
 
 	/**
@@ -59,39 +56,48 @@ public final class TransactionalBodies {
 	 * store said.
 	 */
 	@Nullable Object run(Run run) throws Throwable {
-		TransactionStatus status = this.manager.getTransaction(NEW);
 		AtomicBoolean committed = new AtomicBoolean();
-		Object result;
+		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+		Object result = null;
 		try {
-			Transactions.afterCompletion(() -> committed.set(true), () -> {
+			result = this.transactions.execute((status) -> {
+				Transactions.afterCompletion(() -> committed.set(true), () -> {
+				});
+				try {
+					return runAndSettle(run, status);
+				}
+				catch (Throwable ex) {
+					failure.set(ex);
+					status.setRollbackOnly();
+					return null;
+				}
 			});
-			try {
-				result = run.invoke();
-			}
-			finally {
-				run.endBody();
-			}
-			settle(run, status);
-		}
-		catch (Throwable ex) {
-			rollback(status, ex);
-			throw ex;
-		}
-		try {
-			this.manager.commit(status);
 		}
 		catch (RuntimeException | Error ex) {
 			if (!committed.get()) {
-				throw ex;
+				failure.compareAndSet(null, ex);
 			}
-			UserErrors.log(logger::error, "The transaction of the durable task " + run
-					+ " has committed, and a callback then threw an exception", ex);
+			else {
+				UserErrors.log(logger::error, "The transaction of the durable task " + run
+						+ " has committed, and a callback then threw an exception", ex);
+			}
+		}
+		Throwable error = failure.get();
+		if (error != null) {
+			throw error;
 		}
 		run.reply = Reply.DONE;
 		return result;
 	}
 
-	private void settle(Run run, TransactionStatus status) {
+	private @Nullable Object runAndSettle(Run run, TransactionStatus status) throws Throwable {
+		Object result;
+		try {
+			result = run.invoke();
+		}
+		finally {
+			run.endBody();
+		}
 		if (status.isRollbackOnly()) {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
@@ -102,19 +108,7 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException("The lease of the durable task " + run
 					+ " has ended before its transaction: the transaction is rolled back");
 		}
-	}
-
-	private void rollback(TransactionStatus status, Throwable cause) {
-		try {
-			if (!status.isCompleted()) {
-				this.manager.rollback(status);
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			if (ex != cause) {
-				cause.addSuppressed(ex);
-			}
-		}
+		return result;
 	}
 
 }

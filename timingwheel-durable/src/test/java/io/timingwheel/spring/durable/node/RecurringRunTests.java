@@ -40,7 +40,7 @@ class RecurringRunTests {
 	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
 		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
 				new StoredSchedule("every(PT1S)", TIME));
-		DueTime due = RecurringRun.of(task, missed)
+		DueTime due = ClaimedTask.RecurringRun.of(task, missed)
 			.end(Duration.ofMillis(latenessMillis), Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
 			.next();
 		assertThat(due.absolute()).isTrue();

@@ -45,10 +45,9 @@ class ThreadLoopTests {
 
 	@AfterEach
 	void stop() throws InterruptedException {
-		this.thread.stop();
 		this.rounds.add((thread) -> {
 		});
-		this.thread.join(Duration.ofSeconds(10));
+		this.thread.stop(Duration.ofSeconds(10));
 	}
 
 	@Test
@@ -86,8 +85,7 @@ class ThreadLoopTests {
 		this.thread.wake();
 		this.thread.wake();
 		awaitWaiting(sleeping);
-		this.thread.stop();
-		this.thread.join(Duration.ofSeconds(10));
+		this.thread.stop(Duration.ofSeconds(10));
 		assertThat(sleeping.isAlive()).isFalse();
 	}
 

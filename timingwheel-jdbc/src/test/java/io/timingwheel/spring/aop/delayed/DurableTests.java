@@ -21,7 +21,6 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableNode;
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
@@ -180,8 +179,8 @@ class DurableTests {
 			service.later(Duration.ofMillis(1), new Order(7, List.of()));
 			// As if a claim had been under way when the pause began.
 			context.getBean(DurableNode.class).resume();
-			await().untilAsserted(
-					() -> assertThat(context.getBean(DurableNode.class).figure(Figure.RELEASED)).isPositive());
+			await()
+				.untilAsserted(() -> assertThat(context.getBean(DurableNode.class).figures().released()).isPositive());
 			assertThat(service.work().events).isEmpty();
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
 			assertThat(take(service)).isEqualTo("later 7 on task-");

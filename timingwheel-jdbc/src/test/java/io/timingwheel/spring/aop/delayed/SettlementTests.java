@@ -19,10 +19,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
 import io.micrometer.core.instrument.distribution.pause.PauseDetector;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import io.timingwheel.spring.actuate.DelayedTaskObservationContext;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
@@ -42,6 +40,7 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.invocation.InvocationOnMock;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.ObjectProvider;
@@ -170,7 +169,8 @@ class SettlementTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "start", "scope opened", "scope closed", "error", "stop", "convention", "name" })
+	@ValueSource(strings = { "onStart", "onScopeOpened", "onScopeClosed", "onError", "onStop", "getContextualName",
+			"getName" })
 	void anObservationMayThrow(String event) {
 		HostileObservations.event = event;
 		this.durable.withConfiguration(AutoConfigurations.of(TimingWheelObservationAutoConfiguration.class))
@@ -406,68 +406,27 @@ class SettlementTests {
 
 		@Bean
 		ObservationRegistry observationRegistry() {
+			ObservationHandler<?> handler = mock(ObservationHandler.class, (call) -> {
+				fail(call);
+				return (call.getMethod().getReturnType() == boolean.class) ? true : null;
+			});
 			ObservationRegistry registry = ObservationRegistry.create();
-			registry.observationConfig().observationHandler(new HostileObservationHandler());
+			registry.observationConfig().observationHandler(handler);
 			return registry;
 		}
 
 		@Bean
 		DelayedTaskObservationConvention convention() {
-			return new DelayedTaskObservationConvention() {
-
-				@Override
-				public String getName() {
-					fail("name");
-					return "name";
-				}
-
-				@Override
-				public String getContextualName(DelayedTaskObservationContext context) {
-					fail("convention");
-					return "task";
-				}
-
-			};
+			return mock(DelayedTaskObservationConvention.class, (call) -> {
+				fail(call);
+				return call.callRealMethod();
+			});
 		}
 
-		static void fail(String current) {
-			if (current.equals(event)) {
+		private static void fail(InvocationOnMock call) {
+			if (call.getMethod().getName().equals(event)) {
 				throw new HostileException(Hostile.ENDLESS_TO_STRING);
 			}
-		}
-
-	}
-
-	static class HostileObservationHandler implements ObservationHandler<Observation.Context> {
-
-		@Override
-		public void onStart(Observation.Context context) {
-			HostileObservations.fail("start");
-		}
-
-		@Override
-		public void onScopeOpened(Observation.Context context) {
-			HostileObservations.fail("scope opened");
-		}
-
-		@Override
-		public void onScopeClosed(Observation.Context context) {
-			HostileObservations.fail("scope closed");
-		}
-
-		@Override
-		public void onError(Observation.Context context) {
-			HostileObservations.fail("error");
-		}
-
-		@Override
-		public void onStop(Observation.Context context) {
-			HostileObservations.fail("stop");
-		}
-
-		@Override
-		public boolean supportsContext(Observation.Context context) {
-			return true;
 		}
 
 	}

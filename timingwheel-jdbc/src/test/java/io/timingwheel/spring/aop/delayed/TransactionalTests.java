@@ -13,7 +13,6 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.durable.node.DurableNode;
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -127,7 +126,7 @@ class TransactionalTests {
 			awaitEnd(context);
 			assertThat(effects(context)).containsExactly("lose the lease");
 			assertThat(context.getBean(Bodies.class).seen()).hasSize(2);
-			assertThat(context.getBean(DurableNode.class).figure(Figure.LOST_LEASES)).isOne();
+			assertThat(context.getBean(DurableNode.class).figures().lostLeases()).isOne();
 			assertThat(DelayedContexts.counts(context, "plain").failed()).isZero();
 		});
 	}

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -24,6 +23,9 @@ import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -59,8 +61,12 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(counts().completed()).isEqualTo(1);
 	}
 
-	@Test
-	void aTaskThatTheNodeStoresItselfStartsInTimeWithoutAPoll() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aTaskThatTheNodeStoresItselfStartsInTimeWithoutAPoll(boolean limited) {
+		if (limited) {
+			this.policies.declare(NAME, new PolicySettings(null, BackoffSettings.NONE, 2, null, null, null));
+		}
 		handle(NAME, this::count);
 		DurableNode node = node();
 		advanceMillis(1_500);
@@ -87,7 +93,7 @@ class DurableNodeTests extends NodeTestSupport {
 		DurableNode node = node();
 		advanceMillis(100);
 		assertThat(this.runs).hasSize(3_000);
-		assertThat(node.figure(Figure.CLAIMS)).isLessThan(40);
+		assertThat(node.figures().claims()).isLessThan(40);
 		advanceMillis(1_400);
 		assertThat(this.runs).hasSize(3_001);
 	}
@@ -121,7 +127,7 @@ class DurableNodeTests extends NodeTestSupport {
 		handle(NAME, this::count);
 		DurableNode node = node();
 		advance(Duration.ofSeconds(100));
-		assertThat(node.figure(Figure.CLAIMS)).isBetween(99L, 102L);
+		assertThat(node.figures().claims()).isBetween(99L, 102L);
 	}
 
 	@Test
@@ -172,9 +178,9 @@ class DurableNodeTests extends NodeTestSupport {
 		advanceMillis(4_900);
 		assertThat(find(id).attempt()).isEqualTo(2);
 		assertThat(counts().failed()).isEqualTo(1);
-		assertThat(node.figure(Figure.RELEASED)).isZero();
-		assertThat(node.figure(Figure.CLAIMS)).isLessThan(15);
-		assertThat(node.figure(Figure.CLAIMED)).isEqualTo(2);
+		assertThat(node.figures().released()).isZero();
+		assertThat(node.figures().claims()).isLessThan(15);
+		assertThat(node.figures().claimed()).isEqualTo(2);
 	}
 
 	@Test
@@ -219,8 +225,8 @@ class DurableNodeTests extends NodeTestSupport {
 			assertThat(onlyPending().schedule().text()).isEqualTo("lunar(full)");
 		}
 		assertThat(this.runs).isEmpty();
-		assertThat(node.figure(Figure.LOST_LEASES)).isZero();
-		assertThat(node.figure(Figure.CLAIMED)).isBetween(10L, 40L);
+		assertThat(node.figures().lostLeases()).isZero();
+		assertThat(node.figures().claimed()).isBetween(10L, 40L);
 	}
 
 	@Test
@@ -256,6 +262,44 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(this.runs).containsExactly(2);
 		assertThat(counts().expired()).isEqualTo(1);
 		assertThat(list(Order.PENDING)).isEmpty();
+	}
+
+	/**
+	 * The backlog of an outage: more tasks than a claim takes, and a schedule whose run
+	 * has expired.
+	 */
+	@Test
+	void whatHasExpiredCountsForNoRateAndHoldsUpNoFreshTask() {
+		this.policies.declare(NAME,
+				new PolicySettings(null, BackoffSettings.NONE, null, null, StartRate.parse("1/h"), null));
+		handle(NumberHandler.of(NAME, this::count, Runnable::run, Duration.ofMinutes(1), Missed.ONCE));
+		IntStream.range(0, 150).forEach((number) -> enqueue(number, Duration.ZERO));
+		recur("every(PT1H)", Duration.ZERO);
+		advance(Duration.ofMinutes(2));
+		node();
+		advance(Duration.ofSeconds(10));
+		assertThat(counts().expired()).isEqualTo(151);
+		enqueue(1, Duration.ZERO);
+		advance(POLL);
+		enqueue(2, Duration.ZERO);
+		advance(POLL);
+		assertThat(this.runs).containsExactly(1);
+		assertThat(list(Order.PENDING)).hasSize(2)
+			.filteredOn((task) -> task.schedule() != null)
+			.allMatch((task) -> task.dueAt() > storeNow());
+	}
+
+	@Test
+	void aNameThatThePolicyPausesIsNotStartedByThisNode() {
+		this.policies.declare(NAME, new PolicySettings(null, BackoffSettings.NONE, null, null, null, true));
+		handle(NAME, this::count);
+		handle("other", (number) -> this.runs.add(-number));
+		String id = enqueue(1, Duration.ZERO);
+		enqueue("other", "2", Duration.ZERO);
+		node();
+		advance(POLL.multipliedBy(3));
+		assertThat(this.runs).containsExactly(-2);
+		assertThat(find(id).state()).isEqualTo(State.SCHEDULED);
 	}
 
 	@Test
@@ -294,7 +338,7 @@ class DurableNodeTests extends NodeTestSupport {
 		DurableNode node = node();
 		advanceMillis(100);
 		assertThat(this.runs).hasSize(1_000);
-		assertThat(node.figure(Figure.CLAIMS)).isLessThan(30);
+		assertThat(node.figures().claims()).isLessThan(30);
 	}
 
 	@Test
@@ -464,7 +508,7 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(this.store.counts(List.of()).get(NAME).dead()).isEqualTo(1_200);
 		advance(Duration.ofMinutes(50));
 		assertThat(this.store.counts(List.of())).isEmpty();
-		assertThat(node.figure(Figure.EXPIRED_DEAD)).isEqualTo(1_200);
+		assertThat(node.figures().expiredDead()).isEqualTo(1_200);
 	}
 
 	@Test
@@ -478,7 +522,7 @@ class DurableNodeTests extends NodeTestSupport {
 		this.store.move(Target.of(moved), DueTime.after(Duration.ofSeconds(5)));
 		advanceMillis(1_000);
 		assertThat(this.runs).isEmpty();
-		assertThat(node.figure(Figure.REFUSED_BEGINS)).isEqualTo(2);
+		assertThat(node.figures().refused()).isEqualTo(2);
 		StoredTask task = find(moved);
 		advance(Duration.ofMillis(task.dueAt() - storeNow()));
 		assertThat(this.runs).containsExactly(2);

@@ -59,6 +59,8 @@ abstract class NodeTestSupport {
 
 	int maxInFlight = 1000;
 
+	long maxPending = Long.MAX_VALUE;
+
 	Duration lookAhead = Duration.ofSeconds(2);
 
 	Duration deadRetention;
@@ -118,7 +120,7 @@ abstract class NodeTestSupport {
 	 */
 	DurableNode nodeOnThreads() {
 		this.store.testing().setClock(null);
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).maxPending(this.maxPending).build();
 		DurableNode node = node(wheel, NodeLoop.Factory.onThreads());
 		this.nodesOnThreads.add(node);
 		return node;

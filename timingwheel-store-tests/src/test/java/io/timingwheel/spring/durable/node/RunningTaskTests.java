@@ -15,18 +15,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -121,7 +124,7 @@ class RunningTaskTests extends NodeTestSupport {
 		advance(LEASE.dividedBy(10));
 		await().until(() -> this.interrupted.get() == 1);
 		await().until(() -> counts().running() == 0);
-		assertThat(node.figure(Figure.LOST_LEASES)).isEqualTo(1);
+		assertThat(node.figures().lostLeases()).isEqualTo(1);
 		assertThat(node.inFlight()).isZero();
 		assertThat(counts().failed()).isZero();
 		assertThat(find(id).state()).isEqualTo(State.RUNNING);
@@ -187,10 +190,10 @@ class RunningTaskTests extends NodeTestSupport {
 		}
 		advanceMillis(95);
 		assertThat(find(late).state()).isEqualTo(State.LEASED);
-		assertThat(node.figure(Figure.RELEASED)).isZero();
+		assertThat(node.figures().released()).isZero();
 		advanceMillis(20);
 		assertThat(find(late).state()).isEqualTo(State.SCHEDULED);
-		assertThat(node.figure(Figure.RELEASED)).isEqualTo(1);
+		assertThat(node.figures().released()).isEqualTo(1);
 	}
 
 	@Test
@@ -294,6 +297,52 @@ class RunningTaskTests extends NodeTestSupport {
 		await().until(() -> this.started.get() == 20);
 		await().until(() -> this.store.counts(List.of()).isEmpty());
 		one.shutdownNow();
+	}
+
+	@Test
+	void aNodeWhoseWheelIsFullPausesItsClaims() {
+		this.maxPending = 2;
+		handleOnThreads(NAME, (number) -> this.started.incrementAndGet());
+		DurableNode node = nodeOnThreads();
+		IntStream.range(0, 20).forEach((number) -> enqueue(number, Duration.ofMillis(1_800)));
+		await().until(() -> node.figures().released() > 0);
+		long start = System.nanoTime();
+		long claims = node.figures().claims();
+		await().until(() -> node.figures().claims() >= claims + 2 || this.started.get() > 0);
+		// On a slow machine the tasks may be due before the node has claimed that often.
+		assertThat(this.started.get() > 0 || System.nanoTime() - start > POLL.toNanos() / 2).isTrue();
+		await().until(() -> this.started.get() == 20);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "SKIP")
+	void aRunThatIsLongerThanItsPeriodDoesNotOverlapTheNext(Missed missed) {
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		Queue<Long> times = new ConcurrentLinkedQueue<>();
+		handle(NumberHandler.of(NAME, (number) -> {
+			most.accumulateAndGet(running.incrementAndGet(), Math::max);
+			times.add(DelayedTaskContext.current().orElseThrow().dueAt().toEpochMilli());
+			waitForEnd(number);
+			running.decrementAndGet();
+		}, this.executor, null, missed));
+		long hour = Duration.ofHours(1).toMillis();
+		long first = storeNow() + hour;
+		recur("every(PT1H)", Duration.ofHours(1));
+		node();
+		node();
+		advance(Duration.ofHours(1).plusMillis(1));
+		await().until(() -> this.started.get() == 1);
+		advance(Duration.ofHours(11).plusMinutes(30));
+		assertThat(times).containsExactly(first);
+		this.end.countDown();
+		await().until(() -> {
+			advanceMillis(1);
+			return list(Order.PENDING).stream().anyMatch((task) -> task.dueAt() == first + 12 * hour);
+		});
+		assertThat(times).containsExactlyElementsOf(
+				IntStream.rangeClosed(0, (missed == Missed.ALL) ? 11 : 1).mapToObj((i) -> first + i * hour).toList());
+		assertThat(most).hasValue(1);
 	}
 
 	@Test

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Loops without threads: each round is a timer, which the thread that moves the time
@@ -33,12 +34,8 @@ final class WheelLoops implements NodeLoop.Factory {
 
 	@Override
 	public void flush() {
-		boolean worked = true;
-		while (worked) {
-			worked = false;
-			for (WheelLoop loop : this.loops) {
-				worked |= loop.flush();
-			}
+		while (this.loops.stream().anyMatch(WheelLoop::flush)) {
+			// A round may have woken other loops.
 		}
 	}
 
@@ -46,7 +43,7 @@ final class WheelLoops implements NodeLoop.Factory {
 
 		private final Runnable round;
 
-		private TimerHandle timer;
+		private @Nullable TimerHandle timer;
 
 		private boolean started;
 
@@ -54,13 +51,10 @@ final class WheelLoops implements NodeLoop.Factory {
 
 		private boolean woken;
 
-		private boolean sleeping;
-
-		private boolean stopped;
+		/** How long no wake-up cuts the wait, and how long it lasts. */
+		private long rest;
 
 		private long pause;
-
-		private long rest;
 
 		WheelLoop(Runnable round) {
 			this.round = round;
@@ -74,14 +68,10 @@ final class WheelLoops implements NodeLoop.Factory {
 
 		@Override
 		public void run() {
-			if (this.stopped) {
-				return;
-			}
 			this.running = true;
 			this.woken = false;
-			this.sleeping = false;
-			this.pause = 0;
 			this.rest = 0;
+			this.pause = 0;
 			try {
 				this.round.run();
 			}
@@ -89,15 +79,15 @@ final class WheelLoops implements NodeLoop.Factory {
 				sleep(TimeUnit.SECONDS.toNanos(1));
 			}
 			this.running = false;
-			schedule((this.woken && !this.sleeping) ? this.rest : this.pause);
+			schedule((this.woken && this.rest < Long.MAX_VALUE) ? this.rest : this.pause);
 		}
 
 		private void schedule(long nanos) {
 			if (this.timer != null) {
 				this.timer.cancel();
+				this.timer = null;
 			}
-			this.timer = null;
-			if (!this.stopped && nanos < Long.MAX_VALUE) {
+			if (this.started && nanos < Long.MAX_VALUE) {
 				try {
 					this.timer = WheelLoops.this.wheel.schedule(this, nanos, TimeUnit.NANOSECONDS);
 				}
@@ -108,11 +98,11 @@ final class WheelLoops implements NodeLoop.Factory {
 		}
 
 		private boolean flush() {
-			if (this.timer == null || this.timer.remaining(TimeUnit.NANOSECONDS) > 0 || !this.timer.cancel()) {
-				return false;
+			boolean due = this.timer != null && this.timer.remaining(TimeUnit.NANOSECONDS) <= 0 && this.timer.cancel();
+			if (due) {
+				run();
 			}
-			run();
-			return true;
+			return due;
 		}
 
 		@Override
@@ -123,28 +113,23 @@ final class WheelLoops implements NodeLoop.Factory {
 
 		@Override
 		public void sleep(long nanos) {
+			this.rest = Long.MAX_VALUE;
 			this.pause = nanos;
-			this.sleeping = true;
 		}
 
+		/** During a round, this is for the wait after it. */
 		@Override
 		public void wake() {
-			if (this.running) {
-				this.woken = true;
-			}
-			else if (this.started && !this.sleeping) {
+			this.woken = true;
+			if (!this.running && this.rest < Long.MAX_VALUE) {
 				schedule(0);
 			}
 		}
 
 		@Override
-		public void stop() {
-			this.stopped = true;
-			schedule(Long.MAX_VALUE);
-		}
-
-		@Override
-		public void join(Duration period) {
+		public void stop(Duration period) {
+			this.started = false;
+			schedule(0);
 		}
 
 	}
