@@ -58,18 +58,17 @@ public final class TransactionalBodies {
 	@Nullable Object run(Run run) throws Throwable {
 		AtomicBoolean committed = new AtomicBoolean();
 		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-		Object result = null;
+		AtomicReference<@Nullable Object> result = new AtomicReference<>();
 		try {
-			result = this.transactions.execute((status) -> {
+			this.transactions.executeWithoutResult((status) -> {
 				Transactions.afterCompletion(() -> committed.set(true), () -> {
 				});
 				try {
-					return runAndSettle(run, status);
+					result.set(runAndSettle(run, status));
 				}
 				catch (Throwable ex) {
 					failure.set(ex);
 					status.setRollbackOnly();
-					return null;
 				}
 			});
 		}
@@ -87,7 +86,7 @@ public final class TransactionalBodies {
 			throw error;
 		}
 		run.reply = Reply.DONE;
-		return result;
+		return result.get();
 	}
 
 	private @Nullable Object runAndSettle(Run run, TransactionStatus status) throws Throwable {
