@@ -19,14 +19,16 @@ import org.junit.jupiter.api.Assumptions;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The build of the first commit whose tables and Redis keys have version 1. It is
- * compiled from the history of the project, and runs beside the present build on one
- * store.
+ * The build of the first commit that stores tasks as the present one does. It is compiled
+ * from the history of the project, and runs beside the present build on one store.
  */
 final class FirstBuild {
 
-	static final String COMMIT = System.getProperty("timingwheel.first-build",
-			"0c0fe77a66fc43ac0cce0fede37e517e9b268266");
+	/** Whose tables have version 1. */
+	private static final String DATABASE = "0c0fe77a66fc43ac0cce0fede37e517e9b268266";
+
+	/** Whose keys in Redis have format 2. */
+	private static final String REDIS = "a8e47c876870ed6e50421d02b90f25065c4a270d";
 
 	private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
@@ -42,14 +44,18 @@ final class FirstBuild {
 
 	private static final String CLASSES = "classes";
 
-	private FirstBuild() {
+	private final String commit;
+
+	FirstBuild(FaultServer.Type store) {
+		this.commit = System.getProperty("timingwheel.first-build",
+				(store == FaultServer.Type.REDIS) ? REDIS : DATABASE);
 	}
 
 	/**
 	 * The class path of nodes of the first build: its classes, the tests, and the present
 	 * libraries. If there is no history, the test is skipped.
 	 */
-	static List<Path> classPath() throws IOException, InterruptedException {
+	List<Path> classPath() throws IOException, InterruptedException {
 		Path build = build();
 		List<Path> classPath = new ArrayList<>(
 				List.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()));
@@ -58,9 +64,9 @@ final class FirstBuild {
 		return classPath;
 	}
 
-	private static Path build() throws IOException, InterruptedException {
+	private Path build() throws IOException, InterruptedException {
 		Path folder = Files.createDirectories(Path.of("target", "first-build").toAbsolutePath());
-		Path build = folder.resolve(COMMIT);
+		Path build = folder.resolve(this.commit);
 		if (!Files.exists(build)) {
 			Path unfinished = folder.resolve("unfinished");
 			FileSystemUtils.deleteRecursively(unfinished);
@@ -73,10 +79,10 @@ final class FirstBuild {
 		return build;
 	}
 
-	private static Path archive(Path folder) throws IOException, InterruptedException {
+	private Path archive(Path folder) throws IOException, InterruptedException {
 		Path archive = folder.resolve("sources.zip");
 		List<String> command = new ArrayList<>(
-				List.of("git", "archive", "--format=zip", "--output=" + archive, COMMIT));
+				List.of("git", "archive", "--format=zip", "--output=" + archive, this.commit));
 		MODULES.forEach((module) -> command.add(module + "/src/main"));
 		Process git;
 		try {
@@ -88,7 +94,7 @@ final class FirstBuild {
 		String output = new String(git.getInputStream().readAllBytes());
 		if (git.waitFor() != 0) {
 			return Assumptions.abort("No commit %s in the history of this checkout (git fetch --unshallow): %s"
-				.formatted(COMMIT, output));
+				.formatted(this.commit, output));
 		}
 		return archive;
 	}
@@ -97,7 +103,7 @@ final class FirstBuild {
 	 * Compiles all modules into one folder. Each module has its resources in a folder of
 	 * its own, since some have the same name.
 	 */
-	private static void build(FileSystem sources, Path target) throws IOException {
+	private void build(FileSystem sources, Path target) throws IOException {
 		Assumptions.assumeTrue(Files.exists(LIBRARIES),
 				() -> LIBRARIES + " is missing. Maven writes it with -Pfaults.");
 		List<Path> classPath = new ArrayList<>(libraries());
@@ -121,12 +127,12 @@ final class FirstBuild {
 				target.resolve(CLASSES).toString(), "-classpath", NodeClasses.join(classPath)));
 	}
 
-	private static void compile(List<Path> sources, List<String> options) throws IOException {
+	private void compile(List<Path> sources, List<String> options) throws IOException {
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
 			Iterable<? extends JavaFileObject> units = files.getJavaFileObjectsFromPaths(sources);
 			if (!compiler.getTask(null, files, null, options, null, units).call()) {
-				throw new IllegalStateException("The sources of %s do not compile".formatted(COMMIT));
+				throw new IllegalStateException("The sources of %s do not compile".formatted(this.commit));
 			}
 		}
 	}

@@ -3,10 +3,12 @@ package io.timingwheel.spring.faults;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.redis.RedisCluster;
 import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,8 +30,14 @@ class RedisClusterFaultTests extends FaultTestSupport {
 		NodeProcess other = nodes.get(1);
 		long saidBefore = other.logged(PARTLY_GONE);
 		int tasks = 2000;
-		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofSeconds(15), 20);
+		Instant due = Instant.now().plus(SOON);
+		List<String> names = List.of(Worker.NAME, Worker.SECOND, Worker.THIRD);
+		IntStream.range(0, tasks)
+			.parallel()
+			.forEach((i) -> this.client.template()
+				.enqueue(TaskId.of(names.get(i % 3), i), due.plusMillis(15_000L * i / tasks), (long) i, 20L));
 		await(() -> this.executions.started() > 200);
+		// The first name is in the first partition
 		cluster.move(RedisStoreOptions.DEFAULTS.namespace(), 0);
 		await(() -> this.executions.started() > 400);
 		cluster.process(1).kill();

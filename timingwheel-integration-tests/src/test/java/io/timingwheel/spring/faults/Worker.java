@@ -14,6 +14,11 @@ class Worker {
 
 	static final String NAME = "work";
 
+	/** With {@link #NAME}, a name on each primary of a Cluster. */
+	static final String SECOND = "other-work";
+
+	static final String THIRD = "late-work";
+
 	/** As the duration of a task: the task ends the JVM. */
 	static final long HALT = -1;
 
@@ -34,7 +39,7 @@ class Worker {
 	/**
 	 * Sleeps in the first run of a task. Later runs return at once.
 	 */
-	@Delayed(delay = "0s", name = NAME, durable = true)
+	@Delayed(delay = "0s", name = NAME, aliases = { SECOND, THIRD }, durable = true)
 	void work(long number, long millis) throws InterruptedException {
 		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
 		long execution = this.executions.begin(number, this.node, context, this.claims.begunAt(context.id()));

@@ -19,8 +19,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -40,6 +43,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -49,7 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Redis loses its scripts, restarts, is full, or loses connections.
+ * Redis loses its scripts, restarts, is full, busy or a replica, or loses connections.
  */
 class RedisFailureTests extends RedisTestSupport {
 
@@ -119,6 +124,62 @@ class RedisFailureTests extends RedisTestSupport {
 		assertThat(acknowledge(this.store, claimed)).containsOnly(Reply.DONE);
 		claim(this.other, 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
 		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
+	}
+
+	@Test
+	void callsFailWhileRedisIsAReplicaAndGoOnAfterwards() {
+		LeasedTask task = running(this.store, "k");
+		admin.sync().replicaof("127.0.0.1", 1);
+		try {
+			assertCallsFail(task, "READONLY");
+		}
+		finally {
+			admin.sync().replicaofNoOne();
+		}
+		assertCallsGoOn(task);
+	}
+
+	@Test
+	void callsFailWhileAScriptOfSomebodyElseKeepsRedisBusyAndGoOnAfterwards() {
+		LeasedTask task = running(this.store, "k");
+		admin.sync().configSet("lua-time-limit", "100");
+		try (StatefulRedisConnection<String, String> busy = client.connect()) {
+			busy.async().eval("while true do end", ScriptOutputType.STATUS);
+			assertCallsFail(task, "BUSY");
+		}
+		finally {
+			await().ignoreExceptionsInstanceOf(RedisBusyException.class).until(admin.sync()::scriptKill, "OK"::equals);
+			// Redis answers SCRIPT KILL before the script has ended.
+			await().ignoreExceptionsInstanceOf(RedisBusyException.class)
+				.until(() -> admin.sync().configSet("lua-time-limit", "5000"), "OK"::equals);
+		}
+		assertCallsGoOn(task);
+	}
+
+	private void assertCallsFail(LeasedTask task, String reason) {
+		await().untilAsserted(() -> assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> enqueue(this.store, "other", NOW))
+			.withMessageContaining(reason)
+			.matches((failure) -> !this.store.isRefusal(failure)));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> acknowledge(this.store, task));
+	}
+
+	private void assertCallsGoOn(LeasedTask task) {
+		awaitUp(this.store);
+		assertThat(acknowledge(this.store, task)).isEqualTo(Reply.DONE);
+		enqueue(this.store, "other", NOW);
+		assertThat(claim(this.store, 10).tasks()).extracting(LeasedTask::key).containsExactly("other");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "LOADING Redis is loading the dataset in memory, false", "CLUSTERDOWN The cluster is down, false",
+			"MASTERDOWN Link with MASTER is down, false", "TRYAGAIN Multiple keys request during rehashing, false",
+			"MOVED 1 127.0.0.1:1, false", "-READONLY You can't write against a read only replica, false",
+			"ERR Error running script: READONLY You can't write against a read only replica, false",
+			"NOPERM this user has no permissions, true", "OOM command not allowed, true", "WRONGTYPE Operation, true" })
+	void onlyAnErrorThatDoesNotPassIsARefusal(String message, boolean refusal) {
+		assertThat(this.store.isRefusal(RedisErrors.translated(new RedisCommandExecutionException(message))))
+			.isEqualTo(refusal);
 	}
 
 	@Test

@@ -25,6 +25,9 @@ final class Claim {
 	/** Arguments of a call that reads only the time and {@code PAUSED}. */
 	static final Object[] NOTHING = { false, 0, 0, 0, 0, 0 };
 
+	/** The position of the first task in a reply. */
+	private static final int TASKS = 8;
+
 	private static final StartLimits NO_LIMITS = new StartLimits(0, 0, 0, 1);
 
 	private final ClaimRequest request;
@@ -74,9 +77,7 @@ final class Claim {
 		return Objects.requireNonNull(this.request.names().get(name));
 	}
 
-	/**
-	 * How many tasks this node wants of a partition.
-	 */
+	/** How many tasks this node wants of a partition. */
 	int wanted(int partition) {
 		long wanted = this.names.getOrDefault(partition, List.of())
 			.stream()
@@ -95,20 +96,20 @@ final class Claim {
 		this.now = (this.severalClocks && !this.latest.isEmpty()) ? Math.min(this.now, time) : Math.max(this.now, time);
 		this.latest.put(reply.partition(), reply);
 		this.newSuspects |= reply.flag(4);
-		for (LeasedTask task : tasks(reply)) {
+		for (ScriptReply one : reply.lists(TASKS)) {
+			LeasedTask task = one.leasedTask();
 			boolean due = task.begun() || share(task.name()).limits() != null;
 			(due ? this.due : this.soon).merge(task.name(), 1, Integer::sum);
 			this.tasks.add(task);
 		}
 	}
 
-	static List<LeasedTask> tasks(ScriptReply reply) {
-		return reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
+	/** How many tasks a partition has given. */
+	static int tasks(ScriptReply reply) {
+		return reply.size() - TASKS;
 	}
 
-	/**
-	 * The times of further tasks.
-	 */
+	/** The times of further tasks. */
 	static List<Long> further(ScriptReply reply) {
 		return reply.list(7).numbers();
 	}
@@ -117,9 +118,7 @@ final class Claim {
 		return this.request.limit() - this.tasks.size();
 	}
 
-	/**
-	 * The partition with the earliest suspect that may begin, {@code null} for none.
-	 */
+	/** The partition with the earliest suspect that may begin, {@code null} for none. */
 	@Nullable Integer suspect() {
 		return this.latest.values()
 			.stream()
@@ -129,9 +128,7 @@ final class Claim {
 			.orElse(null);
 	}
 
-	/**
-	 * The partitions of the further tasks, the earliest task first.
-	 */
+	/** The partitions of the further tasks, the earliest task first. */
 	List<Integer> earliest() {
 		return this.latest.values()
 			.stream()

@@ -97,7 +97,7 @@ final class Claims {
 
 	private void learn(ScriptReply reply) {
 		int further = (reply.failure() != null) ? 0 : Claim.further(reply).size();
-		this.had.put(reply.partition(), (further == TELLS) ? MANY : further + Claim.tasks(reply).size());
+		this.had.put(reply.partition(), (further == TELLS) ? MANY : further + Claim.tasks(reply));
 	}
 
 	/**

@@ -77,9 +77,7 @@ final class LeasedTasks {
 	}
 
 	/**
-	 * Runs the calls of a batch.
-	 * @return the reply for each task: {@link Reply#BUSY} if its partition has failed,
-	 * and {@link Reply#REFUSED} if it is in no call
+	 * Runs the calls of a batch. A task that is in no call is refused.
 	 * @throws RuntimeException if all partitions of these tasks have failed and no other
 	 * partition is known to answer
 	 */

@@ -17,10 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the scripts of nodes and operators. On a Cluster a call on a partition that does
- * not answer fails at once, until the partition has answered a probe. Calls on many
- * partitions thus do not wait again and again for one server that hangs. And no claim
- * stays in the connection until this server answers again, which would then lease tasks
- * to a node that does not know of them. Thread-safe.
+ * not answer fails at once, until the partition has answered a probe. So no claim stays
+ * in the connection and leases tasks when nobody waits for it any more. Thread-safe.
  */
 final class PartitionOutages {
 
@@ -73,8 +71,7 @@ final class PartitionOutages {
 	}
 
 	/**
-	 * Runs scripts on partitions whose answers do not depend on each other.
-	 * @return the replies of the partitions that have answered
+	 * Runs scripts, and returns the replies of the partitions that have answered.
 	 * @throws RuntimeException if none has answered, or one has refused the call
 	 */
 	List<ScriptReply> answers(List<Call> calls) {
@@ -111,10 +108,7 @@ final class PartitionOutages {
 		return refused;
 	}
 
-	/**
-	 * Learns whether a partition has answered. An error of Redis is an answer. A server
-	 * that does not answer is missing for all of its partitions.
-	 */
+	/** A server that does not answer is missing for all of its partitions. */
 	private void note(int partition, @Nullable RuntimeException failure) {
 		if (failure == null || RedisErrors.isRefusal(failure)) {
 			this.outages.remove(partition);
@@ -154,10 +148,7 @@ final class PartitionOutages {
 			this.server = (server != null) ? server : "partition " + partition;
 		}
 
-		/**
-		 * Whether the partition has answered a probe. Sends another one if it is time,
-		 * and does not wait for the answer.
-		 */
+		/** Sends another probe if it is time, and does not wait for the answer. */
 		synchronized boolean isOver() {
 			if (this.probe.isDone() && !this.probe.isCompletedExceptionally()) {
 				return true;
@@ -172,10 +163,7 @@ final class PartitionOutages {
 			return false;
 		}
 
-		/**
-		 * Sends a write that changes nothing, since a server that refuses writes may
-		 * still answer reads.
-		 */
+		/** A server that refuses writes may still answer reads. */
 		private CompletableFuture<Long> probe() {
 			try {
 				return PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]).toCompletableFuture();

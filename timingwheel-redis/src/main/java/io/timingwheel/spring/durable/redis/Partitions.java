@@ -45,9 +45,7 @@ final class Partitions {
 		return IntStream.range(0, this.count).boxed().toList();
 	}
 
-	/**
-	 * The keys of a partition in the order that {@code prelude.lua} expects.
-	 */
+	/** The keys of a partition in the order that {@code prelude.lua} expects. */
 	byte[][] keys(int partition) {
 		return this.keys[partition];
 	}
@@ -56,9 +54,7 @@ final class Partitions {
 		return this.keys[partition][4];
 	}
 
-	/**
-	 * A key in the slot of a partition.
-	 */
+	/** A key in the slot of a partition. */
 	byte[] key(int partition, String name) {
 		return bytes("timingwheel:{" + this.namespace + ":" + partition + "}:" + name);
 	}
@@ -67,9 +63,7 @@ final class Partitions {
 		return bytes("timingwheel:{" + this.namespace + "}:" + name);
 	}
 
-	/**
-	 * The partition of a name, or of a node.
-	 */
+	/** The partition of a name, or of a node. */
 	int of(String name) {
 		CRC32 hash = new CRC32();
 		hash.update(bytes(name));
@@ -77,8 +71,7 @@ final class Partitions {
 	}
 
 	/**
-	 * Splits an id that callers see.
-	 * @return {@code null} for an id that this store never gave
+	 * Splits an id that callers see, {@code null} for an id that this store never gave.
 	 */
 	@Nullable StoredId locate(String id) {
 		Matcher matcher = ID.matcher(id);
@@ -97,10 +90,7 @@ final class Partitions {
 		return id + "." + partition;
 	}
 
-	/**
-	 * The id that the partition of a task knows.
-	 * @param id the id that callers see, or another text
-	 */
+	/** The id that the partition of a task knows. */
 	static String localId(String id) {
 		int point = id.lastIndexOf('.');
 		return (point > 0) ? id.substring(0, point) : id;

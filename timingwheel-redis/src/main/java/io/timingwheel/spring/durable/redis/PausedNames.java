@@ -16,9 +16,8 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * The names that are paused for all nodes. Each partition has a copy of the set, which a
- * claim reads. A name is paused if one of the copies says so. A copy without
- * {@link #MARK} has lost its data, and is stored again with the names that this node has
- * read last. Thread-safe.
+ * claim reads. After a copy without {@link #MARK}, which has lost its data, all copies
+ * get the names that this node has read last. Thread-safe.
  */
 final class PausedNames {
 
@@ -82,9 +81,6 @@ final class PausedNames {
 		return this.known;
 	}
 
-	/**
-	 * Stores all copies again, as this node may ask some of them rarely.
-	 */
 	private void restore(Requirements requirements, Set<String> names) {
 		try {
 			requirements.checkAgreed();

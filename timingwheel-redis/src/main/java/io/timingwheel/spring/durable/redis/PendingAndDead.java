@@ -58,9 +58,7 @@ final class PendingAndDead {
 		return reply.isAbsent() ? Optional.empty() : Optional.of(reply.storedTask());
 	}
 
-	/**
-	 * A call about a task, {@code null} if no task of this store can be the target.
-	 */
+	/** A call about a task, {@code null} if no task of this store can be the target. */
 	private @Nullable Call call(Script script, Target target) {
 		if (target instanceof Target.ByKey byKey) {
 			TaskId task = byKey.taskId();

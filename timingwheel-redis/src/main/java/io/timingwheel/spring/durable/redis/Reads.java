@@ -23,8 +23,7 @@ import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
- * What operators read of all partitions that answer: pages, counts, forecasts, and the
- * reports of the nodes. Thread-safe.
+ * What operators read of the partitions that answer. Thread-safe.
  */
 final class Reads {
 
@@ -69,9 +68,6 @@ final class Reads {
 		return new ListQuery.Page(tasks.subList(0, Math.min(limit, tasks.size())), tasks.size() > limit);
 	}
 
-	/**
-	 * Counts the tasks in the partitions that answer. Names in others are missing.
-	 */
 	Map<String, StoredCounts> counts(Collection<String> names) {
 		List<Call> calls = names.isEmpty() ? Script.COUNTS.onEach(this.partitions)
 				: onEach(Script.COUNTS, names.stream().distinct().filter(TaskLimits::isStorableName).toList());
@@ -87,8 +83,7 @@ final class Reads {
 	}
 
 	/**
-	 * Calls a script on the partitions of some names. Its last arguments are the names of
-	 * the partition.
+	 * Calls of a script on the partitions of some names, which are its last arguments.
 	 */
 	private List<Call> onEach(Script script, Collection<String> names, Object... arguments) {
 		Map<Integer, Call> calls = new TreeMap<>();

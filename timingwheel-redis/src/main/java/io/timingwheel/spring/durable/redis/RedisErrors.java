@@ -23,9 +23,7 @@ final class RedisErrors {
 	private RedisErrors() {
 	}
 
-	/**
-	 * Whether Redis, or this store, refuses the request for good.
-	 */
+	/** Whether Redis, or this store, refuses the request for good. */
 	static boolean isRefusal(Throwable error) {
 		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
 			if (cause instanceof RedisCommandExecutionException) {
@@ -36,9 +34,7 @@ final class RedisErrors {
 		return error instanceof IllegalArgumentException;
 	}
 
-	/**
-	 * Whether Redis has answered, if only with an error.
-	 */
+	/** Whether Redis has answered, if only with an error. */
 	static boolean isAnswer(RuntimeException failure) {
 		return failure.getCause() instanceof RedisCommandExecutionException;
 	}

@@ -60,10 +60,8 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	/**
-	 * Runs scripts. Scripts that wait for replicas run one after another.
+	 * Runs scripts, one after another if they wait for replicas.
 	 * @param changed tells by a reply whether the script has changed anything
-	 * @return a reply for each call, in the same order; its failure is an
-	 * {@link UncertainWriteException} if too few replicas have the change
 	 */
 	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed) {
 		if (this.options.waitReplicas() == 0) {

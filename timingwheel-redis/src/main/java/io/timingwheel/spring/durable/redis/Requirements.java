@@ -77,10 +77,7 @@ final class Requirements {
 		this.options = options;
 	}
 
-	/**
-	 * Checks Redis.
-	 * @return the replies of claims that claim nothing
-	 */
+	/** Checks Redis, and returns the replies of claims that claim nothing. */
 	List<ScriptReply> check() {
 		try {
 			infos().forEach(Requirements::checkSettings);
@@ -198,9 +195,7 @@ final class Requirements {
 		}
 	}
 
-	/**
-	 * Reads a value, and writes it only if there is none, since Redis may be full.
-	 */
+	/** Reads a value, and writes it only if there is none, since Redis may be full. */
 	private String agreed(String name, String expected) {
 		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
 		byte[] key = this.partitions.key("meta");

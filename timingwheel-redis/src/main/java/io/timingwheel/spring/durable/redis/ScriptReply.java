@@ -34,9 +34,7 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 		return values().size();
 	}
 
-	/**
-	 * Whether the script has replied nothing ({@code false} in Lua).
-	 */
+	/** Whether the script has replied nothing ({@code false} in Lua). */
 	boolean isAbsent() {
 		return size() == 0 || (size() == 1 && values().get(0) == null);
 	}

@@ -53,9 +53,8 @@ final class Scripts {
 	}
 
 	/**
-	 * Runs scripts on a connection. Sends a call again that Redis did not run, because it
-	 * does not know the script, or because a Cluster moves the partition.
-	 * @return a reply for each call, in the same order
+	 * Sends a call again that Redis did not run, because it does not know the script, or
+	 * because a Cluster moves the partition.
 	 */
 	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls) {
 		long lastMove = System.nanoTime() + MAX_MOVE.toNanos();

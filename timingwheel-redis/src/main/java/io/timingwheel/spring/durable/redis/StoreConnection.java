@@ -133,19 +133,13 @@ final class StoreConnection implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Waits for the reply to a command.
-	 */
 	<T> T get(CompletionStage<T> reply) {
 		return get(reply, System.nanoTime() + timeout().toNanos());
 	}
 
 	/**
-	 * Waits for the reply to a command, which is cancelled after the deadline. An
-	 * interrupt does not end the wait, since the caller may wait for the calls of other
-	 * threads too.
-	 * @param deadline as {@link System#nanoTime()} gives it
-	 * @throws RuntimeException if there is no reply, or an error
+	 * Waits for the reply to a command until a time of {@link System#nanoTime()}. An
+	 * interrupt does not end the wait: the caller may wait for calls of other threads.
 	 */
 	static <T> T get(CompletionStage<T> reply, long deadline) {
 		CompletableFuture<T> future = reply.toCompletableFuture();
@@ -159,10 +153,7 @@ final class StoreConnection implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Looks up the servers of a Cluster again, at most once in {@link #REFRESH_INTERVAL}.
-	 * Does not wait for the result.
-	 */
+	/** Begins to look up the servers of a Cluster, once in {@link #REFRESH_INTERVAL}. */
 	void refresh() {
 		long last = this.refreshedNanos.get();
 		long now = System.nanoTime();
@@ -172,10 +163,7 @@ final class StoreConnection implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Host and port of the primary of a Cluster that has a key, {@code null} if none is
-	 * known.
-	 */
+	/** Host and port of the primary that has a key, {@code null} if none is known. */
 	@Nullable String server(byte[] key) {
 		RedisClusterNode node = ((RedisClusterClient) client()).getPartitions()
 			.getPartitionBySlot(SlotHash.getSlot(key));

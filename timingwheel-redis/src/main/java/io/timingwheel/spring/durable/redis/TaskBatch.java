@@ -26,7 +26,6 @@ final class TaskBatch {
 
 	private final List<Part> parts = new ArrayList<>();
 
-	/** The last part of each partition. */
 	private final Map<Integer, Part> last = new HashMap<>();
 
 	TaskBatch(Script script, @Nullable Object... head) {
@@ -45,9 +44,7 @@ final class TaskBatch {
 		return part.call.with(arguments);
 	}
 
-	/**
-	 * Adds a task by the id that callers see, unless this store never gave the id.
-	 */
+	/** Adds a task by the id that callers see, unless this store never gave the id. */
 	void add(Partitions partitions, String id, int position, @Nullable Object... arguments) {
 		StoredId stored = partitions.locate(id);
 		if (stored != null) {

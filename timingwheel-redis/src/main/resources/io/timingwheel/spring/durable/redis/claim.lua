@@ -140,7 +140,7 @@ end
 -- Of the tasks with a key at most two are pending, so at most twice as many wait as run, and are chosen.
 local function claimable(name, size, bound)
   local keys, running = {}, 0
-  if name.per_key > 0 then
+  if name.per_key > 0 and size > 1 then -- otherwise nothing may begin
     keys, running = busy_keys(name, false)
   end
   local most = 2 * (size + running)
