@@ -10,19 +10,17 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.GroupDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
+import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -34,7 +32,6 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.task.TaskRejectedException;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
@@ -52,8 +49,6 @@ import org.springframework.core.task.TaskRejectedException;
  */
 @WebEndpoint(id = "delayedtasks", defaultAccess = Access.READ_ONLY)
 public class DelayedTasksEndpoint {
-
-	private static final int STATUS_CONFLICT = 409;
 
 	private final TaskView tasks;
 
@@ -88,15 +83,15 @@ public class DelayedTasksEndpoint {
 	@ReadOperation
 	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> tasks(@Nullable String forecast, @Nullable String search, @Nullable String cursor) {
-		return checked(() -> {
+		return answer(() -> {
 			if (forecast == null) {
-				return new WebEndpointResponse<>(this.tasks.names(search, cursor));
+				return this.tasks.names(search, cursor);
 			}
 			if (search != null || cursor != null) {
-				throw TaskView
+				throw RefusedRequest
 					.invalid("A forecast takes neither a search nor a cursor: it has the names with the most tasks");
 			}
-			return new WebEndpointResponse<>(this.tasks.forecast(forecast));
+			return this.tasks.forecast(forecast);
 		});
 	}
 
@@ -112,7 +107,7 @@ public class DelayedTasksEndpoint {
 	 * The nodes that share the store. Not an operation: the console shows them.
 	 * @return the nodes, {@code null} without a store
 	 */
-	public @Nullable List<NodeDescriptor> nodes() {
+	public @Nullable List<StoreNode.Reported> nodes() {
 		return this.tasks.nodes();
 	}
 
@@ -150,30 +145,15 @@ public class DelayedTasksEndpoint {
 	public WebEndpointResponse<?> tasksOfName(SecurityContext securityContext, @Selector String name,
 			@Nullable String dead, @Nullable String limit, @Nullable String cursor) {
 		boolean showErrors = isShown(securityContext);
-		return checked(() -> {
-			if (dead == null || dead.equals("false")) {
-				return answer(this.tasks.name(name, limit(limit), cursor, showErrors), noName(name));
-			}
-			return answer(
-					this.tasks.isStored(name) ? DeadDescriptor.of(name,
-							this.tasks.dead((deadTasks) -> deadTasks.byError(name, cursor)), showErrors) : null,
-					noName(name));
-		});
+		return answer(() -> (dead == null || dead.equals("false"))
+				? this.tasks.name(name, limit(limit), cursor, showErrors)
+				: this.tasks.deadByError(name, cursor, showErrors));
 	}
 
 	private static int limit(@Nullable String text) {
-		String shown = "\"" + text + "\"";
-		try {
-			int limit = (text != null) ? Integer.parseInt(text) : TaskView.LIMIT;
-			if (limit >= 1 && limit <= TaskView.LIMIT) {
-				return limit;
-			}
-			shown = String.valueOf(limit);
-		}
-		catch (NumberFormatException ex) {
-			// The message below names the remedy
-		}
-		throw TaskView.invalid("The limit must be a number from 1 to " + TaskView.LIMIT + ", not " + shown);
+		return (text == null) ? TaskView.LIMIT
+				: RefusedRequest.read(text, Integer::valueOf, (limit) -> limit >= 1 && limit <= TaskView.LIMIT,
+						"The limit must be a number from 1 to " + TaskView.LIMIT + ", not " + text);
 	}
 
 	/**
@@ -197,8 +177,8 @@ public class DelayedTasksEndpoint {
 		if (path.length < 2) {
 			return tasksOfName(securityContext, String.join("", path), dead, limit, cursor);
 		}
-		TaskDescriptor task = this.tasks.find(path[0], keyOrId(path));
-		return answer((task == null || isShown(securityContext)) ? task : task.masked(), noTask(path));
+		boolean showErrors = isShown(securityContext);
+		return answer(() -> this.tasks.get(path[0], keyOrId(path), showErrors));
 	}
 
 	/**
@@ -215,7 +195,13 @@ public class DelayedTasksEndpoint {
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
-		return (path.length > 1 && this.tasks.cancel(path[0], keyOrId(path))) ? noContent() : notFound(noTask(path));
+		return answer(() -> {
+			if (path.length < 2) {
+				throw TaskView.noName(String.join("", path));
+			}
+			this.tasks.cancel(path[0], keyOrId(path));
+			return null;
+		});
 	}
 
 	/**
@@ -237,42 +223,31 @@ public class DelayedTasksEndpoint {
 		if (path.length < 2) {
 			return changeName(String.join("", path), action, error, group, cursor);
 		}
-		return checked(() -> switch (change(path[0], keyOrId(path), required(action), delay)) {
-			case DONE -> noContent();
-			case NOT_FOUND -> notFound("requeue".equals(action)
-					? "No dead task of \"%s\" has the id \"%s\"".formatted(path[0], keyOrId(path)) : noTask(path));
-			case NOT_PENDING -> conflict("The task is running or dead: only a pending task can be moved");
-			case KEY_PENDING -> conflict("The key of the task has a pending task");
+		return answer(() -> {
+			change(path[0], keyOrId(path), required(action), delay);
+			return null;
 		});
 	}
 
-	private StoredTasks.Change change(String name, String keyOrId, String action, @Nullable String delay) {
+	private void change(String name, String keyOrId, String action, @Nullable String delay) {
 		if (delay != null && !action.equals("reschedule")) {
-			throw TaskView.invalid("Only \"reschedule\" takes a delay, not \"" + action + "\"");
+			throw RefusedRequest.invalid("Only \"reschedule\" takes a delay, not \"" + action + "\"");
 		}
-		return switch (action) {
+		switch (action) {
 			case "run" -> this.tasks.reschedule(name, keyOrId, Duration.ZERO);
 			case "reschedule" -> this.tasks.reschedule(name, keyOrId, delay(delay));
 			case "requeue" -> this.tasks.requeue(name, keyOrId);
-			default -> throw TaskView
+			default -> throw RefusedRequest
 				.invalid("The action on a task must be \"run\", \"reschedule\" or \"requeue\", not \"" + action + "\"");
-		};
+		}
 	}
 
 	private static Duration delay(@Nullable String text) {
 		if (text == null) {
-			throw TaskView.invalid("The action \"reschedule\" needs a delay, such as \"PT5M\"");
+			throw RefusedRequest.invalid("The action \"reschedule\" needs a delay, such as \"PT5M\"");
 		}
-		try {
-			Duration delay = DurationStyle.detectAndParse(text);
-			if (!delay.isNegative()) {
-				return delay;
-			}
-		}
-		catch (IllegalArgumentException | ArithmeticException ex) {
-			// The message below names the remedy
-		}
-		throw TaskView.invalid("The delay must be a duration from now on, such as \"PT5M\", not \"" + text + "\"");
+		return RefusedRequest.read(text, DurationStyle::detectAndParse, (delay) -> !delay.isNegative(),
+				"The delay must be a duration from now on, such as \"PT5M\", not \"" + text + "\"");
 	}
 
 	/**
@@ -286,8 +261,8 @@ public class DelayedTasksEndpoint {
 	 * {@code delete-dead}
 	 * @param error text that the error of a dead task contains; {@code null} for all dead
 	 * tasks
-	 * @param group {@link GroupDescriptor#group()}, for exactly the tasks of this group;
-	 * {@code null} for all dead tasks
+	 * @param group the id of a group, for exactly the tasks of this group; {@code null}
+	 * for all dead tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
 	 * @return 204 for a pause and its end, otherwise the result; or what is wrong with
 	 * the request. If a property keeps the name paused on this node, the end of a pause
@@ -297,46 +272,22 @@ public class DelayedTasksEndpoint {
 	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> changeName(@Selector String name, @Nullable String action, @Nullable String error,
 			@Nullable String group, @Nullable String cursor) {
-		return checked(() -> switch (required(action)) {
-			case "pause", "resume" -> setPaused(name, "pause".equals(action), error != null || group != null);
-			case "requeue-dead", "delete-dead" -> changeDead(name, "requeue-dead".equals(action),
+		return answer(() -> switch (required(action)) {
+			case "pause", "resume" -> {
+				if (error != null || group != null) {
+					throw RefusedRequest
+						.invalid("Only \"requeue-dead\" and \"delete-dead\" take an error or a group, not \"" + action
+								+ "\"");
+				}
+				this.tasks.setPaused(name, "pause".equals(action));
+				yield null;
+			}
+			case "requeue-dead", "delete-dead" -> this.tasks.changeDead(name, "requeue-dead".equals(action),
 					new StoredTasks.DeadSelection((error != null && !error.isEmpty()) ? error : null, group), cursor);
-			default -> throw TaskView.invalid(
+			default -> throw RefusedRequest.invalid(
 					"The action on a name must be \"pause\", \"resume\", \"requeue-dead\" or \"delete-dead\", not \""
 							+ action + "\"");
 		});
-	}
-
-	private WebEndpointResponse<?> setPaused(String name, boolean paused, boolean selective) {
-		if (selective) {
-			throw TaskView.invalid("Only \"requeue-dead\" and \"delete-dead\" take an error or a group, not \""
-					+ (paused ? "pause" : "resume") + "\"");
-		}
-		if (!this.tasks.setPaused(name, paused)) {
-			return notFound(noName(name));
-		}
-		if (!paused && this.tasks.isStored(name) && this.tasks.node().isPausedByPolicy(name)) {
-			return conflict(("The tasks of \"%1$s\" stay paused on this node, since timingwheel.tasks.%1$s.paused is"
-					+ " true. Nodes without this property start them")
-				.formatted(name));
-		}
-		return noContent();
-	}
-
-	private WebEndpointResponse<?> changeDead(String name, boolean requeue, StoredTasks.DeadSelection which,
-			@Nullable String cursor) {
-		if (!this.tasks.isKnown(name)) {
-			return notFound(noName(name));
-		}
-		if (!this.tasks.isStored(name)) {
-			throw TaskView
-				.invalid("The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead");
-		}
-		if (which.text() != null && which.group() != null) {
-			throw TaskView.invalid("A request takes an error or a group, not both");
-		}
-		return new WebEndpointResponse<>(StepDescriptor.of(this.tasks
-			.dead((dead) -> requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor))));
 	}
 
 	/**
@@ -346,62 +297,37 @@ public class DelayedTasksEndpoint {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<?> control(@Nullable String action) {
-		return checked(() -> {
+		return answer(() -> {
 			switch (required(action)) {
 				case "pause" -> this.tasks.node().pause();
 				case "resume" -> this.tasks.node().resume();
-				default -> throw TaskView.invalid("The action must be \"pause\" or \"resume\", not \"" + action + "\"");
+				default ->
+					throw RefusedRequest.invalid("The action must be \"pause\" or \"resume\", not \"" + action + "\"");
 			}
-			return noContent();
+			return null;
 		});
 	}
 
 	private static String required(@Nullable String action) {
 		if (action == null) {
-			throw TaskView.invalid("The request needs a body with an action: {\"action\":\"...\"}");
+			throw RefusedRequest.invalid("The request needs a body with an action: {\"action\":\"...\"}");
 		}
 		return action;
 	}
 
-	private static String noName(String name) {
-		return "No task has the name \"" + name + "\"";
-	}
-
-	private static String noTask(String[] path) {
-		return (path.length < 2) ? noName(String.join("", path))
-				: "No task of \"%s\" has the key or id \"%s\"".formatted(path[0], keyOrId(path));
-	}
-
-	private static WebEndpointResponse<?> checked(Supplier<WebEndpointResponse<?>> operation) {
+	/**
+	 * Answers with the result of an operation, with 204 if it has none, or with the
+	 * sentence of its refusal.
+	 */
+	private static WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
 		try {
-			return operation.get();
+			OperationResponseBody body = operation.get();
+			return (body != null) ? new WebEndpointResponse<>(body)
+					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
 		}
-		catch (InvalidEndpointRequestException ex) {
-			return refused(String.valueOf(ex.getReason()), WebEndpointResponse.STATUS_BAD_REQUEST);
+		catch (RefusedRequest ex) {
+			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), ex.status());
 		}
-		catch (TaskRejectedException ex) {
-			return conflict(String.valueOf(ex.getMessage()));
-		}
-	}
-
-	private static WebEndpointResponse<?> answer(@Nullable OperationResponseBody body, String notFound) {
-		return (body != null) ? new WebEndpointResponse<>(body) : notFound(notFound);
-	}
-
-	private static WebEndpointResponse<?> noContent() {
-		return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
-	}
-
-	private static WebEndpointResponse<?> notFound(String error) {
-		return refused(error, WebEndpointResponse.STATUS_NOT_FOUND);
-	}
-
-	private static WebEndpointResponse<?> conflict(String error) {
-		return refused(error, STATUS_CONFLICT);
-	}
-
-	private static WebEndpointResponse<?> refused(String error, int status) {
-		return new WebEndpointResponse<>(new ErrorDescriptor(error), status);
 	}
 
 }

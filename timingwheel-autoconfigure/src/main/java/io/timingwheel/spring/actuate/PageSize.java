@@ -1,5 +1,9 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,16 +53,35 @@ final class PageSize {
 	}
 
 	/**
-	 * Takes the room for one more item.
+	 * Takes the room for one more item, if there is enough.
 	 */
 	boolean hasRoomFor(@Nullable String... texts) {
+		takeRoomFor(texts);
+		boolean fits = this.room >= 0 || this.empty;
+		this.empty = false;
+		return fits;
+	}
+
+	/**
+	 * Takes the room for what else is on the page.
+	 */
+	void takeRoomFor(@Nullable String... texts) {
 		this.room -= this.itemBytes;
 		for (String text : texts) {
 			this.room -= bytes(text);
 		}
-		boolean fits = this.room >= 0 || this.empty;
-		this.empty = false;
-		return fits;
+	}
+
+	/**
+	 * The first entries that have room, in their order.
+	 */
+	<T> Map<String, T> firstOf(Collection<Map.Entry<String, T>> entries, int limit) {
+		Map<String, T> page = new LinkedHashMap<>();
+		entries.stream()
+			.limit(limit)
+			.takeWhile((entry) -> hasRoomFor(entry.getKey()))
+			.forEach((entry) -> page.put(entry.getKey(), entry.getValue()));
+		return page;
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.actuate;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -45,7 +44,7 @@ public final class TaskDescriptors {
 	 * @param cursor where the next page begins, {@code null} if there is none
 	 */
 	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, TotalsDescriptor totals,
-			@Nullable List<NodeDescriptor> nodes, @Nullable String cursor) implements OperationResponseBody {
+			@Nullable List<StoreNode.Reported> nodes, @Nullable String cursor) implements OperationResponseBody {
 
 	}
 
@@ -83,24 +82,6 @@ public final class TaskDescriptors {
 
 		private static long sum(Collection<CountsDescriptor> names, ToLongFunction<CountsDescriptor> figure) {
 			return names.stream().mapToLong(figure).sum();
-		}
-
-	}
-
-	/**
-	 * A node that shares the store. A node reports every few seconds, and is listed up to
-	 * ten minutes after its last report.
-	 *
-	 * @param id the node, as {@code timingwheel.store.node-id}
-	 * @param thisNode whether it is the node that answers
-	 * @param claiming whether it claims tasks
-	 * @param inFlight how many tasks it has claimed and not settled
-	 * @param age how long ago it has reported this
-	 */
-	public record NodeDescriptor(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
-
-		static NodeDescriptor of(StoreNode.Reported node) {
-			return new NodeDescriptor(node.id(), node.thisNode(), node.claiming(), node.inFlight(), node.age());
 		}
 
 	}
@@ -168,7 +149,7 @@ public final class TaskDescriptors {
 	 * @param cursor where the groups of the tasks that died earlier follow, {@code null}
 	 * if there are none
 	 */
-	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
+	public record DeadDescriptor(String name, List<DeadGroups.Group> groups, int examined, boolean complete,
 			@Nullable String cursor) implements OperationResponseBody {
 
 		/** One hundred groups then take no more than 90 KB. */
@@ -178,28 +159,11 @@ public final class TaskDescriptors {
 			return new DeadDescriptor(name,
 					dead.groups()
 						.stream()
-						.map((group) -> new GroupDescriptor(
-								showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.group(),
-								group.count(), group.first(), group.last(), group.id()))
+						.map((group) -> group
+							.withError(showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK))
 						.toList(),
 					dead.examined(), dead.complete(), dead.cursor());
 		}
-
-	}
-
-	/**
-	 * Dead tasks with the same error.
-	 *
-	 * @param error the first 250 characters of the error, or fewer if these take more
-	 * than 700 bytes of JSON
-	 * @param group the id of the group, by which {@code requeue-dead} and
-	 * {@code delete-dead} mean exactly these tasks. It does not show the error
-	 * @param count how many tasks
-	 * @param first when the first of them died
-	 * @param last when the last of them died
-	 * @param id the id of the one that died last
-	 */
-	public record GroupDescriptor(String error, String group, int count, Instant first, Instant last, String id) {
 
 	}
 

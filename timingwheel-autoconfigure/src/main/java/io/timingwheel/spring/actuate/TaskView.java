@@ -3,7 +3,6 @@ package io.timingwheel.spring.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,8 +15,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
@@ -29,11 +29,11 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.PendingTaskSnapshot;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.core.task.TaskRejectedException;
 
 /**
  * All tasks of the application: those in memory, and the stored ones if there is a store.
- * A request that makes no sense ends with an {@link InvalidEndpointRequestException}.
+ * A request that is refused ends with a {@link RefusedRequest}.
  * Thread-safe.
  */
 final class TaskView {
@@ -53,16 +53,12 @@ final class TaskView {
 		this.stored = stored;
 	}
 
-	static InvalidEndpointRequestException invalid(String reason) {
-		return new InvalidEndpointRequestException(reason, reason);
-	}
-
 	/**
 	 * The stored tasks, for a request that needs a store.
 	 */
 	private StoredTasks store() {
 		if (this.stored == null) {
-			throw invalid("There are no durable tasks: timingwheel.store.type is not set");
+			throw RefusedRequest.invalid("There are no durable tasks: timingwheel.store.type is not set");
 		}
 		return this.stored;
 	}
@@ -79,15 +75,11 @@ final class TaskView {
 		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
 	}
 
-	boolean isKnown(String name) {
-		return isStored(name) || this.memory.isKnown(name);
-	}
-
 	/**
 	 * The nodes of the store, {@code null} without a store.
 	 */
-	@Nullable List<NodeDescriptor> nodes() {
-		return (this.stored != null) ? this.stored.node().nodes().stream().map(NodeDescriptor::of).toList() : null;
+	@Nullable List<StoreNode.Reported> nodes() {
+		return (this.stored != null) ? this.stored.node().nodes() : null;
 	}
 
 	/**
@@ -115,24 +107,15 @@ final class TaskView {
 	 */
 	TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
 		NavigableMap<String, CountsDescriptor> names = counts(search);
-		List<NodeDescriptor> nodes = (cursor == null) ? nodes() : null;
+		NavigableMap<String, CountsDescriptor> rest = (cursor != null) ? names.tailMap(cursor, false) : names;
+		List<StoreNode.Reported> nodes = (cursor == null) ? nodes() : null;
 		PageSize size = PageSize.ofNames();
 		if (nodes != null) {
-			nodes.forEach((node) -> size.hasRoomFor(node.id()));
+			nodes.forEach((node) -> size.takeRoomFor(node.id()));
 		}
-		Map<String, CountsDescriptor> page = new LinkedHashMap<>();
-		String last = null;
-		boolean more = false;
-		for (Map.Entry<String, CountsDescriptor> name : ((cursor != null) ? names.tailMap(cursor, false) : names)
-			.entrySet()) {
-			more = last != null && (page.size() == LIMIT || !size.hasRoomFor(name.getKey()));
-			if (more) {
-				break;
-			}
-			last = name.getKey();
-			page.put(last, name.getValue());
-		}
-		return new TasksDescriptor(page, TotalsDescriptor.of(names.values()), nodes, more ? last : null);
+		Map<String, CountsDescriptor> page = size.firstOf(rest.entrySet(), LIMIT);
+		return new TasksDescriptor(page, TotalsDescriptor.of(names.values()), nodes,
+				(page.size() < rest.size()) ? List.copyOf(page.keySet()).get(page.size() - 1) : null);
 	}
 
 	ForecastDescriptor forecast(String period) {
@@ -140,14 +123,14 @@ final class TaskView {
 	}
 
 	/**
-	 * A page of the tasks of a name, {@code null} if the name is not known.
+	 * A page of the tasks of a name.
 	 */
-	@Nullable NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
+	NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
 		Position after = (cursor != null) ? position(cursor) : null;
 		StoredTaskCounts counts = (this.stored != null) ? this.stored.counts().of(name) : null;
 		boolean durable = counts != null;
 		if (!durable && !this.memory.names().contains(name)) {
-			return null;
+			throw noName(name);
 		}
 		// One more task shows whether there is another page.
 		List<TaskDescriptor> next = pending(name, durable, after, limit + 1);
@@ -185,7 +168,7 @@ final class TaskView {
 	private static Position position(String cursor) {
 		Matcher matcher = CURSOR.matcher(cursor);
 		if (!matcher.matches()) {
-			throw invalid(
+			throw RefusedRequest.invalid(
 					"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(cursor));
 		}
 		return new Position(Instant.ofEpochSecond(Long.parseLong(matcher.group(1)), Long.parseLong(matcher.group(2))),
@@ -204,58 +187,114 @@ final class TaskView {
 		return page(next.stream().filter((task) -> task.schedule() != null).toList(), limit, showErrors);
 	}
 
-	@Nullable TaskDescriptor find(String name, String keyOrId) {
-		return this.memory.memoryTasks()
+	TaskDescriptor get(String name, String keyOrId, boolean showErrors) {
+		TaskDescriptor task = this.memory.memoryTasks()
 			.find(name, keyOrId)
 			.map(TaskDescriptor::of)
 			.or(() -> (this.stored != null) ? this.stored.find(name, keyOrId).map(TaskDescriptor::of)
 					: Optional.empty())
-			.orElse(null);
+			.orElseThrow(() -> noTask(name, keyOrId));
+		return showErrors ? task : task.masked();
 	}
 
-	boolean cancel(String name, String keyOrId) {
-		return this.memory.cancel(name, keyOrId) || (this.stored != null && this.stored.cancel(name, keyOrId));
-	}
-
-	StoredTasks.Change reschedule(String name, String keyOrId, Duration delay) {
-		if (this.memory.reschedule(name, keyOrId, delay)) {
-			return StoredTasks.Change.DONE;
+	void cancel(String name, String keyOrId) {
+		if (!this.memory.cancel(name, keyOrId) && (this.stored == null || !this.stored.cancel(name, keyOrId))) {
+			throw noTask(name, keyOrId);
 		}
-		return (this.stored != null) ? this.stored.reschedule(name, keyOrId, delay) : StoredTasks.Change.NOT_FOUND;
 	}
 
-	StoredTasks.Change requeue(String name, String id) {
-		return store().requeue(name, id);
+	void reschedule(String name, String keyOrId, Duration delay) {
+		try {
+			if (!this.memory.reschedule(name, keyOrId, delay)) {
+				check((this.stored != null) ? this.stored.reschedule(name, keyOrId, delay)
+						: StoredTasks.Change.NOT_FOUND, noTask(name, keyOrId));
+			}
+		}
+		catch (TaskRejectedException ex) {
+			throw RefusedRequest.conflict(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	void requeue(String name, String id) {
+		check(store().requeue(name, id),
+				RefusedRequest.notFound("No dead task of \"%s\" has the id \"%s\"".formatted(name, id)));
+	}
+
+	private static void check(StoredTasks.Change change, RefusedRequest notFound) {
+		switch (change) {
+			case DONE -> {
+			}
+			case NOT_FOUND -> throw notFound;
+			case NOT_PENDING ->
+				throw RefusedRequest.conflict("The task is running or dead: only a pending task can be moved");
+			case KEY_PENDING -> throw RefusedRequest.conflict("The key of the task has a pending task");
+		}
 	}
 
 	/**
 	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all
 	 * nodes.
 	 */
-	boolean setPaused(String name, boolean paused) {
+	void setPaused(String name, boolean paused) {
 		if (!isStored(name)) {
-			return this.memory.setPaused(name, paused);
+			if (!this.memory.setPaused(name, paused)) {
+				throw noName(name);
+			}
+			return;
 		}
 		try {
 			node().setPaused(name, paused);
-			return true;
 		}
 		catch (UnsupportedOperationException ex) {
-			throw invalid(String.valueOf(ex.getMessage()));
+			throw RefusedRequest.invalid(String.valueOf(ex.getMessage()));
 		}
+		if (!paused && node().isPausedByPolicy(name)) {
+			throw RefusedRequest.conflict(("The tasks of \"%1$s\" stay paused on this node, since"
+					+ " timingwheel.tasks.%1$s.paused is true. Nodes without this property start them")
+				.formatted(name));
+		}
+	}
+
+	DeadDescriptor deadByError(String name, @Nullable String cursor, boolean showErrors) {
+		if (!isStored(name)) {
+			throw noName(name);
+		}
+		return dead((dead) -> DeadDescriptor.of(name, dead.byError(name, cursor), showErrors));
+	}
+
+	StepDescriptor changeDead(String name, boolean requeue, StoredTasks.DeadSelection which, @Nullable String cursor) {
+		if (!isStored(name)) {
+			throw this.memory.isKnown(name)
+					? RefusedRequest.invalid(
+							"The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead")
+					: noName(name);
+		}
+		if (which.text() != null && which.group() != null) {
+			throw RefusedRequest.invalid("A request takes an error or a group, not both");
+		}
+		return dead((dead) -> StepDescriptor
+			.of(requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor)));
 	}
 
 	/**
 	 * Makes a request about dead tasks with a group or a cursor, which a user may have
 	 * made up.
 	 */
-	<T> T dead(Function<StoredTasks.Dead, T> request) {
+	private <T> T dead(Function<StoredTasks.Dead, T> request) {
 		try {
 			return request.apply(store().dead());
 		}
 		catch (IllegalArgumentException ex) {
-			throw invalid(String.valueOf(ex.getMessage()));
+			throw RefusedRequest.invalid(String.valueOf(ex.getMessage()));
 		}
+	}
+
+	static RefusedRequest noName(String name) {
+		return RefusedRequest.notFound("No task has the name \"" + name + "\"");
+	}
+
+	private static RefusedRequest noTask(String name, String keyOrId) {
+		return RefusedRequest.notFound("No task of \"%s\" has the key or id \"%s\"".formatted(name, keyOrId));
 	}
 
 }

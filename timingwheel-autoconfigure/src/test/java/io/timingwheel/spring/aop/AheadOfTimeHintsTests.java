@@ -13,6 +13,8 @@ import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -91,8 +93,8 @@ class AheadOfTimeHintsTests {
 		for (Class<?> descriptor : List.of(TaskDescriptors.TasksDescriptor.class,
 				TaskDescriptors.CountsDescriptor.class, TaskDescriptors.NameDescriptor.class,
 				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class,
-				TaskDescriptors.GroupDescriptor.class, TaskDescriptors.StepDescriptor.class,
-				TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class, ForecastDescriptor.DueDescriptor.class,
+				DeadGroups.Group.class, TaskDescriptors.StepDescriptor.class,
+				TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class, StoredTasks.Due.class,
 				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())

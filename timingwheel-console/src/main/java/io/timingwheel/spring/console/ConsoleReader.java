@@ -12,11 +12,10 @@ import java.util.function.ToLongFunction;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
-import io.timingwheel.spring.actuate.ForecastDescriptor.DueDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.internal.SharedReading;
+import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.Names;
@@ -111,7 +110,7 @@ final class ConsoleReader {
 		if (!(this.tasks.tasks(range, null, null).getBody() instanceof ForecastDescriptor forecast)) {
 			return Optional.empty();
 		}
-		Map<String, DueDescriptor> shown = new LinkedHashMap<>();
+		Map<String, StoredTasks.Due> shown = new LinkedHashMap<>();
 		forecast.tasks()
 			.entrySet()
 			.stream()
@@ -179,7 +178,7 @@ final class ConsoleReader {
 	/**
 	 * What all pages show.
 	 */
-	private record Known(List<NameFigures> names, @Nullable List<NodeDescriptor> nodes) {
+	private record Known(List<NameFigures> names, @Nullable List<StoreNode.Reported> nodes) {
 
 	}
 

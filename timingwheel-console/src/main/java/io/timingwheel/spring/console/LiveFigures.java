@@ -14,7 +14,6 @@ import io.timingwheel.WheelSlots;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NodeDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
@@ -35,7 +34,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 		@Nullable Names names, @Nullable ForecastDescriptor forecast, @Nullable NameTasks name,
 		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
 		@Nullable List<TaskDescriptor> keyed, @Nullable LatenessFigures lateness, @Nullable NodeFigures node,
-		@Nullable List<NodeDescriptor> nodes) implements OperationResponseBody {
+		@Nullable List<StoreNode.Reported> nodes) implements OperationResponseBody {
 
 	/**
 	 * The wheel.

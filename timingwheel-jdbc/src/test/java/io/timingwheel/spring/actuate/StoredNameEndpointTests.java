@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.GroupDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
@@ -125,16 +124,16 @@ class StoredNameEndpointTests {
 				bury("remind", "k" + i, (i < 2) ? "HTTP 50" : "HTTP 503");
 			}
 			DelayedTasksEndpoint masked = endpoint(context, Show.NEVER);
-			List<GroupDescriptor> groups = groups(masked, "remind");
-			assertThat(groups).extracting(GroupDescriptor::error).containsExactly("******", "******");
-			assertThat(groups).extracting(GroupDescriptor::group)
-				.isEqualTo(groups(endpoint(context), "remind").stream().map(GroupDescriptor::group).toList());
+			List<DeadGroups.Group> groups = groups(masked, "remind");
+			assertThat(groups).extracting(DeadGroups.Group::error).containsExactly("******", "******");
+			assertThat(groups).extracting(DeadGroups.Group::group)
+				.isEqualTo(groups(endpoint(context), "remind").stream().map(DeadGroups.Group::group).toList());
 			String group = groups.get(1).group();
 			assertThat(masked.changeName("remind", "delete-dead", null, group, null).getBody())
 				.isEqualTo(new StepDescriptor(2, 0, false, null));
 			assertThat(masked.changeName("remind", "requeue-dead", null, group, null).getBody())
 				.isEqualTo(new StepDescriptor(0, 0, false, null));
-			assertThat(groups(masked, "remind")).singleElement().extracting(GroupDescriptor::count).isEqualTo(4);
+			assertThat(groups(masked, "remind")).singleElement().extracting(DeadGroups.Group::count).isEqualTo(4);
 			assertThat(masked.changeName("remind", "delete-dead", "HTTP 50", null, null).getBody())
 				.as("an error goes on to mean 'contains'")
 				.isEqualTo(new StepDescriptor(4, 0, false, null));
@@ -189,7 +188,7 @@ class StoredNameEndpointTests {
 			.forEach((task) -> this.store.settle(List.of(new Settlement.Bury(task.ref(), error))));
 	}
 
-	private static List<GroupDescriptor> groups(DelayedTasksEndpoint endpoint, String name) {
+	private static List<DeadGroups.Group> groups(DelayedTasksEndpoint endpoint, String name) {
 		WebEndpointResponse<?> response = endpoint.tasksOfName(SecurityContext.NONE, name, "true", null, null);
 		return ((DeadDescriptor) response.getBody()).groups();
 	}

@@ -38,7 +38,8 @@ public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nu
 	/**
 	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters.
 	 *
-	 * @param error these characters, empty for no error
+	 * @param error these characters, empty for no error. The endpoint shows fewer if
+	 * these take more than 700 bytes of JSON
 	 * @param group the id of the group, which depends on the error only and does not show
 	 * it
 	 * @param count how many of the tasks that were read
@@ -48,6 +49,15 @@ public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nu
 	 * @since 0.1
 	 */
 	public record Group(String error, String group, int count, Instant first, Instant last, String id) {
+
+		/**
+		 * The group as it is shown.
+		 * @param shown what is shown of the error
+		 * @return the group with this error
+		 */
+		public Group withError(String shown) {
+			return new Group(shown, this.group, this.count, this.first, this.last, this.id);
+		}
 
 	}
 

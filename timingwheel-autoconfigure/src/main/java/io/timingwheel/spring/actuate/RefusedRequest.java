@@ -1,0 +1,61 @@
+package io.timingwheel.spring.actuate;
+
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/**
+ * Ends a request with a status and a sentence.
+ */
+@SuppressWarnings("serial")
+final class RefusedRequest extends RuntimeException {
+
+	private static final int CONFLICT = 409;
+
+	private final int status;
+
+	private RefusedRequest(int status, String sentence) {
+		super(sentence);
+		this.status = status;
+	}
+
+	int status() {
+		return this.status;
+	}
+
+	/**
+	 * The request makes no sense.
+	 */
+	static RefusedRequest invalid(String sentence) {
+		return new RefusedRequest(WebEndpointResponse.STATUS_BAD_REQUEST, sentence);
+	}
+
+	static RefusedRequest notFound(String sentence) {
+		return new RefusedRequest(WebEndpointResponse.STATUS_NOT_FOUND, sentence);
+	}
+
+	/**
+	 * The state does not permit the change.
+	 */
+	static RefusedRequest conflict(String sentence) {
+		return new RefusedRequest(CONFLICT, sentence);
+	}
+
+	/**
+	 * Reads a value, or refuses a request whose text gives none that is valid.
+	 */
+	static <T> T read(String text, Function<String, T> reader, Predicate<T> valid, String refusal) {
+		try {
+			T value = reader.apply(text);
+			if (valid.test(value)) {
+				return value;
+			}
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			// The refusal names the remedy.
+		}
+		throw invalid(refusal);
+	}
+
+}
