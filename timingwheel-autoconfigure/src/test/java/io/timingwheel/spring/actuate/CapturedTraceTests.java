@@ -20,10 +20,6 @@ import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -40,8 +36,6 @@ import static org.awaitility.Awaitility.await;
  * What a pending task keeps of the observation in which it was scheduled.
  */
 class CapturedTraceTests {
-
-	private static final Log logger = LogFactory.getLog(CapturedTraceTests.class);
 
 	private static final Duration DELAY = Duration.ofMinutes(30);
 
@@ -120,27 +114,6 @@ class CapturedTraceTests {
 	}
 
 	@Test
-	@Tag("measuring")
-	void aPendingKeyedCallThatWasMadeWithinARequestTakesLittleHeap() {
-		for (VirtualApplication each : List.of(application(), traced(Sampler.alwaysOn()))) {
-			try (each) {
-				Drivers drivers = each.bean(Drivers.class);
-				IntStream.range(0, CALLS).forEach((driver) -> callWithinRequest(drivers, -driver));
-				// What other threads allocate meanwhile may spoil a measurement.
-				await().untilAsserted(() -> {
-					each.bean(DelayedTaskRegistry.class).atShutdown().cancelPending();
-					long before = usedHeap();
-					IntStream.range(0, CALLS).forEach((driver) -> callWithinRequest(drivers, driver));
-					long bytes = (usedHeap() - before) / CALLS;
-					logger.info("%d bytes of heap per pending call within a request".formatted(bytes));
-					assertThat(bytes).isLessThan(400);
-					assertThat(each.pending()).isEqualTo(CALLS);
-				});
-			}
-		}
-	}
-
-	@Test
 	void aTracerThatDoesNothingCostsNoExceptionPerCall() {
 		TaskTraces traces = new TaskTraces(() -> Tracer.NOOP);
 		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -161,15 +134,6 @@ class CapturedTraceTests {
 				new DefaultServerRequestObservationConvention(), () -> carrier, this.registry);
 		observation.observe(() -> drivers.offline(driver));
 		return new WeakReference<>(request);
-	}
-
-	private static long usedHeap() {
-		long used = Long.MAX_VALUE;
-		for (int i = 0; i < 3; i++) {
-			System.gc();
-			used = Math.min(used, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
-		}
-		return used;
 	}
 
 	@ImportAutoConfiguration(TimingWheelObservationAutoConfiguration.class)

@@ -4,13 +4,17 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.ManualTimeSource;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -25,7 +29,6 @@ import org.springframework.boot.health.autoconfigure.registry.HealthContributorR
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.boot.health.registry.HealthContributorRegistry;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
@@ -53,7 +56,11 @@ class TimingWheelHealthIndicatorTests {
 	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
 		CountDownLatch release = new CountDownLatch(1);
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
+			SimpleMeterRegistry registry = new SimpleMeterRegistry();
 			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel)
+				.withBean(MeterRegistry.class, () -> registry)
+				.withConfiguration(
+						AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
 				.withPropertyValues("timingwheel.health.max-lag=50ms")
 				.run((context) -> {
 					HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
@@ -65,6 +72,9 @@ class TimingWheelHealthIndicatorTests {
 					await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
 					assertThat((Duration) indicator.health().getDetails().get("lag"))
 						.isGreaterThanOrEqualTo(Duration.ofMillis(50));
+					TimeGauge lag = registry.get("timingwheel.lag").timeGauge();
+					assertThat(lag.value(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(50);
+					assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
 					release.countDown();
 					await().until(() -> Status.UP.equals(indicator.health().getStatus()));
 				});
@@ -88,6 +98,8 @@ class TimingWheelHealthIndicatorTests {
 			AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
 			AvailabilityChangeEvent.publish(context, LivenessState.CORRECT);
 			context.getBean(TimingWheel.class).stop();
+			assertThat(context.getBean(TimingWheelHealthIndicator.class).health().getDetails())
+				.contains(entry("state", WheelSnapshot.State.STOPPED));
 			HealthEndpoint health = context.getBean(HealthEndpoint.class);
 			assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
 			assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
@@ -101,23 +113,6 @@ class TimingWheelHealthIndicatorTests {
 				context.getBean(TimingWheel.class).stop();
 				assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.DOWN);
 			});
-	}
-
-	@Test
-	void aWheelThatIsStoppedIsDown() {
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build();
-		HealthIndicator indicator = new TimingWheelHealthIndicator(wheel, Duration.ofSeconds(1), null);
-		assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
-		wheel.stop();
-		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
-		assertThat(indicator.health().getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
-	}
-
-	@Test
-	void theComponentIsNamedAfterTheWheel() {
-		this.contextRunner.withConfiguration(AutoConfigurations.of(HealthContributorRegistryAutoConfiguration.class))
-			.run((context) -> assertThat(context.getBean(HealthContributorRegistry.class).getContributor("timingWheel"))
-				.isInstanceOf(TimingWheelHealthIndicator.class));
 	}
 
 	@Test

@@ -3,17 +3,14 @@ package io.timingwheel.spring.actuate;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
@@ -33,7 +30,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
 class TimingWheelMetricsTests {
@@ -187,37 +183,6 @@ class TimingWheelMetricsTests {
 		assertThat(timeouts(registry, Orders.class, "quote")).isEqualTo(2);
 		assertThat(timeouts(registry, Shop.Orders.class, "quote")).as("of a class of the same name").isOne();
 		assertThat(timeouts(registry, Orders.class, "quoteLater")).isOne();
-	}
-
-	@Test
-	void theLagOfADriverThatIsBlockedIsGaugedInSeconds() {
-		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
-		CountDownLatch release = new CountDownLatch(1);
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
-				VirtualApplication application = application(fresh).with("wheel", TimingWheel.class, () -> wheel)) {
-			application.context();
-			TimeGauge lag = fresh.get("timingwheel.lag").timeGauge();
-			await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
-			wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
-			wheel.schedule(() -> {
-			}, 1, TimeUnit.MILLISECONDS);
-			await().until(() -> lag.value(TimeUnit.MILLISECONDS) > 100);
-			assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
-			release.countDown();
-			await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
-		}
-		finally {
-			release.countDown();
-		}
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	private static double timeouts(MeterRegistry registry, Class<?> type, String method) {

@@ -20,8 +20,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
@@ -157,14 +155,6 @@ class TimeoutTests {
 			application.advance(Duration.ofMillis(800));
 			assertThat(thread.join()).startsWith("timing-wheel-completion-");
 		}
-	}
-
-	@Test
-	void createsNoBeanTooEarly(CapturedOutput output) {
-		VirtualApplication.of(Early.class, WholeClass.class).context().close();
-		assertThat(output.toString().lines().filter((line) -> line.contains("not eligible")))
-			.anyMatch((line) -> line.contains("Bean 'unrelated'"))
-			.noneMatch((line) -> line.contains("imingWheel"));
 	}
 
 	static class Policy {
@@ -406,22 +396,6 @@ class TimeoutTests {
 
 		private String count(int id, Duration work) {
 			return this.jdbc.queryForObject("select count(*) from orders", Integer.class) + " orders";
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Early {
-
-		@Bean
-		Object unrelated() {
-			return new Object();
-		}
-
-		@Bean
-		static BeanPostProcessor postProcessor(@Qualifier("unrelated") Object early) {
-			return new BeanPostProcessor() {
-			};
 		}
 
 	}

@@ -22,8 +22,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
-import org.springframework.scheduling.TaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +34,7 @@ class EnabledPropertyTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "true", "TRUE" })
 	void trueSwitchesOnAndOneLineNamesTheSettingsOfTheWheel(String value, CapturedOutput output) {
-		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
+		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.enabled", value)) {
 			assertThat(context.getBeansOfType(TimingWheel.class)).hasSize(1);
 			context.stop();
 			context.start();
@@ -51,7 +49,7 @@ class EnabledPropertyTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "false", "FALSE", "no" })
 	void anyOtherValueSwitchesOffWithOneWarning(String value, CapturedOutput output) {
-		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
+		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.enabled", value)) {
 			assertThat(context.getBeansOfType(TimingWheel.class)).isEmpty();
 		}
 		assertThat(linesWith("timingwheel.enabled", output)).singleElement()
@@ -82,14 +80,6 @@ class EnabledPropertyTests {
 		assertThat(output).contains("timingwheel.enabled is not true");
 	}
 
-	@Test
-	void theTaskSchedulerIsSwitchedOn() {
-		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.task-scheduler.enabled",
-				"true")) {
-			assertThat(context.getBean(TaskScheduler.class).getClass().getPackageName()).startsWith("io.timingwheel.");
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "run", "RUN" })
 	void theExecutorIsCustomizedForEverySpellingOfRun(String value) {
@@ -113,52 +103,6 @@ class EnabledPropertyTests {
 		@Bean
 		TimingWheelBuilderCustomizer settings() {
 			return (builder) -> builder.wheelSize(64).shards(2);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Orders {
-
-		@Bean
-		Closing closing() {
-			return new Closing();
-		}
-
-		@Bean
-		@Lazy
-		Limited lazy() {
-			throw new IllegalStateException("A lazy bean was created");
-		}
-
-		@Bean
-		Limited limited() {
-			return new Limited();
-		}
-
-		@Bean
-		Object unrelated() {
-			return new Object();
-		}
-
-		@CancelDelayed(name = "closing", key = "#id")
-		public void cancel(long id) {
-		}
-
-	}
-
-	static class Closing {
-
-		@Delayed(delay = "1h", name = "closing")
-		public void close() {
-		}
-
-	}
-
-	static class Limited {
-
-		@Timeout("1h")
-		public void limited() {
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -17,6 +18,7 @@ import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.console.LiveFigures.LatenessFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
@@ -54,7 +56,7 @@ final class ConsoleReader {
 
 	private final NameReader names;
 
-	private final Lateness lateness;
+	private final Supplier<@Nullable LatenessFigures> lateness;
 
 	private final Page page;
 
@@ -65,7 +67,7 @@ final class ConsoleReader {
 	private final SharedReading<Known> known = new SharedReading<>(this::readKnown, (known) -> KEPT_NANOS);
 
 	ConsoleReader(Supplier<WheelFigures> wheel, DelayedTasksEndpoint tasks, @Nullable StoredTasks storedTasks,
-			NameReader names, Lateness lateness, Page page) {
+			NameReader names, Supplier<@Nullable LatenessFigures> lateness, Page page) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.storedTasks = storedTasks;
@@ -87,7 +89,7 @@ final class ConsoleReader {
 				(name != null && !query.isFor("task")) ? this.names.dead(name, query.cursor(), user) : null,
 				(name != null) ? this.names.find(name, query.find(), user) : null,
 				query.isFor("schedules") ? this.names.schedules(query, user) : null,
-				query.isFor("schedules") ? this.names.keyedSchedules(all, query, user) : null, this.lateness.read(),
+				query.isFor("schedules") ? this.names.keyedSchedules(all, query, user) : null, this.lateness.get(),
 				(this.storedTasks != null) ? NodeFigures.of(this.storedTasks) : null,
 				query.isFor("node") ? known.nodes() : null);
 	}
@@ -143,18 +145,13 @@ final class ConsoleReader {
 	}
 
 	private static @Nullable Names names(List<NameFigures> all, LiveQuery query) {
-		if (query.isFor("now")) {
-			return Names.of(all, all, order("attention"), 0, FIRST_NAMES);
-		}
-		if (query.isFor("dead")) {
-			List<NameFigures> dead = all.stream().filter((name) -> name.counts().dead() > 0).toList();
-			return Names.of(all, dead, order("dead"), query.from(), NAMES);
-		}
-		if (!query.isFor("names")) {
-			return null;
-		}
-		List<NameFigures> matching = all.stream().filter((name) -> query.matches(name.name())).toList();
-		return Names.of(all, matching, order((query.sort() != null) ? query.sort() : "attention"), query.from(), NAMES);
+		return switch (Objects.requireNonNullElse(query.view(), "")) {
+			case "now" -> Names.of(all, (name) -> true, order("attention"), 0, FIRST_NAMES);
+			case "dead" -> Names.of(all, (name) -> name.counts().dead() > 0, order("dead"), query.from(), NAMES);
+			case "names" -> Names.of(all, (name) -> query.matches(name.name()),
+					order(Objects.requireNonNullElse(query.sort(), "attention")), query.from(), NAMES);
+			default -> null;
+		};
 	}
 
 	static Comparator<NameFigures> order(String sort) {

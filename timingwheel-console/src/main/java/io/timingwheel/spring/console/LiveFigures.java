@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -71,11 +72,11 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 */
 	record Names(int total, int matching, int from, List<NameFigures> rows) {
 
-		static Names of(List<NameFigures> all, List<NameFigures> matching, Comparator<NameFigures> order, int from,
+		static Names of(List<NameFigures> all, Predicate<NameFigures> filter, Comparator<NameFigures> order, int from,
 				int limit) {
+			List<NameFigures> matching = all.stream().filter(filter).sorted(order).toList();
 			int start = (from < matching.size()) ? from : 0;
-			return new Names(all.size(), matching.size(), start,
-					matching.stream().sorted(order).skip(start).limit(limit).toList());
+			return new Names(all.size(), matching.size(), start, matching.stream().skip(start).limit(limit).toList());
 		}
 
 	}

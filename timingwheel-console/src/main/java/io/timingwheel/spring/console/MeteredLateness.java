@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the lateness from the meters that the application has anyway.
  */
-final class MeteredLateness implements Lateness {
+final class MeteredLateness {
 
 	private static final String METER = "timingwheel.tasks.lateness";
 
@@ -21,8 +21,7 @@ final class MeteredLateness implements Lateness {
 		this.registry = registry;
 	}
 
-	@Override
-	public @Nullable LatenessFigures read() {
+	@Nullable LatenessFigures read() {
 		Collection<Timer> timers = this.registry.find(METER).timers();
 		long count = 0;
 		double total = 0;

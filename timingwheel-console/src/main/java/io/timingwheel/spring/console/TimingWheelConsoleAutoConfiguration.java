@@ -57,7 +57,7 @@ public final class TimingWheelConsoleAutoConfiguration {
 	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks,
 			ObjectProvider<DelayedTasksEndpoint> exposed, TaskPolicies policies,
 			ObjectProvider<StoredTasks> storedTasks, ObjectProvider<PathMapper> pathMappers,
-			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness,
+			ObjectProvider<ServletCsrfTokenHeader> csrfToken, ObjectProvider<MeteredLateness> lateness,
 			ObjectProvider<TaskMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
 		StoredTasks stored = storedTasks.getIfAvailable();
 		DelayedTasksEndpoint endpoint = exposed.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
@@ -65,9 +65,9 @@ public final class TimingWheelConsoleAutoConfiguration {
 		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)),
 				new ConsoleReader(() -> WheelFigures.of(wheel, tasks), endpoint, stored,
 						new NameReader(endpoint, policies, () -> names(recurring)),
-						lateness.getIfAvailable(() -> () -> null),
+						() -> lateness.stream().findFirst().map(MeteredLateness::read).orElse(null),
 						new ConsoleReader.Page(environment.getProperty("spring.application.name"), acts)),
-				endpoint, csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
+				endpoint, () -> csrfToken.ifAvailable(ServletCsrfTokenHeader::add));
 	}
 
 	/**

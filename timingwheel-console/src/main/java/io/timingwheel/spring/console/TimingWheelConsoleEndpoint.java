@@ -29,6 +29,9 @@ public class TimingWheelConsoleEndpoint {
 	/** The path below the page that answers with the figures. */
 	static final String LIVE = "live";
 
+	/** The header with the name of the header that actions need, and its token. */
+	static final String CSRF_HEADER = "Timingwheel-Csrf";
+
 	/** How long the steps of one request on many dead tasks may take, in nanoseconds. */
 	private static final long STEPS_NANOS = 250_000_000;
 
@@ -38,10 +41,10 @@ public class TimingWheelConsoleEndpoint {
 
 	private final DelayedTasksEndpoint tasks;
 
-	private final CsrfTokenHeader csrfToken;
+	private final Runnable csrfToken;
 
 	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, DelayedTasksEndpoint tasks,
-			CsrfTokenHeader csrfToken) {
+			Runnable csrfToken) {
 		this.files = files;
 		this.reader = reader;
 		this.tasks = tasks;
@@ -79,7 +82,7 @@ public class TimingWheelConsoleEndpoint {
 			@Nullable String find, @Nullable String cursor, @Nullable String from) {
 		if (part.equals(LIVE)) {
 			if (this.reader.acts()) {
-				this.csrfToken.add();
+				this.csrfToken.run();
 			}
 			LiveFigures figures = this.reader.read(LiveQuery.of(view, name, filter, sort, range, find, cursor, from),
 					securityContext);

@@ -60,8 +60,6 @@ final class InterruptGuard implements DirectTask {
 
 	private static final int EXPIRED = 6;
 
-	private static final int SPINS = 100;
-
 	private static final VarHandle STATE;
 
 	private static final VarHandle SENT;
@@ -305,13 +303,8 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	private void clear() {
-		for (int i = 0; this.state != INTERRUPTED; i++) {
-			if (i < SPINS) {
-				Thread.onSpinWait();
-			}
-			else {
-				Thread.yield();
-			}
+		while (this.state != INTERRUPTED) {
+			Thread.yield();
 		}
 		InterruptGuard shared = this.outermost;
 		// If the body has cleared the earlier interrupt, only the guard's own is left to

@@ -267,12 +267,6 @@ class TimeoutOfLaterResultTests {
 	}
 
 	@Test
-	void aFutureThatIsDoneIsReturnedUnchanged() {
-		CompletableFuture<String> done = CompletableFuture.completedFuture("done");
-		assertThat(this.service.future(() -> done)).isSameAs(done);
-	}
-
-	@Test
 	void completingTheResultCancelsTheTimerButNotTheSource() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		this.service.future(() -> source).complete("by hand");
