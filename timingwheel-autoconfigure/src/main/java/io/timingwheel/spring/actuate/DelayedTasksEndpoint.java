@@ -145,15 +145,16 @@ public class DelayedTasksEndpoint {
 	public WebEndpointResponse<?> tasksOfName(SecurityContext securityContext, @Selector String name,
 			@Nullable String dead, @Nullable String limit, @Nullable String cursor) {
 		boolean showErrors = isShown(securityContext);
-		return answer(() -> (dead == null || dead.equals("false"))
-				? this.tasks.name(name, limit(limit), cursor, showErrors)
-				: this.tasks.deadByError(name, cursor, showErrors));
+		return answer(
+				() -> (dead == null || dead.equals("false")) ? this.tasks.name(name, limit(limit), cursor, showErrors)
+						: this.tasks.deadByError(name, cursor, showErrors));
 	}
 
 	private static int limit(@Nullable String text) {
 		return (text == null) ? TaskView.LIMIT
 				: RefusedRequest.read(text, Integer::valueOf, (limit) -> limit >= 1 && limit <= TaskView.LIMIT,
-						"The limit must be a number from 1 to " + TaskView.LIMIT + ", not " + text);
+						"The limit must be a number from 1 to %d, not %s".formatted(TaskView.LIMIT,
+								text.matches("-?\\d+") ? text : "\"" + text + "\""));
 	}
 
 	/**

@@ -156,13 +156,10 @@ public final class TaskDescriptors {
 		private static final int MAX_ERROR_BYTES = 700;
 
 		static DeadDescriptor of(String name, DeadGroups dead, boolean showErrors) {
-			return new DeadDescriptor(name,
-					dead.groups()
-						.stream()
-						.map((group) -> group
-							.withError(showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK))
-						.toList(),
-					dead.examined(), dead.complete(), dead.cursor());
+			return new DeadDescriptor(name, dead.groups()
+				.stream()
+				.map((group) -> group.withError(showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK))
+				.toList(), dead.examined(), dead.complete(), dead.cursor());
 		}
 
 	}

@@ -33,8 +33,7 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * All tasks of the application: those in memory, and the stored ones if there is a store.
- * A request that is refused ends with a {@link RefusedRequest}.
- * Thread-safe.
+ * A request that is refused ends with a {@link RefusedRequest}. Thread-safe.
  */
 final class TaskView {
 

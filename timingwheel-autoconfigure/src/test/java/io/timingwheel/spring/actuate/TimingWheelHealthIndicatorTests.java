@@ -59,8 +59,8 @@ class TimingWheelHealthIndicatorTests {
 			SimpleMeterRegistry registry = new SimpleMeterRegistry();
 			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel)
 				.withBean(MeterRegistry.class, () -> registry)
-				.withConfiguration(
-						AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+				.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+						TimingWheelMetricsAutoConfiguration.class))
 				.withPropertyValues("timingwheel.health.max-lag=50ms")
 				.run((context) -> {
 					HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

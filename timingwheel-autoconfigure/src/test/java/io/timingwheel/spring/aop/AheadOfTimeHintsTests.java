@@ -92,10 +92,9 @@ class AheadOfTimeHintsTests {
 		RuntimeHints hints = AotContexts.of().withProperties("management.endpoints.web.exposure.include=*").process();
 		for (Class<?> descriptor : List.of(TaskDescriptors.TasksDescriptor.class,
 				TaskDescriptors.CountsDescriptor.class, TaskDescriptors.NameDescriptor.class,
-				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class,
-				DeadGroups.Group.class, TaskDescriptors.StepDescriptor.class,
-				TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class, StoredTasks.Due.class,
-				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
+				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class, DeadGroups.Group.class,
+				TaskDescriptors.StepDescriptor.class, TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class,
+				StoredTasks.Due.class, TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())
 					.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()));

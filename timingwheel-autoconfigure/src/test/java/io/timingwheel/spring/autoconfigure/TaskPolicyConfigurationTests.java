@@ -128,20 +128,17 @@ class TaskPolicyConfigurationTests {
 	@CsvSource({ "backoff.initial=2s, false", "backoff.jitter=0, false", "backoff.initial=2s;max-attempts=2, true",
 			"backoff.initial=2s;max-attempts=1, true" })
 	void aBackoffNeedsASecondAttemptUnlessTheConfigurationSwitchesAttemptsOff(String settings, boolean starts) {
-		this.runner
-			.withPropertyValues(properties("clean", settings))
-			.withBean(Cleaner.class)
-			.run((context) -> {
-				if (starts) {
-					assertThat(context).hasNotFailed();
-				}
-				else {
-					assertThat(context).getFailure()
-						.isInstanceOf(InvalidAnnotatedMethodException.class)
-						.hasMessageContaining("its policy has a backoff, but its tasks are tried only once")
-						.hasMessageContaining("max-attempts");
-				}
-			});
+		this.runner.withPropertyValues(properties("clean", settings)).withBean(Cleaner.class).run((context) -> {
+			if (starts) {
+				assertThat(context).hasNotFailed();
+			}
+			else {
+				assertThat(context).getFailure()
+					.isInstanceOf(InvalidAnnotatedMethodException.class)
+					.hasMessageContaining("its policy has a backoff, but its tasks are tried only once")
+					.hasMessageContaining("max-attempts");
+			}
+		});
 	}
 
 	private static PolicySettings policy(AssertableApplicationContext context, String name) {

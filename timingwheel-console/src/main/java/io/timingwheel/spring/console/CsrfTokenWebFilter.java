@@ -9,8 +9,8 @@ import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 
 /**
- * Adds what {@link ServletCsrfTokenHeader} adds to the responses of WebFlux, where an operation
- * cannot see its request. Comes after the filters of Spring Security.
+ * Adds what {@link ServletCsrfTokenHeader} adds to the responses of WebFlux, where an
+ * operation cannot see its request. Comes after the filters of Spring Security.
  */
 final class CsrfTokenWebFilter implements WebFilter {
 
