@@ -92,7 +92,7 @@ class CallsInTransactionsTests {
 	void theFirstCallsInATransactionOnAnH2ServerTakeOnlyItsConnection() throws SQLException {
 		Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
 		String url = "jdbc:h2:tcp://localhost:" + server.getPort() + "/mem:" + UUID.randomUUID();
-		try (HikariDataSource pool = TestDatabase.withTable(TestDatabase.newPool(url, 2))) {
+		try (HikariDataSource pool = JdbcStores.withTables(TestDatabase.newPool(url, 2))) {
 			theFirstCallsInATransactionTakeOnlyItsConnection(pool.getJdbcUrl());
 		}
 		finally {

@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 
 import javax.sql.DataSource;
 
@@ -14,13 +13,11 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
-import io.timingwheel.spring.task.IfPending;
 import org.h2.api.Trigger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -42,15 +39,6 @@ import static org.awaitility.Awaitility.await;
 @Tag("measuring")
 class ClaimTimeTests {
 
-	private static final String NAME = "close-order";
-
-	private static final Duration LEASE = Duration.ofMinutes(5);
-
-	private static final Duration LOOK_AHEAD = Duration.ofMinutes(2);
-
-	/** A delay within the look-ahead, and longer than a test takes. */
-	private static final Duration SOON = Duration.ofSeconds(90);
-
 	private static final int SLOW_MILLIS = 250;
 
 	/** By how much two clocks may differ that measure the same time. */
@@ -70,7 +58,7 @@ class ClaimTimeTests {
 	}
 
 	private DelayedTaskStore slowStore(TestDatabase database) {
-		this.pool = JdbcStores.withTables(database.newDatabase());
+		this.pool = database.newTaskDatabase();
 		new JdbcTemplate(this.pool).execute(switch (database) {
 			case POSTGRESQL -> """
 					create function slow() returns trigger language plpgsql as $$
@@ -94,7 +82,7 @@ class ClaimTimeTests {
 	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
 	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
 		DelayedTaskStore slow = slowStore(database);
-		slow.enqueue(List.of(task(SOON), task(SOON)));
+		slow.enqueue(List.of(task(JdbcStoreTestSupport.SOON), task(JdbcStoreTestSupport.SOON)));
 		long before = slow.now();
 		Claimed claimed = claim(slow, null);
 		assertThat(claimed.tasks()).hasSize(2);
@@ -114,29 +102,28 @@ class ClaimTimeTests {
 	 */
 	@Test
 	void theTimeOfAClaimOfASuspectIsNotAhead() {
-		this.pool = JdbcStores.withTables(TestDatabase.H2_MEMORY.newDatabase());
+		this.pool = TestDatabase.H2_MEMORY.newTaskDatabase();
 		DelayedTaskStore store = JdbcStores.open(this.pool);
 		Share share = new Share(10, 10, null, null);
-		ClaimRequest lost = new ClaimRequest("a", Map.of(NAME, share), 10, false, LOOK_AHEAD, Duration.ofMillis(1),
-				Long.MAX_VALUE);
+		ClaimRequest lost = new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, share), 10, false,
+				JdbcStoreTestSupport.LOOK_AHEAD, Duration.ofMillis(1), Long.MAX_VALUE);
 		store.enqueue(List.of(task(Duration.ZERO)));
 		assertThat(store.claim(lost).tasks()).hasSize(1);
 		await().until(() -> store.claim(lost).newSuspects());
 		DelayedTaskStore slow = JdbcStores.open(new SlowConnections(this.pool));
-		Claimed claimed = slow
-			.claim(new ClaimRequest("a", Map.of(NAME, share), 10, true, LOOK_AHEAD, LEASE, Long.MAX_VALUE));
+		Claimed claimed = slow.claim(new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, share), 10, true,
+				JdbcStoreTestSupport.LOOK_AHEAD, JdbcStoreTestSupport.LEASE, Long.MAX_VALUE));
 		assertThat(claimed.tasks()).singleElement().matches(LeasedTask::suspect);
 		assertThat(claimed.now()).isLessThan(store.now() + CLOCKS_APART);
 	}
 
 	private static NewTask task(Duration delay) {
-		return new NewTask(UUID.randomUUID().toString(), NAME, null, "{}", null, DueTime.after(delay),
-				IfPending.REPLACE, null);
+		return JdbcStoreTestSupport.task(null, delay);
 	}
 
 	private static Claimed claim(DelayedTaskStore store, @Nullable StartLimits limits) {
-		return store.claim(new ClaimRequest("a", Map.of(NAME, new Share(10, 10, limits, null)), 10, false, LOOK_AHEAD,
-				LEASE, Long.MAX_VALUE));
+		return store.claim(new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, new Share(10, 10, limits, null)), 10,
+				false, JdbcStoreTestSupport.LOOK_AHEAD, JdbcStoreTestSupport.LEASE, Long.MAX_VALUE));
 	}
 
 	private static void sleep() {

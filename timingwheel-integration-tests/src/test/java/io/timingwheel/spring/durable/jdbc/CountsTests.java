@@ -50,7 +50,7 @@ class CountsTests {
 	}
 
 	private DelayedTaskStore open(TestDatabase database) {
-		this.pool = JdbcStores.withTables(database.newDatabase());
+		this.pool = database.newTaskDatabase();
 		this.dialect = ConnectionSettings.read(this.pool, null).dialect();
 		return JdbcStores.open(this.pool);
 	}

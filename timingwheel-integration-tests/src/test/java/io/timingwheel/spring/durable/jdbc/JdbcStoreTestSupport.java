@@ -54,7 +54,7 @@ abstract class JdbcStoreTestSupport {
 	DelayedTaskStore other;
 
 	JdbcStoreTestSupport(TestDatabase database) {
-		this.pool = JdbcStores.pool(database, getClass());
+		this.pool = database.pool(getClass());
 	}
 
 	@BeforeEach

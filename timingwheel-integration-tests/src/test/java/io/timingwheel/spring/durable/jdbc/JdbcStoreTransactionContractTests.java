@@ -56,7 +56,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -84,20 +83,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 			.execute((status) -> enqueue(this.store, task("k", HOUR.multipliedBy(2), IfPending.UPDATE)));
 		assertThat(this.other.find(key("k")).orElseThrow().dueAt()).isEqualTo(before.dueAt());
 		assertThat(stored(update.id()).dueAt()).isEqualTo(before.dueAt());
-	}
-
-	@Test
-	void tasksStoredInATransactionAreThereOnceItCommits() {
-		Enqueued enqueued = this.transaction.execute((status) -> {
-			assertThat(this.store.joinsTransaction()).isTrue();
-			Enqueued result = enqueue("k", SOON);
-			assertThat(this.store.find(key("k"))).isPresent();
-			assertThat(onAnotherThread(() -> this.other.find(key("k")))).isEmpty();
-			assertThat(onAnotherThread(this::claimByOther)).isEmpty();
-			return result;
-		});
-		assertThat(this.store.joinsTransaction()).isFalse();
-		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(enqueued.id());
 	}
 
 	@Test
@@ -170,9 +155,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		List<NewTask> tasks = refusedInTheSecondStatement();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.store.enqueue(tasks));
 		assertThat(count()).isZero();
-		List<NewTask> tooLong = List.of(task("k", HOUR), task("k".repeat(513), HOUR));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueue(tooLong));
-		assertThat(count()).isZero();
 	}
 
 	@Test
@@ -195,19 +177,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		}
 		tasks.add(task("x".repeat(65), "z", HOUR, IfPending.REPLACE));
 		return tasks;
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aTransactionContinuesAfterItFoundAPendingTask(IfPending ifPending) {
-		enqueue("k", HOUR);
-		this.transaction.executeWithoutResult((status) -> {
-			Enqueued second = enqueue(this.store, task("k", HOUR, ifPending));
-			assertThat(second.outcome()).isEqualTo((ifPending == IfPending.REPLACE || ifPending == IfPending.UPDATE)
-					? Outcome.REPLACED : Outcome.PENDING);
-			enqueue("l", HOUR);
-		});
-		assertThat(this.store.find(key("l"))).isPresent();
 	}
 
 	@Test

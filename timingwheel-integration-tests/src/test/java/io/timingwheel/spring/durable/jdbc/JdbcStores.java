@@ -9,7 +9,6 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
@@ -19,9 +18,7 @@ public final class JdbcStores {
 
 	static final String TABLE = "timingwheel_task";
 
-	private static final Map<String, HikariDataSource> pools = new ConcurrentHashMap<>();
-
-	private static final Map<String, HikariDataSource> patientPools = new ConcurrentHashMap<>();
+	private static final Map<Class<?>, HikariDataSource> patientPools = new ConcurrentHashMap<>();
 
 	private JdbcStores() {
 	}
@@ -32,31 +29,14 @@ public final class JdbcStores {
 	 * @param testClass the class of the test
 	 */
 	static JdbcDelayedTaskStore open(TestDatabase database, Class<?> testClass) {
-		return open(patientPools.computeIfAbsent(database + " " + testClass.getName(), (key) -> {
-			HikariDataSource pool = pool(database, testClass);
-			return database.name().startsWith("H2") ? waitingForLocks(pool) : pool;
-		}));
+		HikariDataSource pool = database.pool(testClass);
+		// H2 would wait two seconds.
+		return open(!database.name().startsWith("H2") ? pool : patientPools.computeIfAbsent(testClass,
+				(key) -> TestDatabase.newPool(pool.getJdbcUrl() + ";LOCK_TIMEOUT=60000", pool.getMaximumPoolSize())));
 	}
 
 	static JdbcDelayedTaskStore open(DataSource dataSource) {
 		return new JdbcDelayedTaskStore(dataSource, dataSource, TABLE, null);
-	}
-
-	/**
-	 * A pool of connections to the database of a test class, which has the tables.
-	 */
-	static HikariDataSource pool(TestDatabase database, Class<?> testClass) {
-		return pools.computeIfAbsent(database + " " + testClass.getName(), (key) -> withTables(database.newDatabase()));
-	}
-
-	/**
-	 * Otherwise H2 waits two seconds.
-	 */
-	private static HikariDataSource waitingForLocks(HikariDataSource pool) {
-		new JdbcTemplate(pool).execute("set default_lock_timeout 60000");
-		// New connections have the new default.
-		pool.getHikariPoolMXBean().softEvictConnections();
-		return pool;
 	}
 
 	/**

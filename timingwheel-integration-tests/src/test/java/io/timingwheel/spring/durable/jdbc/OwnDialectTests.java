@@ -17,7 +17,7 @@ class OwnDialectTests {
 
 		@Override
 		default DelayedTaskStore openStore() {
-			HikariDataSource pool = JdbcStores.pool(TestDatabase.H2_MEMORY, OwnDialectTests.class);
+			HikariDataSource pool = TestDatabase.H2_MEMORY.pool(OwnDialectTests.class);
 			return new JdbcDelayedTaskStore(pool, pool, "public." + JdbcStores.TABLE, new OwnDialect());
 		}
 

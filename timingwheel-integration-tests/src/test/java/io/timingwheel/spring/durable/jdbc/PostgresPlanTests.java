@@ -74,7 +74,7 @@ class PostgresPlanTests {
 
 	@BeforeEach
 	void open() {
-		this.pool = JdbcStores.withTables(TestDatabase.POSTGRESQL.newDatabase());
+		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
 		this.jdbc = new JdbcTemplate(this.pool);
 		this.jdbc.execute("alter table timingwheel_task set (autovacuum_enabled = false)");
 		this.jdbc.execute("vacuum analyze timingwheel_task");

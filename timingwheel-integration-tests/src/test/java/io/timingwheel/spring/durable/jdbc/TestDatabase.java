@@ -123,7 +123,8 @@ public enum TestDatabase {
 
 	private HikariDataSource open(Class<?> testClass) {
 		try {
-			return withTable(newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS));
+			return JdbcStores
+				.withTables(newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS));
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
@@ -134,11 +135,7 @@ public enum TestDatabase {
 	 * A pool of connections to a new database that has the table of tasks.
 	 */
 	HikariDataSource newTaskDatabase() {
-		return withTable(newDatabase());
-	}
-
-	static HikariDataSource withTable(HikariDataSource pool) {
-		return JdbcStores.withTables(pool);
+		return JdbcStores.withTables(newDatabase());
 	}
 
 	/**

@@ -242,7 +242,8 @@ final class Storing {
 
 	/**
 	 * Looks up the keys, and then locks the rows by their ids. In MySQL, a lock by an
-	 * absent key would also lock its neighbours.
+	 * absent key would also lock its neighbours. If a task was replaced meanwhile, looks
+	 * again: H2 does not notice a deadlock of which an insert is a part.
 	 * @param current whether to find the current rows even with "repeatable read"
 	 */
 	private static Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
@@ -254,16 +255,24 @@ final class Storing {
 					.add(dialect.text(TaskRow.heldKey(task.key(), false)));
 			}
 		}
+		Map<TaskId, TaskRow> pending = new HashMap<>();
+		Set<String> tried = new HashSet<>();
+		List<String> ids = ids(session, keys, current);
+		while (tried.addAll(ids)) {
+			pending.clear();
+			session
+				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
+				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
+			ids = (pending.size() < ids.size()) ? ids(session, keys, current) : List.of();
+		}
+		return pending;
+	}
+
+	private static List<String> ids(Session session, Map<String, List<Object>> keys, boolean current) {
+		String statement = "select id from {task} where name = ? and held_key {in}" + (current ? " for update" : "");
 		List<String> ids = new ArrayList<>();
-		keys.forEach((name,
-				held) -> ids.addAll(session.strings(
-						"select id from {task} where name = ? and held_key {in}" + (current ? " for update" : ""),
-						dialect.text(name), held)));
-		return ids.isEmpty() ? Map.of() : session
-			.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
-			.stream()
-			.collect(Collectors.toMap((row) -> new TaskId(row.name, Objects.requireNonNull(row.key)),
-					Function.identity()));
+		keys.forEach((name, held) -> ids.addAll(session.strings(statement, session.dialect().text(name), held)));
+		return ids;
 	}
 
 }

@@ -5,6 +5,7 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
@@ -36,17 +37,29 @@ import org.springframework.context.annotation.Conditional;
 @EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
 
-	@Bean
-	JdbcStoreDataSources timingWheelStoreDataSources(ObjectProvider<DataSource> dataSource,
+	private final DataSource application;
+
+	private final DataSource store;
+
+	TimingWheelJdbcStoreAutoConfiguration(ObjectProvider<DataSource> dataSource,
 			@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
-		return JdbcStoreDataSources.of(dataSource, storeDataSource);
+		DataSource unique = dataSource.getIfUnique();
+		if (unique == null) {
+			throw dataSource.stream().findAny().isEmpty()
+					? new UnusableTaskStoreException("there is no DataSource for the JDBC store",
+							"set spring.datasource.url, or declare a DataSource bean")
+					: new UnusableTaskStoreException("there is more than one DataSource for the JDBC store",
+							"mark the DataSource of the application @Primary");
+		}
+		this.application = unique;
+		this.store = storeDataSource.getIfAvailable(() -> unique);
 	}
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreDataSources dataSources,
-			TimingWheelJdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
-		return new JdbcDelayedTaskStore(dataSources.application(), dataSources.store(), properties.getTableName(),
+	JdbcDelayedTaskStore timingWheelDelayedTaskStore(TimingWheelJdbcStoreProperties properties,
+			ObjectProvider<Dialect> dialect) {
+		return new JdbcDelayedTaskStore(this.application, this.store, properties.getTableName(),
 				dialect.getIfAvailable());
 	}
 
@@ -54,10 +67,8 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Conditional(OnSchemaInitialization.class)
 	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
-			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties,
-			ObjectProvider<Dialect> dialect) {
-		return new TimingWheelDataSourceScriptDatabaseInitializer(dataSources.store(), properties,
-				dialect.getIfAvailable());
+			TimingWheelJdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
+		return new TimingWheelDataSourceScriptDatabaseInitializer(this.store, properties, dialect.getIfAvailable());
 	}
 
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {
