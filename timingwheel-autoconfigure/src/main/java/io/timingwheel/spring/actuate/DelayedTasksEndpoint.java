@@ -57,12 +57,9 @@ public class DelayedTasksEndpoint {
 	private final Set<String> roles;
 
 	/**
-	 * Creates the endpoint.
-	 * @param tasks the tasks in memory
-	 * @param storedTasks the stored tasks, {@code null} if there is no store
-	 * @param showValues whether to show the texts of errors
-	 * @param roles the roles that a user needs one of, if values are shown to authorized
-	 * users only; none for all users that are logged in
+	 * Creates the endpoint. There are no stored tasks if {@code storedTasks} is
+	 * {@code null}. If errors are shown to authorized users only, these have one of the
+	 * roles, or are all users that are logged in if there is no role.
 	 */
 	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable StoredTasks storedTasks, Show showValues,
 			Set<String> roles) {
@@ -72,13 +69,9 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The figures of the names, in pages of at most 100 names, or a forecast.
-	 * @param forecast how far to look ahead, such as {@code PT1H}; {@code null} for the
-	 * figures
-	 * @param search text that the names contain, in upper or lower case; {@code null} for
-	 * all names
-	 * @param cursor the cursor of the page before; {@code null} for the first page
-	 * @return the figures or the forecast, or what is wrong with the request
+	 * Shows a page of at most 100 names that contain the text {@code search}, in any
+	 * case, after the {@code cursor} of the page before; or, for a {@code forecast} such
+	 * as {@code PT1H}, how many tasks fall due. All parameters may be {@code null}.
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class, ErrorDescriptor.class })
@@ -97,27 +90,22 @@ public class DelayedTasksEndpoint {
 
 	/**
 	 * The figures of all names. Not an operation: the console chooses and orders them.
-	 * @return the figures by name
 	 */
 	public Map<String, CountsDescriptor> counts() {
 		return this.tasks.counts(null);
 	}
 
 	/**
-	 * The nodes that share the store. Not an operation: the console shows them.
-	 * @return the nodes, {@code null} without a store
+	 * The nodes that share the store, {@code null} without a store. Not an operation: the
+	 * console shows them.
 	 */
 	public @Nullable List<StoreNode.Reported> nodes() {
 		return this.tasks.nodes();
 	}
 
 	/**
-	 * The recurring tasks of some names that are due first. Not an operation: the console
-	 * shows them.
-	 * @param securityContext tells who asks
-	 * @param names the names
-	 * @param limit how many of the pending tasks of each name to look at
-	 * @return the recurring ones among these tasks
+	 * The recurring ones among the tasks of some names that are due first, at most
+	 * {@code limit} tasks of each name. Not an operation: the console shows them.
 	 */
 	public List<TaskDescriptor> schedules(SecurityContext securityContext, List<String> names, int limit) {
 		boolean showErrors = isShown(securityContext);
@@ -129,16 +117,10 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The pending tasks of a name that are due first. If the tasks of the name are
-	 * stored, the first page also has the dead tasks.
-	 * @param securityContext tells who asks
-	 * @param name the name
-	 * @param dead with any value but {@code false}, the dead tasks grouped by their
-	 * errors; {@code null} for the tasks
-	 * @param limit how many pending and how many dead tasks at most, from 1 to 100;
-	 * {@code null} for 100
-	 * @param cursor the cursor of the page before; {@code null} for the first page
-	 * @return the tasks, or what is wrong with the request
+	 * Shows the pending tasks of a name that are due first and, on the first page, the
+	 * dead ones, if the tasks are stored: up to {@code limit} of each, from 1 to 100,
+	 * which is the default. With any value of {@code dead} but {@code false}, shows the
+	 * dead tasks grouped by their errors.
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, ErrorDescriptor.class })
@@ -158,16 +140,10 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * A pending task or, if it is stored, also a running or dead one. If the whole path
-	 * is a name, the tasks of this name.
-	 * @param securityContext tells who asks
-	 * @param path the name, and the key of a pending task or the id; split at slashes.
-	 * There is no selector for the name alone: with WebFlux, the segments that remain
-	 * would contain the name again
-	 * @param dead as for the tasks of a name, if the path is a name
-	 * @param limit as for the tasks of a name, if the path is a name
-	 * @param cursor as for the tasks of a name, if the path is a name
-	 * @return the task or the name, or what is wrong with the request
+	 * Shows a pending task or, if it is stored, also a running or dead one. The path is
+	 * its name, and its key or id, split at slashes; a path that is a name alone shows
+	 * the tasks of the name. There is no selector for the name: with WebFlux, the
+	 * segments that remain would contain it again.
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class,
@@ -182,17 +158,14 @@ public class DelayedTasksEndpoint {
 		return answer(() -> this.tasks.get(path[0], keyOrId(path), showErrors));
 	}
 
-	/**
-	 * The key or id in a path. A server splits it at its slashes.
-	 */
+	/** A server splits the key or id at its slashes. */
 	private static String keyOrId(String[] path) {
 		return String.join("/", Arrays.asList(path).subList(1, path.length));
 	}
 
 	/**
-	 * Cancels a pending task, or deletes a dead one.
-	 * @param path the name, and the key of a pending task or the id; split at slashes
-	 * @return 204, or what is wrong with the request
+	 * Cancels a pending task, or deletes a dead one. The path is as that of
+	 * {@link #task}.
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
@@ -206,16 +179,10 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Changes a task. If the whole path is a name, as {@link #changeName}.
-	 * @param path its name, and its key or its id; split at slashes
-	 * @param action {@code run} makes a pending task due now, {@code reschedule} moves a
-	 * pending task, {@code requeue} makes a dead task pending again
-	 * @param delay for {@code reschedule}: how long from now, such as {@code PT5M}
-	 * @param error as in {@link #changeName}, if the path is a name
-	 * @param group as in {@link #changeName}, if the path is a name
-	 * @param cursor as in {@link #changeName}, if the path is a name
-	 * @return 204, or what is wrong with the request; as {@link #changeName} for a name.
-	 * If too many tasks are pending in memory, 409; the task then stays as it is
+	 * Changes a task: {@code run} makes a pending task due now, {@code reschedule} moves
+	 * it to a {@code delay} from now, such as {@code PT5M}, and {@code requeue} makes a
+	 * dead task pending again. If too many tasks are pending in memory, the answer is
+	 * 409. A path that is a name alone changes the name, by {@link #changeName}.
 	 */
 	@WriteOperation
 	public WebEndpointResponse<?> changeTask(@Selector(match = Match.ALL_REMAINING) String[] path,
@@ -252,22 +219,13 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Pauses or resumes a name, or requeues or deletes its dead tasks. During a pause no
-	 * task of the name starts: in memory on this node, if the tasks are durable on all
-	 * nodes. Of the dead tasks the oldest deaths come first. One call handles at most 500
-	 * of them. The caller repeats the call with the cursor of the reply while tasks
-	 * remain.
-	 * @param name the name
-	 * @param action {@code pause}, {@code resume}, {@code requeue-dead} or
-	 * {@code delete-dead}
-	 * @param error text that the error of a dead task contains; {@code null} for all dead
-	 * tasks
-	 * @param group the id of a group, for exactly the tasks of this group; {@code null}
-	 * for all dead tasks
-	 * @param cursor the cursor of the reply before; {@code null} for the first call
-	 * @return 204 for a pause and its end, otherwise the result; or what is wrong with
-	 * the request. If a property keeps the name paused on this node, the end of a pause
-	 * holds for the other nodes, and the status is 409
+	 * Changes a name. {@code pause} and {@code resume}: no task of the name starts
+	 * meanwhile, in memory on this node, if the tasks are durable on all nodes.
+	 * {@code requeue-dead} and {@code delete-dead}: acts on the dead tasks whose errors
+	 * contain the text {@code error}, or on those of a {@code group}, the oldest deaths
+	 * first. One call handles at most 500; the caller repeats it with the {@code cursor}
+	 * of the reply while tasks remain. If a property keeps the name paused on this node,
+	 * the end of a pause holds for the other nodes, and the answer is 409.
 	 */
 	@WriteOperation
 	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
@@ -292,9 +250,8 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Ends or resumes the claims of durable tasks by this node.
-	 * @param action {@code pause} or {@code resume}
-	 * @return 204, or what is wrong with the request
+	 * Ends or resumes the claims of durable tasks by this node: {@code pause} or
+	 * {@code resume}.
 	 */
 	@WriteOperation
 	public WebEndpointResponse<?> control(@Nullable String action) {

@@ -22,10 +22,6 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 
 	private final TaskTraces traces;
 
-	/**
-	 * Creates a handler.
-	 * @param traces gives the tracer
-	 */
 	public LinkedTraces(TaskTraces traces) {
 		this.traces = traces;
 	}

@@ -56,10 +56,8 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 	private final @Nullable TaskTraces traces;
 
 	/**
-	 * Creates an observer.
-	 * @param registry the registry
-	 * @param convention names the observation; {@code null} for the default
-	 * @param traces continues traces; {@code null} if there is no tracer
+	 * Creates an observer, with the default convention and without traces where these are
+	 * {@code null}.
 	 */
 	public ObservedTaskExecution(ObservationRegistry registry, @Nullable DelayedTaskObservationConvention convention,
 			@Nullable TaskTraces traces) {

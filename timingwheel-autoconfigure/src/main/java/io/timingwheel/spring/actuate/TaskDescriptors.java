@@ -49,28 +49,13 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * The figures of several names together.
-	 *
-	 * @param names how many names these are
-	 * @param pending how many tasks have not begun
-	 * @param running how many have begun and not ended
-	 * @param completed how many ended with a result
-	 * @param failed how many ended with an exception
-	 * @param cancelled how many were cancelled
-	 * @param expired how many were too late to be started
-	 * @param overdue how many stored tasks are past their due time and have not begun
-	 * @param dead how many stored tasks have failed for good
-	 * @param waiting how many tasks are due and held back by policies or pauses
-	 * @param estimated whether the figures of a name are estimates
+	 * The number of several names, and the sums of their figures. They are estimated if
+	 * the figures of one name are.
 	 */
 	public record TotalsDescriptor(int names, long pending, long running, long completed, long failed, long cancelled,
 			long expired, long overdue, long dead, long waiting, boolean estimated) {
 
-		/**
-		 * Adds figures.
-		 * @param names the figures of each name
-		 * @return the sums
-		 */
+		/** Adds the figures of names. */
 		public static TotalsDescriptor of(Collection<CountsDescriptor> names) {
 			return new TotalsDescriptor(names.size(), sum(names, CountsDescriptor::pending),
 					sum(names, CountsDescriptor::running), sum(names, CountsDescriptor::completed),

@@ -25,10 +25,7 @@ public final class TaskTraces {
 
 	private final Supplier<? extends Tracer> tracer;
 
-	/**
-	 * Creates an instance.
-	 * @param tracer gives the tracer; called at each use
-	 */
+	/** Asks for the tracer at each use. */
 	public TaskTraces(Supplier<? extends Tracer> tracer) {
 		this.tracer = tracer;
 	}

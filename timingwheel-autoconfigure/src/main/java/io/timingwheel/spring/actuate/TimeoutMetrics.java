@@ -19,10 +19,7 @@ public class TimeoutMetrics implements MeterBinder {
 
 	private final TimeoutMethodRegistry methods;
 
-	/**
-	 * Creates the binder.
-	 * @param methods the methods with a time limit
-	 */
+	/** Creates the binder for the methods with a limit. */
 	public TimeoutMetrics(TimeoutMethodRegistry methods) {
 		this.methods = methods;
 	}

@@ -28,20 +28,13 @@ public class TimingWheelEndpoint {
 
 	private final DelayedTaskRegistry tasks;
 
-	/**
-	 * Creates the endpoint.
-	 * @param wheel the wheel to show
-	 * @param tasks the tasks on the wheel, whose wall clock the endpoint shows
-	 */
+	/** Creates the endpoint of a wheel, whose tasks have the wall clock. */
 	public TimingWheelEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 	}
 
-	/**
-	 * The state of the wheel.
-	 * @return its descriptor
-	 */
+	/** Shows the wheel. */
 	@ReadOperation
 	public WheelDescriptor wheel() {
 		WheelSnapshot wheel = this.wheel.snapshot();

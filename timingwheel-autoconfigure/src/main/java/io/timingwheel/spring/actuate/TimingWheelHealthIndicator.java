@@ -33,10 +33,8 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	private final @Nullable StoredTasks storedTasks;
 
 	/**
-	 * Creates the indicator.
-	 * @param wheel the wheel to check
-	 * @param maxLag the lag at which the wheel counts as down
-	 * @param storedTasks the stored tasks, {@code null} if there is no store
+	 * Creates the indicator of a wheel, which is down from a lag of {@code maxLag}. There
+	 * is no store if {@code storedTasks} is {@code null}.
 	 */
 	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable StoredTasks storedTasks) {
 		super("Timing wheel health check failed");

@@ -33,10 +33,8 @@ public class TimingWheelMetrics implements MeterBinder {
 	private final @Nullable StoredTasks storedTasks;
 
 	/**
-	 * Creates the binder.
-	 * @param wheel the wheel
-	 * @param tasks its tasks
-	 * @param storedTasks the stored tasks, {@code null} if there is no store
+	 * Creates the binder. There are no stored tasks if {@code storedTasks} is
+	 * {@code null}.
 	 */
 	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable StoredTasks storedTasks) {
 		this.wheel = wheel;

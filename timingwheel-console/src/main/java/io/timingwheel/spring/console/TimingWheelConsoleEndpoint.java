@@ -51,29 +51,17 @@ public class TimingWheelConsoleEndpoint {
 		this.csrfToken = csrfToken;
 	}
 
-	/**
-	 * The page.
-	 * @return HTML
-	 */
+	/** The page, in HTML. */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
 	public WebEndpointResponse<byte[]> page() {
 		return this.files.page();
 	}
 
 	/**
-	 * A file of the page or, as {@code live}, the figures that the page shows. The
-	 * parameters select figures, and are {@code null} where they do not matter.
-	 * @param securityContext tells who asks
-	 * @param part the name of the file, or {@code live}
-	 * @param view which view of the page asks
-	 * @param name the name of tasks that the view shows
-	 * @param filter text that the names contain
-	 * @param sort the order of the names
-	 * @param range how far into the future the view looks, as {@code PT1H}
-	 * @param find the key or id of a task
-	 * @param cursor where a page of dead tasks begins
-	 * @param from how many names come before a page of names
-	 * @return the file or the figures; the status 404 if there is no such part
+	 * A file of the page or, as {@code live}, the figures that a view of the page shows,
+	 * selected by the other parameters: each is {@code null} where it does not matter.
+	 * {@code filter} is text that names contain, {@code find} the key or id of a task,
+	 * {@code from} the number of names before a page.
 	 */
 	@ReadOperation(produces = { "application/json", "text/javascript", "text/css", "image/svg+xml" })
 	@RegisterReflectionForBinding({ LiveFigures.class, ActionResult.class })
@@ -93,19 +81,11 @@ public class TimingWheelConsoleEndpoint {
 	}
 
 	/**
-	 * Acts on tasks. The parameters that an action does not need are {@code null}.
-	 * @param action what to do: {@code cancel}, {@code run}, {@code reschedule} or
-	 * {@code requeue} a task, {@code requeue-dead} or {@code delete-dead} many,
-	 * {@code pause} or {@code resume} a name or, without a name, the claims of this node
-	 * @param name the name of the tasks
-	 * @param task the key or id of the task
-	 * @param delay how long from now the task is due, as {@code 5m} or {@code PT5M}
-	 * @param error text that the errors of the tasks contain
-	 * @param group the id of a group of dead tasks, {@code null} for all dead tasks
-	 * @param cursor where the step before has ended
-	 * @return the result, or a sentence with the status 400 if the request makes no
-	 * sense, 404 if there is no such task or name, and 409 if the state of the task does
-	 * not permit the action
+	 * Acts on tasks: {@code cancel}, {@code run}, {@code reschedule} or {@code requeue} a
+	 * task, {@code requeue-dead} or {@code delete-dead} many, {@code pause} or
+	 * {@code resume} a name or, without a name, the claims of this node. What an action
+	 * does not need is {@code null}. The status is 200, or that of the refusal by the
+	 * endpoint {@code delayedtasks}, with its sentence.
 	 */
 	@WriteOperation
 	public WebEndpointResponse<ActionResult> act(String action, @Nullable String name, @Nullable String task,

@@ -24,9 +24,8 @@ public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nu
 	public static final int MAX_ERROR = 250;
 
 	/**
-	 * The beginning of an error, by which dead tasks are grouped.
-	 * @param error the error
-	 * @return its first {@link #MAX_ERROR} characters, without half of a character
+	 * The first {@link #MAX_ERROR} characters of an error, by which dead tasks are
+	 * grouped, without half of a character.
 	 */
 	public static String beginOf(String error) {
 		if (error.length() <= MAX_ERROR) {
@@ -46,15 +45,10 @@ public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nu
 	 * @param first when the first of them died
 	 * @param last when the last of them died
 	 * @param id the id of the one that died last
-	 * @since 0.1
 	 */
 	public record Group(String error, String group, int count, Instant first, Instant last, String id) {
 
-		/**
-		 * The group as it is shown.
-		 * @param shown what is shown of the error
-		 * @return the group with this error
-		 */
+		/** The group with what is shown of its error. */
 		public Group withError(String shown) {
 			return new Group(shown, this.group, this.count, this.first, this.last, this.id);
 		}

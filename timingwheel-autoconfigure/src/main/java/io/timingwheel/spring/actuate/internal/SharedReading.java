@@ -23,11 +23,7 @@ public final class SharedReading<T> {
 
 	private volatile @Nullable Kept<T> latest;
 
-	/**
-	 * Creates an empty reading.
-	 * @param source reads
-	 * @param keptNanos how long a reading is kept, in nanoseconds
-	 */
+	/** Gives the reader, and how many nanoseconds a reading is kept. */
 	public SharedReading(Supplier<T> source, ToLongFunction<T> keptNanos) {
 		this.source = source;
 		this.keptNanos = keptNanos;
@@ -36,7 +32,6 @@ public final class SharedReading<T> {
 	/**
 	 * Reads, or gives the latest reading. Waits for another thread only for the first
 	 * reading.
-	 * @return the reading
 	 */
 	public T get() {
 		Kept<T> known = this.latest;

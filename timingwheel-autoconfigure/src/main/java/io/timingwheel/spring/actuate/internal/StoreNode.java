@@ -15,78 +15,57 @@ import org.jspecify.annotations.Nullable;
  */
 public interface StoreNode {
 
-	/**
-	 * The store, for the log.
-	 * @return the name of its type
-	 */
+	/** The name of the type of the store, for the log. */
 	String storeName();
 
-	/**
-	 * Ends the claims of this node until {@link #resume()}.
-	 */
+	/** Ends the claims of this node until {@link #resume()}. */
 	void pause();
 
-	/**
-	 * Ends a {@link #pause()}.
-	 */
+	/** Ends a {@link #pause()}. */
 	void resume();
 
 	/**
-	 * Whether this node claims tasks.
-	 * @return {@code false} during a pause, and once the application shuts down
+	 * Whether this node claims tasks: not during a pause, nor once the application shuts
+	 * down.
 	 */
 	boolean isClaiming();
 
 	/**
-	 * Whether this node starts no task of a name.
-	 * @param name the name
-	 * @return the state at the latest poll of this node, or after its latest change
+	 * Whether this node starts no task of a name, by its latest poll or its own latest
+	 * change.
 	 */
 	boolean isPaused(String name);
 
-	/**
-	 * Whether a property of this node pauses a name.
-	 * @param name the name
-	 * @return whether it does
-	 */
+	/** Whether a property of this node pauses a name. */
 	boolean isPausedByPolicy(String name);
 
 	/**
-	 * Pauses or resumes a name for all nodes.
-	 * @param name the name
-	 * @param paused whether the name is paused from now on
-	 * @throws UnsupportedOperationException if the store cannot pause names
+	 * Pauses or resumes a name for all nodes. An {@link UnsupportedOperationException} if
+	 * the store cannot do so.
 	 */
 	void setPaused(String name, boolean paused);
 
-	/**
-	 * How many tasks this node holds, waiting and running.
-	 * @return the number
-	 */
+	/** How many tasks this node holds, waiting and running. */
 	int inFlight();
 
-	/**
-	 * What this node has done since its start.
-	 * @return the figures
-	 */
+	/** What this node has done since its start. */
 	Figures figures();
 
 	/**
-	 * What is wrong with the store, by the latest requests of this node.
-	 * @return the outage, {@code null} if the store answers
+	 * What is wrong with the store, by the latest requests of this node; {@code null} if
+	 * it answers.
 	 */
 	@Nullable Outage outage();
 
 	/**
-	 * What the nodes of the store have reported, this one among them. Does not call a
-	 * store that is known not to answer.
-	 * @return the nodes, the one that reported last first
+	 * What the nodes of the store have reported, this one among them, the latest report
+	 * first. Does not call a store that is known not to answer.
 	 */
 	List<Reported> nodes();
 
 	/**
-	 * How often the nodes of the store report, if all have the settings of this node.
-	 * @return the longest time between two reports of a node that runs
+	 * The longest time between two reports of a node that runs, if all have the settings
+	 * of this node.
 	 */
 	Duration reportInterval();
 
@@ -102,7 +81,6 @@ public interface StoreNode {
 	 * @param expiredDead how many dead tasks it has deleted at the end of their retention
 	 * @param droppedDead how many dead tasks it has deleted because the store keeps only
 	 * so many
-	 * @since 0.1
 	 */
 	record Figures(long claims, long claimed, long retried, long released, long refused, long lostLeases,
 			long expiredDead, long droppedDead) {
@@ -116,7 +94,6 @@ public interface StoreNode {
 	 * @param since since when, by this node's clock; {@code null} if it is not known
 	 * @param missingParts the parts that do not answer while others do; empty if no part
 	 * answers
-	 * @since 0.1
 	 */
 	record Outage(Throwable error, @Nullable Instant since, Set<String> missingParts) {
 
@@ -130,7 +107,6 @@ public interface StoreNode {
 	 * @param claiming whether it claims tasks
 	 * @param inFlight how many tasks it has claimed and not settled
 	 * @param age how long ago it has reported this
-	 * @since 0.1
 	 */
 	record Reported(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
 

@@ -30,7 +30,6 @@ public record StoredTaskDetails(String id, String name, @Nullable String key, In
 	 * @param scheduledAt the time of the run by the schedule; later than the due time of
 	 * the task if the run is an additional one, or if the task has got another schedule
 	 * while it was running or overdue
-	 * @since 0.1
 	 */
 	public record Times(String text, Instant scheduledAt) {
 
@@ -38,8 +37,6 @@ public record StoredTaskDetails(String id, String name, @Nullable String key, In
 
 	/**
 	 * The state of a stored task.
-	 *
-	 * @since 0.1
 	 */
 	public enum State {
 

@@ -56,8 +56,6 @@ public interface StoredTasks {
 
 	/**
 	 * Counts the tasks.
-	 *
-	 * @since 0.1
 	 */
 	interface Counts {
 
@@ -93,8 +91,6 @@ public interface StoredTasks {
 	 * Requeues and deletes dead tasks, and groups them by their errors. A cursor is that
 	 * of the step or page before, {@code null} for the first one. A group or cursor that
 	 * does not exist is an {@link IllegalArgumentException}.
-	 *
-	 * @since 0.1
 	 */
 	interface Dead {
 
@@ -119,7 +115,6 @@ public interface StoredTasks {
 	 *
 	 * @param dueAt when the task is due
 	 * @param id the id of the task
-	 * @since 0.1
 	 */
 	record Position(Instant dueAt, String id) {
 
@@ -131,7 +126,6 @@ public interface StoredTasks {
 	 * @param counts the counts of the spans from the first one on. There are fewer counts
 	 * than spans if counting the rest would have taken too long
 	 * @param estimated whether the counts were estimated from a sample
-	 * @since 0.1
 	 */
 	record Due(List<Long> counts, boolean estimated) {
 
@@ -142,7 +136,6 @@ public interface StoredTasks {
 	 *
 	 * @param text text that their errors contain, {@code null} for any error
 	 * @param group the id of a group, {@code null} for all groups
-	 * @since 0.1
 	 */
 	record DeadSelection(@Nullable String text, @Nullable String group) {
 
@@ -155,7 +148,6 @@ public interface StoredTasks {
 	 * @param skipped how many tasks stay dead because their keys have pending tasks
 	 * @param remaining whether there may be more tasks for another step
 	 * @param cursor where the next step goes on, {@code null} if nothing remains
-	 * @since 0.1
 	 */
 	record DeadStep(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 
@@ -163,8 +155,6 @@ public interface StoredTasks {
 
 	/**
 	 * The result of a change of a task.
-	 *
-	 * @since 0.1
 	 */
 	enum Change {
 

@@ -23,20 +23,13 @@ public abstract class AbstractStoreFailureAnalyzer<T extends Throwable> extends 
 
 	private final Environment environment;
 
-	/**
-	 * Creates an analyzer.
-	 * @param environment the properties of the application
-	 */
 	protected AbstractStoreFailureAnalyzer(Environment environment) {
 		this.environment = environment;
 	}
 
 	/**
-	 * Explains a failure.
-	 * @param problem what is wrong, without a capital letter and a full stop
-	 * @param remedy what to do, without a capital letter and a full stop
-	 * @param cause the failure
-	 * @return the explanation
+	 * Explains a failure by a problem and a remedy, both without a capital letter and a
+	 * full stop.
 	 */
 	protected final FailureAnalysis analysis(String problem, String remedy, T cause) {
 		String description = "Durable tasks cannot be stored:%n%n    %s.%s".formatted(StringUtils.capitalize(problem),

@@ -37,11 +37,6 @@ public abstract class AbstractTasksLifecycle
 
 	private volatile boolean ended;
 
-	/**
-	 * Creates a lifecycle.
-	 * @param applicationContext the context whose end ends the tasks
-	 * @param phase the phase of the lifecycle
-	 */
 	protected AbstractTasksLifecycle(ApplicationContext applicationContext, int phase) {
 		this.applicationContext = applicationContext;
 		this.phase = phase;
@@ -94,29 +89,19 @@ public abstract class AbstractTasksLifecycle
 		}
 	}
 
-	/**
-	 * Called when the context starts, or starts again.
-	 */
+	/** The context starts, or starts again. */
 	protected void onStart() {
 	}
 
-	/**
-	 * Called when the context stops, and may be started again.
-	 */
+	/** The context stops, and may be started again. */
 	protected void onPause() {
 	}
 
-	/**
-	 * Called when the context begins to close, before anything has stopped.
-	 */
+	/** The context begins to close, and nothing has stopped yet. */
 	protected void onClosing() {
 	}
 
-	/**
-	 * Called once, to end the tasks.
-	 * @param executorsRun whether the executors still run bodies
-	 * @throws InterruptedException if the thread is interrupted while it waits
-	 */
+	/** Ends the tasks, once. Tells whether the executors still run bodies. */
 	protected abstract void onEnd(boolean executorsRun) throws InterruptedException;
 
 	@Override

@@ -20,25 +20,14 @@ public final class PropertyChecks {
 	private PropertyChecks() {
 	}
 
-	/**
-	 * Refuses a value unless it is valid.
-	 * @param valid whether the value is valid
-	 * @param name the full name of the property
-	 * @param value the value
-	 * @param reason why such a value is not valid
-	 * @throws InvalidConfigurationPropertyValueException if the value is not valid
-	 */
+	/** Refuses the value of a property, by its full name, unless it is valid. */
 	public static void check(boolean valid, String name, Object value, String reason) {
 		pass(name, value, (any) -> Assert.isTrue(valid, reason));
 	}
 
 	/**
-	 * Passes a value to a consumer that checks the value itself.
-	 * @param name the full name of the property
-	 * @param value the value, {@code null} for none
-	 * @param consumer throws an {@link IllegalArgumentException} for an invalid value
-	 * @param <T> the type of the value
-	 * @throws InvalidConfigurationPropertyValueException if the value is not valid
+	 * Passes the value of a property to a consumer, which throws an
+	 * {@link IllegalArgumentException} for an invalid value. Skips {@code null}.
 	 */
 	public static <T> void pass(String name, @Nullable T value, Consumer<T> consumer) {
 		if (value == null) {
