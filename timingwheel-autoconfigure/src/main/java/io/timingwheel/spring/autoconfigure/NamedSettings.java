@@ -1,12 +1,13 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.aop.internal.RelaxedNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -29,26 +30,34 @@ final class NamedSettings<T> {
 	 */
 	NamedSettings(Map<String, T> settings, BinaryOperator<T> merger) {
 		this.names = settings.keySet();
-		settings.forEach((name, value) -> this.byUniformName.merge(RelaxedNames.uniform(name), value, merger));
+		settings.forEach((name, value) -> this.byUniformName.merge(uniform(name), value, merger));
 	}
 
 	@Nullable T find(String name) {
-		return this.byUniformName.isEmpty() ? null : this.byUniformName.get(RelaxedNames.uniform(name));
+		return this.byUniformName.isEmpty() ? null : this.byUniformName.get(uniform(name));
 	}
 
 	/**
 	 * Warns of each name that is not known.
 	 */
 	void warnOfUnknown(Set<String> known, String warning) {
+		Set<String> uniform = known.stream().map(NamedSettings::uniform).collect(Collectors.toSet());
 		for (String name : this.names) {
-			if (!RelaxedNames.contains(known, name)) {
-				logger.warn(warning.formatted(name,
-						RelaxedNames.nearest(known, name, 1)
-							.stream()
-							.map((nearest) -> ". The nearest name is " + nearest)
-							.collect(Collectors.joining())));
+			if (!uniform.contains(uniform(name))) {
+				logger.warn(warning.formatted(name, new TreeSet<>(known)));
 			}
 		}
+	}
+
+	/**
+	 * The form that all spellings of a name have in common.
+	 */
+	private static String uniform(String name) {
+		return name.chars()
+			.filter(Character::isLetterOrDigit)
+			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+			.toString()
+			.toLowerCase(Locale.ROOT);
 	}
 
 }

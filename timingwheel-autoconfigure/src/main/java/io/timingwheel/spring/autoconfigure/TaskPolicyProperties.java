@@ -72,7 +72,7 @@ final class TaskPolicyProperties implements TaskPolicies.Overrides {
 	@Override
 	public void checkNames(Set<String> names) {
 		this.policies.warnOfUnknown(names, PREFIX
-				+ ".%s sets the policy of tasks that no method with @Delayed or @Recurring has%s. It takes effect"
+				+ ".%s sets the policy of tasks that no method with @Delayed or @Recurring has. The names are %s. It takes effect"
 				+ " only for tasks in memory to which code gives the name. Durable tasks follow the policy of"
 				+ " the applications that have the method");
 	}

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-import io.timingwheel.spring.aop.internal.AttributeResolver;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 		binder.bind(PREFIX, Bindable.mapOf(String.class, String.class))
 			.orElse(Map.of())
 			.forEach((name, text) -> PropertyChecks.pass(PREFIX + "." + name, text,
-					(value) -> limits.put(name, positive(AttributeResolver.toDuration(value)))));
+					(value) -> limits.put(name, positive(MethodAttributes.toDuration(value)))));
 		this.limits = new NamedSettings<>(limits, (earlier, later) -> earlier);
 	}
 
@@ -56,8 +56,8 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 
 	@Override
 	public void checkNames(Set<String> names) {
-		this.limits.warnOfUnknown(names,
-				PREFIX + ".%s has no effect, because no bean has a method with @Timeout of this name%s");
+		this.limits.warnOfUnknown(names, PREFIX
+				+ ".%s has no effect, because no bean has a method with @Timeout of this name. The names are %s");
 	}
 
 }

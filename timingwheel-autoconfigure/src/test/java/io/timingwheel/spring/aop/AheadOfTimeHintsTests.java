@@ -24,13 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.aop.SpringProxy;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.core.DecoratingProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,13 +43,13 @@ class AheadOfTimeHintsTests {
 				Arguments.of(SilentImplementation.class, SilentImplementation.class, List.of("markOffline")),
 				Arguments.of(InheritedImplementation.class, Unrelated.class, List.of("markOffline")),
 				Arguments.of(LimitedClass.class, LimitedClass.class, List.of("run", "instead")),
-				Arguments.of(KeyOfArgument.class, Order.class, List.of("customer")),
-				Arguments.of(KeyOfArgument.class, Customer.class, List.of("getId")),
-				Arguments.of(DelayOfArgument.class, Order.class, List.of("ttl")),
-				Arguments.of(LimitOfArgument.class, Order.class, List.of("ttl")),
-				Arguments.of(CancelKeyOfArgument.class, Order.class, List.of("ttl")),
-				Arguments.of(BeansAndTypes.class, Rates.class, List.of("window")),
-				Arguments.of(BeansAndTypes.class, Duration.class, List.of("ofMinutes")));
+				Arguments.of(Expressions.class, Order.class, List.of("customer")),
+				Arguments.of(Expressions.class, Customer.class, List.of("getId")),
+				Arguments.of(Expressions.class, ByDelay.class, List.of("ttl")),
+				Arguments.of(Expressions.class, ByLimit.class, List.of("ttl")),
+				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")),
+				Arguments.of(Expressions.class, Rates.class, List.of("window")),
+				Arguments.of(Expressions.class, Duration.class, List.of("ofMinutes")));
 	}
 
 	/**
@@ -68,17 +65,6 @@ class AheadOfTimeHintsTests {
 			assertThat(hints).as(method).matches(invocation(type, method));
 		}
 		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
-	}
-
-	@Test
-	void proxiesAreRegistered() {
-		assertThat(AotContexts.of(SilentImplementation.class)
-			.withProperties("spring.aop.proxy-target-class=false")
-			.process())
-			.matches(RuntimeHintsPredicates.proxies()
-				.forInterfaces(Silent.class, SpringProxy.class, Advised.class, DecoratingProxy.class));
-		assertThat(AotContexts.of(SilentImplementation.class).process()).matches(RuntimeHintsPredicates.reflection()
-			.onType(TypeReference.of(SilentImplementation.class.getName() + "$$SpringCGLIB$$0")));
 	}
 
 	@Test
@@ -238,38 +224,42 @@ class AheadOfTimeHintsTests {
 
 	}
 
-	static class KeyOfArgument {
-
-		@Delayed(delay = "1h", name = "key-of-argument", key = "#order.customer().id + #order.id")
-		public void run(Order order) {
-		}
+	record ByDelay(Duration ttl) {
 
 	}
 
-	static class DelayOfArgument {
+	record ByLimit(Duration ttl) {
+
+	}
+
+	record ByCancel(Duration ttl) {
+
+	}
+
+	static class Expressions {
+
+		@Delayed(delay = "1h", name = "by-key", key = "#order.customer().id + #order.id")
+		public void key(Order order) {
+		}
 
 		@Delayed(delayExpression = "#order.ttl")
-		public void run(Order order) {
+		public void delay(ByDelay order) {
 		}
-
-	}
-
-	static class CancelKeyOfArgument {
-
-		@Delayed(delay = "1h", name = "key-of-ttl", key = "#key")
-		public void run(String key) {
-		}
-
-		@CancelDelayed(name = "key-of-ttl", key = "#order.ttl")
-		public void cancel(Order order) {
-		}
-
-	}
-
-	static class LimitOfArgument {
 
 		@Timeout(timeoutExpression = "#order.ttl")
-		public void run(Order order) {
+		public void limit(ByLimit order) {
+		}
+
+		@CancelDelayed(name = "by-key", key = "#order.ttl")
+		public void cancel(ByCancel order) {
+		}
+
+		@Delayed(delayExpression = "@'aheadOfTimeHintsTests.Rates'.window(#orderId)")
+		public void bean(long orderId) {
+		}
+
+		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
+		public void type(long minutes) {
 		}
 
 	}
@@ -306,18 +296,6 @@ class AheadOfTimeHintsTests {
 
 		public Duration window(long orderId) {
 			return Duration.ofMinutes(orderId);
-		}
-
-	}
-
-	static class BeansAndTypes {
-
-		@Delayed(delayExpression = "@'aheadOfTimeHintsTests.Rates'.window(#orderId)")
-		public void bean(long orderId) {
-		}
-
-		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
-		public void type(long minutes) {
 		}
 
 	}

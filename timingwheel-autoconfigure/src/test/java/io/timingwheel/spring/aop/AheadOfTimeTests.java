@@ -1,8 +1,6 @@
 package io.timingwheel.spring.aop;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -14,20 +12,12 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
-import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -46,21 +36,10 @@ class AheadOfTimeTests {
 	 */
 	@Test
 	void contextsFromGeneratedCodeBehaveAsOthers() {
-		assertAll(AheadOfTimeTests::annotationsWorkWithClassBasedProxies,
-				AheadOfTimeTests::annotationsWorkWithInterfaceBasedProxies,
-				AheadOfTimeTests::annotationsWorkWithoutAutoProxying,
+		assertAll(AheadOfTimeTests::annotationsWorkWithInterfaceBasedProxies,
 				AheadOfTimeTests::annotationsWorkBehindABeanMethodThatDeclaresAnInterface,
-				AheadOfTimeTests::theOrderOfAdviceIsTheSameAsWithoutProcessing,
 				AheadOfTimeTests::attributesAreResolvedByThePropertiesAtStart,
-				AheadOfTimeTests::anInvalidAnnotationFailsTheStart,
-				AheadOfTimeTests::aPropertyThatIsMissingAtStartFailsTheStart);
-	}
-
-	private static void annotationsWorkWithClassBasedProxies() {
-		AotContexts.of(OrderService.class).run((context) -> {
-			assertThat(AopUtils.isCglibProxy(context.getBean(Orders.class))).isTrue();
-			assertWorks(context);
-		});
+				AheadOfTimeTests::anInvalidAnnotationFailsTheStart);
 	}
 
 	private static void annotationsWorkWithInterfaceBasedProxies() {
@@ -70,26 +49,11 @@ class AheadOfTimeTests {
 		});
 	}
 
-	private static void annotationsWorkWithoutAutoProxying() {
-		AotContexts.of(OrderService.class).withProperties("spring.aop.auto=false").run(AheadOfTimeTests::assertWorks);
-	}
-
 	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
 		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
 			context.getBean(Reminders.class).remind("1");
 			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("reminders.remind", null, 10))
 				.hasSize(1);
-		});
-	}
-
-	private static void theOrderOfAdviceIsTheSameAsWithoutProcessing() {
-		AotContexts.of(TransactionalConfiguration.class).run((context) -> {
-			List<String> advice = new ArrayList<>();
-			for (var advisor : ((Advised) context.getBean(TransactionalService.class)).getAdvisors()) {
-				advice.add(advisor.getAdvice().getClass().getSimpleName());
-			}
-			assertThat(advice).containsExactly("DelayedInterceptor", "TimeoutInterceptor", "TransactionInterceptor",
-					"CancelDelayedInterceptor", "ExpiredBodyInterceptor");
 		});
 	}
 
@@ -111,13 +75,6 @@ class AheadOfTimeTests {
 				.isThrownBy(refresh::run)
 				.withMessageContaining("PrivateMethod#run()")
 				.withMessageContaining("private method"));
-	}
-
-	private static void aPropertyThatIsMissingAtStartFailsTheStart() {
-		AotContexts.of(Configured.class)
-			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
-				.isThrownBy(refresh::run)
-				.withMessageContaining("the.name"));
 	}
 
 	private static void assertWorks(BeanFactory context) {
@@ -203,33 +160,6 @@ class AheadOfTimeTests {
 		@Bean
 		Reminders reminders() {
 			return new MailReminders();
-		}
-
-	}
-
-	static class TransactionalService {
-
-		@Transactional
-		@Delayed(delay = "1h", name = "transactional")
-		@Timeout("1s")
-		public void delayed() {
-		}
-
-		@CancelDelayed(name = "transactional", key = "#id")
-		public void cancel(long id) {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
-	@Import(TransactionalService.class)
-	static class TransactionalConfiguration {
-
-		@Bean
-		PlatformTransactionManager transactionManager() {
-			return new DataSourceTransactionManager(
-					new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build());
 		}
 
 	}

@@ -74,8 +74,8 @@ class AnnotatedBeansTests {
 		List<Arguments> cases = new ArrayList<>();
 		for (Class<?> beans : List.of(DefaultOrders.class, OnHiddenClass.class, OverridingOrders.class,
 				GenericOverridingOrders.class, InheritingOrders.class, ComposedOrders.class, LazyOrders.class,
-				PrototypeOrders.class, OfPrimary.class, OfProxy.class, OfProxyFactory.class, OfFactory.class,
-				HiddenFinalOrders.class, FinalOrders.class, NamedSubInterface.class)) {
+				PrototypeOrders.class, OfProxy.class, OfProxyFactory.class, OfFactory.class, HiddenFinalOrders.class,
+				FinalOrders.class, NamedSubInterface.class)) {
 			for (String property : List.of("spring.aop.proxy-target-class=true", "spring.aop.proxy-target-class=false",
 					"spring.aop.auto=false")) {
 				cases.add(Arguments.of(beans, property));
@@ -167,17 +167,6 @@ class AnnotatedBeansTests {
 		assertThat(second.completion()).isCompletedWithValue("lambda");
 	}
 
-	@Test
-	void twoContextsInOneJvmHaveTasksOfTheirOwn() {
-		try (VirtualApplication first = VirtualApplication.of(DefaultOrders.class);
-				VirtualApplication second = VirtualApplication.of(DefaultOrders.class)) {
-			first.bean(DefaultOrders.class).close(new Order(7, Duration.ofDays(1)));
-			assertThat(second.pending()).isZero();
-			assertWorks(second);
-			assertThat(first.pending()).isOne();
-		}
-	}
-
 	/**
 	 * The restart of devtools loads the classes of the application again, and those of
 	 * libraries not.
@@ -243,12 +232,28 @@ class AnnotatedBeansTests {
 
 	}
 
-	static class AnnotatedOrders implements Plain<Order> {
+	static class Unrelated {
+
+		public void close(Order order) {
+			app.calls().add("close " + order.id());
+		}
+
+		public void pay(long id) {
+		}
+
+		public String quote(VirtualApplication application) {
+			application.advanceSeconds(1);
+			return "late";
+		}
+
+	}
+
+	static class AnnotatedOrders extends Unrelated implements Plain<Order> {
 
 		@Override
 		@Delayed(delayExpression = "#order.window", name = "close", key = "#order.id")
 		public void close(Order order) {
-			app.calls().add("close " + order.id());
+			super.close(order);
 		}
 
 		@Override
@@ -259,8 +264,7 @@ class AnnotatedBeansTests {
 		@Override
 		@Timeout("10ms")
 		public String quote(VirtualApplication application) {
-			application.advanceSeconds(1);
-			return "late";
+			return super.quote(application);
 		}
 
 	}
@@ -280,22 +284,6 @@ class AnnotatedBeansTests {
 		@Override
 		public void close(Order other) {
 			app.calls().add("close " + other.id());
-		}
-
-	}
-
-	static class Unrelated {
-
-		public void close(Order order) {
-			app.calls().add("close " + order.id());
-		}
-
-		public void pay(long id) {
-		}
-
-		public String quote(VirtualApplication application) {
-			application.advanceSeconds(1);
-			return "late";
 		}
 
 	}
@@ -336,12 +324,12 @@ class AnnotatedBeansTests {
 
 	}
 
-	static class ComposedOrders implements Plain<Order> {
+	static class ComposedOrders extends Unrelated implements Plain<Order> {
 
 		@Override
 		@AfterWindow(task = "close")
 		public void close(Order order) {
-			app.calls().add("close " + order.id());
+			super.close(order);
 		}
 
 		@Override
@@ -352,8 +340,7 @@ class AnnotatedBeansTests {
 		@Override
 		@Quick
 		public String quote(VirtualApplication application) {
-			application.advanceSeconds(1);
-			return "late";
+			return super.quote(application);
 		}
 
 	}
@@ -426,22 +413,6 @@ class AnnotatedBeansTests {
 		@Bean
 		StringBuilder builder() {
 			return new StringBuilder(text());
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OfPrimary {
-
-		@Bean
-		DefaultOrders original() {
-			return new DefaultOrders();
-		}
-
-		@Bean
-		@Primary
-		DefaultOrders replacement() {
-			return new DefaultOrders();
 		}
 
 	}

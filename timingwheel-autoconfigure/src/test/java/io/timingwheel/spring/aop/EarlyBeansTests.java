@@ -10,9 +10,7 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
-import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,7 +27,6 @@ import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguratio
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.Ordered;
@@ -49,25 +46,9 @@ class EarlyBeansTests {
 
 	}
 
-	@Test
-	void aLimitHoldsOnAdvice() {
-		this.runner.withBean("advice", LimitedAdvice.class)
-			.run((context) -> assertThatExceptionOfType(MethodTimeoutException.class)
-				.isThrownBy(() -> context.getBean(LimitedAdvice.class).quote()));
-	}
-
-	static class LimitedAdvice implements Advice {
-
-		@Timeout("10ms")
-		public void quote() throws InterruptedException {
-			Thread.sleep(10_000);
-		}
-
-	}
-
 	@ParameterizedTest
 	@ValueSource(classes = { NeededByAdvisor.class, NeededByFactoryBean.class, NeededByLastPostProcessor.class,
-			NeededLazily.class, NeededByProvider.class, NeededByRawFactoryBean.class })
+			NeededByProvider.class })
 	void whatCreatesABeanLateEnoughKeepsTheAdvice(Class<?> configuration) {
 		this.runner.withUserConfiguration(configuration).withBean("orders", Orders.class).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -116,19 +97,9 @@ class EarlyBeansTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class NeededByFactoryBean {
-
-		@Bean
-		static FactoryBean<String> text(Orders orders) {
-			return new TextFactory();
-		}
-
-	}
-
 	@SuppressWarnings("rawtypes")
 	@Configuration(proxyBeanMethods = false)
-	static class NeededByRawFactoryBean {
+	static class NeededByFactoryBean {
 
 		@Bean
 		static FactoryBean text(Orders orders) {
@@ -144,16 +115,6 @@ class EarlyBeansTests {
 		static BeanPostProcessor last(Orders orders) {
 			return new BeanPostProcessor() {
 			};
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class NeededLazily {
-
-		@Bean
-		static NeedyPostProcessor needy(@Lazy Orders orders) {
-			return new NeedyPostProcessor(orders, 0);
 		}
 
 	}

@@ -59,7 +59,6 @@ class StartFailureApprovalTests {
 						returns Mono | @Delayed("1s") public Mono<String> run() { return null; }
 						returns another Future, as a type variable | @Bean Job<FutureTask<String>> job() { return () -> null; }
 						| interface Job<T extends Future<String>> { @Delayed("1s") T run(); }
-						returns another Future | @Delayed("1s") public RunnableFuture<String> run() { return null; }
 						final class without an interface | @Proxyable(ProxyType.INTERFACES) public final class Bean {
 						| @Delayed("1s") public void run() { } }
 						final class with a class proxy | @Proxyable(ProxyType.TARGET_CLASS) public final class Bean implements Runnable {
@@ -67,8 +66,8 @@ class StartFailureApprovalTests {
 						outside of the interfaces | @Proxyable(ProxyType.INTERFACES) public class Bean implements Runnable {
 						| public void run() { } @Delayed("1s") public void outside() { } }
 						outside of the named interface | @Proxyable(interfaces = Runnable.class)
-						| public class Bean implements Runnable, Callable<Void> {
-						| public void run() { } @Delayed("1s") public Void call() { return null; } }
+						| public class Bean implements Runnable, AutoCloseable {
+						| public void run() { } @Delayed("1s") public void close() { } }
 						cancel outside of the interfaces | @Proxyable(ProxyType.INTERFACES) public class Bean implements Runnable {
 						| @Delayed(delay = "1h", name = "in") public void run() { }
 						| @CancelDelayed(name = "in", key = "#id") public void outside(long id) { } }
@@ -83,22 +82,15 @@ class StartFailureApprovalTests {
 						| @Bean @Lazy Executor lazy() { throw new IllegalStateException(); }
 						delay that is none | @Delayed("banana") public void run() { }
 						delay of a property that is none [fruit=banana] | @Delayed("${fruit}") public void run() { }
-						delay of a property with a default [fruit=banana] | @Delayed("${fruit:30m}") public void run() { }
 						delay of an absent property | @Delayed("${fruit}") public void run() { }
-						delay of a bean that is none | @Delayed("#{'ban' + 'ana'}") public void run() { }
 						broken delay of a bean | @Delayed("#{1 +}") public void run() { }
-						broken expiry of a bean | @Delayed(delay = "1s", expireAfter = "#{1 +}") public void run() { }
-						broken name of a bean | @Delayed(delay = "1s", name = "#{1 +}") public void run() { }
 						name of a bean that is null | @Delayed(delay = "1s", name = "#{null}") public void run() { }
-						broken executor of a bean | @Delayed(delay = "1s", executor = "#{1 +}") public void run() { }
 						broken name of a bean to cancel | @CancelDelayed(name = "#{1 +}", key = "#id") public void run(long id) { }
-						expiry that is none | @Delayed(delay = "1s", expireAfter = "banana") public void run() { }
 						negative expiry | @Delayed(delay = "1s", expireAfter = "-5s") public void run() { }
 						two delays | @Delayed(delay = "1s", delayExpression = "#id") public void run(long id) { }
 						no delay | @Delayed public void run() { }
 						value and delay | @Delayed(value = "1s", delay = "2s") public void run() { }
 						broken key | @Delayed(delay = "1s", key = "#id.(") public void run(long id) { }
-						broken delay | @Delayed(delayExpression = "#id +") public void run(long id) { }
 						unknown argument | @Delayed(delay = "1s", key = "#orderId") public void run(long id) { }
 						one name | @Delayed(delay = "1s", name = "same") public void first() { }
 						| @Delayed(delay = "1s", name = "same") public void second() { }
@@ -111,50 +103,40 @@ class StartFailureApprovalTests {
 						durable | @Delayed(delay = "1h", durable = true) public void run() { }
 						cancel of an unknown name | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
 						| public static class Other { @Delayed(delay = "1s", name = "good") public void run() { } }
-						cancel where no name is known | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
 						cancel without a key | @CancelDelayed(name = "unknown", key = "") public void cancel() { }
 						cancel by an unknown argument | @CancelDelayed(name = "unknown", key = "#orderId") public void cancel(long id) { }
-						cancel of a name with a slash | @CancelDelayed(name = "a/b", key = "#id") public void cancel(long id) { }
 						private cancel | @CancelDelayed(name = "unknown", key = "#id") private void cancel(long id) { }
 						""");
 	}
 
 	@Test
 	void eachRecurringMethodThatCannotTakeEffectStopsTheStart() {
-		verify("start-failures-recurring",
-				"""
-						cron that is none | @Recurring(cron = "every morning") public void run() { }
-						cron that never matches | @Recurring(cron = "0 0 0 30 2 *") public void run() { }
-						cron of an absent property | @Recurring(cron = "${report.cron}") public void run() { }
-						cron of a property [report.cron=0 0 3 * *] | @Recurring(cron = "${report.cron}") public void run() { }
-						period that is none | @Recurring(every = "soon") public void run() { }
-						pause of nothing | @Recurring(fixedDelay = "0") public void run() { }
-						negative initial delay | @Recurring(every = "5s", initialDelay = "-1s") public void run() { }
-						no time | @Recurring public void run() { }
-						two times | @Recurring(cron = "@daily", every = "1h") public void run() { }
-						zone without cron | @Recurring(every = "1h", zone = "Europe/Berlin") public void run() { }
-						zone that is none | @Recurring(cron = "@daily", zone = "Berlin") public void run() { }
-						cron with an initial delay | @Recurring(cron = "@daily", initialDelay = "1m") public void run() { }
-						limit per key | @Recurring(every = "1h", policy = @TaskPolicy(maxConcurrentPerKey = 1)) public void run() { }
-						slash in the name | @Recurring(every = "1h", name = "a/b") public void run() { }
-						with arguments | @Recurring(every = "1h") public void run(String text) { }
-						returns text | @Recurring(every = "1h") public String run() { return ""; }
-						private | @Recurring(every = "1h") private void run() { }
-						static | @Recurring(every = "1h") public static void run() { }
-						final | @Recurring(every = "1h") public final void run() { }
-						async | @Async @Recurring(every = "1h") public void run() { }
-						delayed too | @Delayed("1s") @Recurring(every = "1h") public void run() { }
-						unknown executor | @Recurring(every = "1h", executor = "nobody") public void run() { }
-						one name in two beans | @Recurring(every = "1h", name = "report") public void run() { }
-						| public static class Other { @Recurring(every = "1h", name = "report") public void run() { } }
-						name of a delayed method | @Recurring(every = "1h", name = "report") public void run() { }
-						| public static class Other { @Delayed(delay = "1s", name = "report") public void later() { } }
-						behind an interface | @Bean Runnable hidden() { return new Hidden(); }
-						| static class Hidden implements Runnable { @Recurring public void run() { } }
-						no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
-						| public static class Other { @Recurring(cron = "@hourly") public void run() { } }
-						durable | @Recurring(every = "1h", durable = true) public void run() { }
-						""");
+		verify("start-failures-recurring", """
+				cron that is none | @Recurring(cron = "every morning") public void run() { }
+				cron that never matches | @Recurring(cron = "0 0 0 30 2 *") public void run() { }
+				cron of an absent property | @Recurring(cron = "${report.cron}") public void run() { }
+				period that is none | @Recurring(every = "soon") public void run() { }
+				pause of nothing | @Recurring(fixedDelay = "0") public void run() { }
+				negative initial delay | @Recurring(every = "5s", initialDelay = "-1s") public void run() { }
+				no time | @Recurring public void run() { }
+				two times | @Recurring(cron = "@daily", every = "1h") public void run() { }
+				zone without cron | @Recurring(every = "1h", zone = "Europe/Berlin") public void run() { }
+				zone that is none | @Recurring(cron = "@daily", zone = "Berlin") public void run() { }
+				cron with an initial delay | @Recurring(cron = "@daily", initialDelay = "1m") public void run() { }
+				with arguments | @Recurring(every = "1h") public void run(String text) { }
+				returns text | @Recurring(every = "1h") public String run() { return ""; }
+				async | @Async @Recurring(every = "1h") public void run() { }
+				delayed too | @Delayed("1s") @Recurring(every = "1h") public void run() { }
+				one name in two beans | @Recurring(every = "1h", name = "report") public void run() { }
+				| public static class Other { @Recurring(every = "1h", name = "report") public void run() { } }
+				name of a delayed method | @Recurring(every = "1h", name = "report") public void run() { }
+				| public static class Other { @Delayed(delay = "1s", name = "report") public void later() { } }
+				behind an interface | @Bean Runnable hidden() { return new Hidden(); }
+				| static class Hidden implements Runnable { @Recurring public void run() { } }
+				no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
+				| public static class Other { @Recurring(cron = "@hourly") public void run() { } }
+				durable | @Recurring(every = "1h", durable = true) public void run() { }
+				""");
 	}
 
 	@Test
@@ -320,71 +302,35 @@ class StartFailureApprovalTests {
 				id
 				order.id
 				'x' + id
-				#id > 5 ? id : 1
 				#order.plus(id)
 				{id, 2}
 				ordr
 				toString()
 				[0]
-				#idd
 				#root.args[0]
 				#this
-				T(java.time.Duratoin).ofDays(1)
-				#id = 5
-				#id++
 				#{id}
 				#unknown(#id)
-				#id
 				'all'
-				5
-				#order.id
-				#order.customer.name
-				#order.customer()
 				#order?.id
-				#open.anything
-				#open.anything()
-				#any.thing
-				#lines.![id]
-				#lines.?[price > 3].size()
+				#lines.?[price > 3].![id]
 				#lines[0].id
 				#map[id]
-				#map['id']
-				#optional?.id
-				#array.length
 				{id: #id}
 				@bean.key(#id)
-				@later.key
-				T(java.lang.Math).max(#id, 3)
-				#name?:'none'
+				T(java.lang.Math).max(#a0, 3)
 				new java.util.Date(#id)
-				#id + ':' + #name
-				#p0 == 1 ? 'a' : 'b'
-				#name.length()
-				#name.bytes
-				#open
-				T(int)
 				"""));
 		cases.addAll(Case.expressions("@CancelDelayed(name = \"any\", key = \"%s\")", """
-				'x' + id
+				id
 				"""));
 		cases.addAll(Case.expressions("@Delayed(delayExpression = \"%s\")", """
 				ttl
-				#ttl
-				#id
-				#instant
-				#any
-				5000
 				#order.ttl
-				#id * 1000
-				T(java.time.Duration).ofDays(#id)
 				"""));
 		cases.addAll(Case.expressions("@Timeout(timeoutExpression = \"%s\")", """
 				ttl
 				#ttl
-				#name
-				'800ms'
-				#any
-				#id
 				"""));
 		verify("start-failures-expressions", cases);
 	}
@@ -490,11 +436,8 @@ class StartFailureApprovalTests {
 		 * A method with each of the expressions.
 		 */
 		static List<Case> expressions(String annotation, String expressions) {
-			String method = " public void call(long id, String name, Order order, Open open, Object any, List lines,"
-					+ " Map map, Optional optional, String[] array, Duration ttl, Instant instant, Date date) { }"
-					+ " public record Order(long id, Duration ttl, Customer customer) { public void close() { }"
-					+ " public Order plus(long other) { return this; } } public record Customer(String name) { }"
-					+ " public static class Open { }";
+			String method = " public void call(long id, Order order, List lines, Map map, Duration ttl) { }"
+					+ " public record Order(long id, Duration ttl) { }";
 			String kind = annotation.replaceAll("\\W", "");
 			return expressions.lines()
 				.map((text) -> new Case(annotation.formatted(text), kind + number.incrementAndGet(),

@@ -103,7 +103,7 @@ class TaskPolicyConfigurationTests {
 	}
 
 	@Test
-	void aNameThatNoMethodHasIsAWarningWithTheNearestName(CapturedOutput output) {
+	void aNameThatNoMethodHasIsAWarningWithAllNames(CapturedOutput output) {
 		this.runner
 			.withPropertyValues("app.rate=7/m", "app.max=30s", "timingwheel.tasks.calback.rate=1/s",
 					"timingwheel.tasks.callback.rate=1/s", "timingwheel.tasks.clean.max-attempts=3")
@@ -111,7 +111,7 @@ class TaskPolicyConfigurationTests {
 			.withBean(Cleaner.class)
 			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
 				.contains("timingwheel.tasks.calback sets the policy of tasks that no method with @Delayed or"
-						+ " @Recurring has. The nearest name is callback. It takes effect only for tasks in memory to which"
+						+ " @Recurring has. The names are [callback, clean]. It takes effect only for tasks in memory to which"
 						+ " code gives the name. Durable tasks follow the policy of the applications that have the method"));
 	}
 

@@ -78,13 +78,13 @@ class TimeoutPropertyTests {
 	}
 
 	@Test
-	void aPropertyForAnUnknownMethodIsAWarningWithTheNearestName(CapturedOutput output) {
+	void aPropertyForAnUnknownMethodIsAWarningWithAllNames(CapturedOutput output) {
 		try (VirtualApplication app = VirtualApplication.of(Quotes.class)
 			.with(LIMITS + "qoutes.limitd=50ms", LIMITS + "quotes.limited=50ms")) {
 			app.context();
 			assertThat(output).containsOnlyOnce("has no effect")
 				.contains(LIMITS + "qoutes.limitd has no effect, because no bean has a method with @Timeout of this"
-						+ " name. The nearest name is quotes.limited");
+						+ " name. The names are [quotes.byArgument, quotes.limited]");
 		}
 	}
 

@@ -15,8 +15,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -33,57 +32,43 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class BeanExpressionTests {
 
-	private static VirtualApplication application(Class<?>... beans) {
-		return VirtualApplication.of(Settings.class).with(beans).with("orders.name=close", "orders.grace=5m");
-	}
+	private static final String[] PROPERTIES = { "orders.name=close", "orders.grace=5m", "orders.executor=mine" };
 
-	@ParameterizedTest
-	@ValueSource(
-			classes = { WithDelay.class, WithExpireAfter.class, WithName.class, WithTimeout.class, WithCancel.class })
-	void thePropertiesOfTheBeanAreBound(Class<?> bean) {
-		try (VirtualApplication application = application(bean)) {
-			OrderProperties properties = application.bean(OrderProperties.class);
-			assertThat(properties.getName()).isEqualTo("close");
-			assertThat(properties.getGrace()).isEqualTo(Duration.ofMinutes(5));
-		}
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Settings.class, Orders.class, Late.class)
+		.with(PROPERTIES);
+
+	@Test
+	void theDelayTheExpiryAndTheLimitFollowTheBean(Late late) {
+		late.later();
+		late.expires();
+		DelayedTaskRegistry registry = app.bean(DelayedTaskRegistry.class);
+		registry.setPaused("late.expires", true);
+		app.advance(Duration.ofMinutes(5));
+		assertThat(app.counts("late.later").completed()).isOne();
+		app.advance(Duration.ofMinutes(1));
+		registry.setPaused("late.expires", false);
+		app.advanceSeconds(0);
+		assertThat(app.counts("late.expires").expired()).isOne();
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(late::limited)
+			.satisfies((ex) -> assertThat(ex.getTimeout()).hasMinutes(5));
 	}
 
 	@Test
-	void theDelayTheExpiryAndTheLimitFollowTheBean() {
-		try (VirtualApplication application = application(WithDelay.class, WithExpireAfter.class, WithTimeout.class)) {
-			application.bean(WithDelay.class).run();
-			application.bean(WithExpireAfter.class).run();
-			DelayedTaskRegistry registry = application.bean(DelayedTaskRegistry.class);
-			registry.setPaused("withExpireAfter.run", true);
-			application.advance(Duration.ofMinutes(5));
-			assertThat(application.counts("withDelay.run").completed()).isOne();
-			application.advance(Duration.ofMinutes(1));
-			registry.setPaused("withExpireAfter.run", false);
-			application.advanceSeconds(0);
-			assertThat(application.counts("withExpireAfter.run").expired()).isOne();
-			assertThatExceptionOfType(MethodTimeoutException.class)
-				.isThrownBy(() -> application.bean(WithTimeout.class).run(application))
-				.satisfies((ex) -> assertThat(ex.getTimeout()).hasMinutes(5));
-		}
-	}
-
-	@Test
-	void theNameFollowsTheBeanAndCanBeCancelled() {
-		try (VirtualApplication application = application(WithCancel.class)) {
-			WithCancel orders = application.bean(WithCancel.class);
-			orders.run(5);
-			assertThat(application.tasks().find(TaskId.of("close", 5))).isPresent();
-			orders.pay(5);
-			assertThat(application.pending()).isZero();
-		}
+	void theNameFollowsTheBeanAndCanBeCancelled(Orders orders) {
+		orders.close(5);
+		assertThat(app.tasks().find(TaskId.of("close", 5))).isPresent();
+		orders.pay(5);
+		assertThat(app.pending()).isZero();
 	}
 
 	@Test
 	void theExecutorFollowsTheBean() {
 		List<String> threads = new CopyOnWriteArrayList<>();
-		try (VirtualApplication application = application(WithExecutor.class).with("orders.name=mine")
+		try (VirtualApplication application = VirtualApplication.of(Settings.class, OnExecutor.class)
+			.with(PROPERTIES)
 			.withExecutors()) {
-			application.bean(WithExecutor.class).run(threads);
+			application.bean(OnExecutor.class).run(threads);
 			application.advanceSeconds(0);
 			application.awaitIdle();
 			assertThat(threads).singleElement().asString().startsWith("mine-");
@@ -92,7 +77,8 @@ class BeanExpressionTests {
 
 	@Test
 	void aCallBeforeTheEndOfTheStartResolvesTheAttributes() {
-		try (VirtualApplication application = application(WithName.class, EarlyCaller.class)) {
+		try (VirtualApplication application = VirtualApplication.of(Settings.class, Orders.class, EarlyCaller.class)
+			.with(PROPERTIES)) {
 			assertThat(application.tasks().find(TaskId.of("close", 1))).isPresent();
 		}
 	}
@@ -100,10 +86,10 @@ class BeanExpressionTests {
 	@Test
 	void aNameThatTurnsOutToBeTakenOrAnExecutorThatTurnsOutToBeMissingStopsTheStart() {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
-			.isThrownBy(application(WithName.class, SameName.class)::context)
+			.isThrownBy(VirtualApplication.of(Settings.class, Orders.class, SameName.class).with(PROPERTIES)::context)
 			.withMessageContaining("the name \"close\" of @Delayed belongs to");
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
-			.isThrownBy(application(WithExecutor.class).with("orders.name=nobody")::context)
+			.isThrownBy(VirtualApplication.of(Settings.class, OnExecutor.class).with("orders.executor=nobody")::context)
 			.withMessageContaining("@Delayed names the executor \"nobody\"");
 	}
 
@@ -130,6 +116,8 @@ class BeanExpressionTests {
 
 		private Duration grace;
 
+		private String executor;
+
 		public String getName() {
 			return this.name;
 		}
@@ -146,28 +134,41 @@ class BeanExpressionTests {
 			this.grace = grace;
 		}
 
+		public String getExecutor() {
+			return this.executor;
+		}
+
+		public void setExecutor(String executor) {
+			this.executor = executor;
+		}
+
 	}
 
-	static class WithDelay {
+	static class Late {
 
 		@Delayed("#{@orderProperties.grace}")
-		public void run() {
+		public void later() {
 		}
-
-	}
-
-	static class WithExpireAfter {
 
 		@Delayed(delay = "0", expireAfter = "#{@orderProperties.grace}")
-		public void run() {
+		public void expires() {
+		}
+
+		@Timeout("#{@orderProperties.grace}")
+		public void limited() {
+			app.advance(Duration.ofMinutes(5));
 		}
 
 	}
 
-	static class WithName {
+	static class Orders {
 
 		@Delayed(delay = "1h", name = "#{@orderProperties.name}", key = "#id")
-		public void run(long id) {
+		public void close(long id) {
+		}
+
+		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
+		public void pay(long id) {
 		}
 
 	}
@@ -180,43 +181,26 @@ class BeanExpressionTests {
 
 	}
 
-	static class WithExecutor {
+	static class OnExecutor {
 
-		@Delayed(delay = "0", executor = "#{@orderProperties.name}")
+		@Delayed(delay = "0", executor = "#{@orderProperties.executor}")
 		public void run(List<String> threads) {
 			threads.add(Thread.currentThread().getName());
 		}
 
 	}
 
-	static class WithTimeout {
-
-		@Timeout("#{@orderProperties.grace}")
-		public void run(VirtualApplication application) {
-			application.advance(Duration.ofMinutes(5));
-		}
-
-	}
-
-	static class WithCancel extends WithName {
-
-		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
-		public void pay(long id) {
-		}
-
-	}
-
 	static class EarlyCaller {
 
-		private final WithName orders;
+		private final Orders orders;
 
-		EarlyCaller(WithName orders) {
+		EarlyCaller(Orders orders) {
 			this.orders = orders;
 		}
 
 		@PostConstruct
 		void call() {
-			this.orders.run(1);
+			this.orders.close(1);
 		}
 
 	}

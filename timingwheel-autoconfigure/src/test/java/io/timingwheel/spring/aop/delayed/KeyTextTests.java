@@ -48,7 +48,7 @@ class KeyTextTests {
 	void aKeyWithoutATextOfItsOwnIsRefused(Object key) {
 		Reminders reminders = app.bean(Reminders.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(key))
-			.withMessageStartingWith("The key \"#key\" of ")
+			.withMessageStartingWith("The expression \"#key\" of @Delayed(key) on ")
 			.withMessageContaining("has no text of its own: the text of ")
 			.withMessageContaining("such as an id");
 		assertThatIllegalArgumentException().isThrownBy(() -> reminders.stop(key))

@@ -133,7 +133,7 @@ class LateBeansTests {
 			throw new IllegalStateException("not reachable yet");
 		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).contains("names the task \"deadlin\"").contains("The lazy bean \"broken\"");
+			assertThat(output).contains("names the task \"deadlin\"").contains("whose classes are unknown, [broken]");
 		});
 	}
 

@@ -22,14 +22,6 @@ class FinalByDefault {
 
 }
 
-open class FinalFunction {
-
-    @Delayed("10s")
-    fun run() {
-    }
-
-}
-
 open class Suspending {
 
     @Delayed("10s")
@@ -168,19 +160,6 @@ object SingleObject {
 
     @Delayed("10s")
     fun run() {
-    }
-
-}
-
-open class StaticInCompanion {
-
-    companion object {
-
-        @JvmStatic
-        @Delayed("10s")
-        fun run() {
-        }
-
     }
 
 }

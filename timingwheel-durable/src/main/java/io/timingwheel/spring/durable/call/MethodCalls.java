@@ -62,10 +62,7 @@ public final class MethodCalls implements DurableMethods {
 	}
 
 	private static DueTime dueTime(CallTime due) {
-		if (due.time() != null) {
-			return DueTime.at(due.time());
-		}
-		return DueTime.after((due.delay() != null) ? due.delay() : Duration.ZERO);
+		return (due.time() != null) ? DueTime.at(due.time()) : DueTime.after(due.delay());
 	}
 
 	@Override

@@ -1,24 +1,63 @@
 package io.timingwheel.spring.aop.internal;
 
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+
+import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
 
 /**
  * A post-processor that adds the advice for an annotation. Spring registers all of them
- * together, with its auto-proxy creator, since they are ordered. Those that come early
- * run right after the auto-proxy creator, so that the post-processors of listeners get
- * the proxy.
+ * together, with its auto-proxy creator, since they are ordered. They run right after the
+ * auto-proxy creator, so that the post-processors of listeners get the proxy.
  */
-public interface AdvicePostProcessor extends BeanPostProcessor {
+public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
 	/** Makes the proxies of {@code @Delayed}, and adds {@code @CancelDelayed}. */
-	int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
+	public static final int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
 
 	/**
 	 * Adds {@code @Timeout}. Its inner advice is inside that of {@code @CancelDelayed},
 	 * so that a call that timed out cancels nothing, and its outer advice is inside that
 	 * of {@code @Retryable}.
 	 */
-	int TIMEOUT = EARLY + 1;
+	public static final int TIMEOUT = EARLY + 1;
+
+	private final transient AnnotatedMethods<?> annotated;
+
+	/**
+	 * A subclass sets the advisor.
+	 */
+	protected AdvicePostProcessor(AnnotatedMethods<?> annotated, int order,
+			ConfigurableListableBeanFactory beanFactory) {
+		this.annotated = annotated;
+		setOrder(order);
+		// Spring Boot's default, also where nothing else makes proxies.
+		if (beanFactory.getBean("environment", Environment.class)
+			.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
+			setProxyTargetClass(true);
+		}
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		try {
+			return super.postProcessAfterInitialization(bean, beanName);
+		}
+		catch (AopConfigException ex) {
+			Class<?> type = AopUtils.getTargetClass(bean);
+			for (Method method : this.annotated.of(type).keySet()) {
+				Refusal.when(Modifier.isFinal(type.getModifiers()), method,
+						"%s is on a method of the final class %s, which cannot be proxied by a subclass"
+							.formatted(this.annotated.annotation(), type.getName()),
+						"remove the final modifier from the class (in Kotlin, make it an open class)");
+			}
+			throw ex;
+		}
+	}
 
 }

@@ -5,9 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.List;
 
-import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +20,12 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
-import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.TypeReference;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Registers the hints that timingwheel needs in a native image. For each annotated method
@@ -53,18 +48,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 
 	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 
-	private final List<AnnotatedMethods<? extends Annotation>> annotated = List.of(
-			new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
-			new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
-
-	/**
-	 * Whether the application is being processed ahead of time. During this processing
-	 * Spring creates proxy classes but no beans, and the properties of the running
-	 * application are unknown.
-	 */
-	static boolean isActive() {
-		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
-	}
+	private final List<AnnotatedMethods<? extends Annotation>> annotated = AnnotatedMethods.ofAllAnnotations();
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -76,23 +60,21 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
-		Class<?> beanClass = bean.getBeanClass();
-		if (this.annotated.stream().allMatch((methods) -> methods.of(beanClass).isEmpty())) {
+		Class<?> type = bean.getBeanClass();
+		if (this.annotated.stream().allMatch((methods) -> methods.of(type).isEmpty())) {
 			return null;
 		}
-		return (context,
-				code) -> this.annotated.forEach((methods) -> methods.of(beanClass)
-					.forEach((method, annotation) -> new MethodHints(context.getRuntimeHints().reflection(), method,
-							beanClass, bean.getBeanFactory())
-						.register(annotation)));
+		return (context, code) -> {
+			Hints hints = new Hints(context.getRuntimeHints().reflection(), type, bean.getBeanFactory());
+			this.annotated.forEach((methods) -> methods.of(type).forEach(hints::register));
+		};
 	}
 
-	private record MethodHints(ReflectionHints hints, Method method, Class<?> beanClass,
-			ConfigurableListableBeanFactory beanFactory) {
+	private record Hints(ReflectionHints hints, Class<?> beanClass, ConfigurableListableBeanFactory beanFactory) {
 
-		void register(Annotation annotation) {
-			this.hints.registerMethod(this.method, ExecutableMode.INVOKE);
-			if (annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
+		void register(Method method, Annotation annotation) {
+			this.hints.registerMethod(method, ExecutableMode.INVOKE);
+			if (annotation instanceof Timeout timeout) {
 				// Which of the methods with this name is called depends on the
 				// parameters.
 				ReflectionUtils.doWithMethods(this.beanClass,
@@ -101,33 +83,30 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 			}
 			if (annotation instanceof Delayed delayed && delayed.durable()) {
 				BINDING.registerReflectionHints(this.hints,
-						AnnotatedMethods.argumentTypes(this.method, this.beanClass).toArray(Type[]::new));
+						AnnotatedMethods.argumentTypes(method, this.beanClass).toArray(Type[]::new));
 			}
 			for (String attribute : EXPRESSIONS) {
 				if (AnnotationUtils.getValue(annotation, attribute) instanceof String text && !text.isBlank()) {
-					ArgumentExpression expression = ArgumentExpression.parse(attribute, text, this.method,
-							this.beanFactory);
-					if (!expression.isArgument()) {
-						register(expression, expression.syntaxTree());
-					}
+					registerExpression(new ArgumentExpression(attribute, text, method, this.beanFactory), method);
 				}
 			}
 		}
 
 		/**
-		 * Registers what an expression uses by reflection: the public methods of the
-		 * arguments, beans and types that the expression names, and the properties of the
-		 * arguments with the types of these properties.
+		 * Registers what an expression may use by reflection: the public methods of the
+		 * arguments, beans and types, and the properties of the arguments with the types
+		 * of these properties.
 		 */
-		private void register(ArgumentExpression expression, SpelNode node) {
-			if (node instanceof VariableReference variable) {
-				int position = expression.position(variable);
-				if (position >= 0) {
-					register(this.method.getParameterTypes()[position]);
-					BINDING.registerReflectionHints(this.hints, this.method.getGenericParameterTypes()[position]);
-				}
+		private void registerExpression(ArgumentExpression expression, Method method) {
+			if (!expression.isArgument()) {
+				List.of(method.getParameterTypes()).forEach(this::register);
+				BINDING.registerReflectionHints(this.hints, method.getGenericParameterTypes());
+				registerNames(expression.syntaxTree());
 			}
-			else if (node instanceof BeanReference) {
+		}
+
+		private void registerNames(SpelNode node) {
+			if (node instanceof BeanReference) {
 				String name = node.toStringAST().substring(1).replace("'", "");
 				register(this.beanFactory.containsBean(name) ? this.beanFactory.getType(name) : null);
 			}
@@ -138,7 +117,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 						: null);
 			}
 			for (int i = 0; i < node.getChildCount(); i++) {
-				register(expression, node.getChild(i));
+				registerNames(node.getChild(i));
 			}
 		}
 

@@ -1,12 +1,13 @@
 package io.timingwheel.spring.aop.internal;
 
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 /**
- * The scan for annotated methods, and the check that their beans get the advice.
+ * The search for annotated methods, and the check that their beans get the advice.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -14,14 +15,17 @@ public class AnnotatedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CreatedBeans timingWheelCreatedBeans() {
-		return new CreatedBeans();
+	static AnnotatedBeans timingWheelAnnotatedBeans() {
+		return new AnnotatedBeans();
 	}
 
+	/**
+	 * Comes after other post-processors, which may change definitions.
+	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner(CreatedBeans timingWheelCreatedBeans) {
-		return new AnnotatedMethodScanner(timingWheelCreatedBeans);
+	static BeanFactoryPostProcessor timingWheelDefinitionReader(AnnotatedBeans timingWheelAnnotatedBeans) {
+		return timingWheelAnnotatedBeans::readDefinitions;
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Target;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -17,8 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +32,7 @@ import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.GenericTypeResolver;
-import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -64,8 +69,16 @@ public final class AnnotatedMethods<A extends Annotation> {
 		this.onTypes = target != null && List.of(target.value()).contains(ElementType.TYPE);
 	}
 
-	Class<A> annotationType() {
-		return this.annotationType;
+	static List<AnnotatedMethods<? extends Annotation>> ofAllAnnotations() {
+		return List.of(new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
+				new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
+	}
+
+	/**
+	 * The annotation, as messages name it.
+	 */
+	String annotation() {
+		return "@" + this.annotationType.getSimpleName();
 	}
 
 	public Map<Method, A> of(Class<?> type) {
@@ -77,6 +90,15 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 */
 	public Set<Method> defaults(Class<?> type) {
 		return find(type).defaults();
+	}
+
+	/**
+	 * The methods of a class that have the annotation themselves.
+	 */
+	Set<Method> own(Class<?> type) {
+		Set<Method> own = new HashSet<>(of(type).keySet());
+		own.removeAll(defaults(type));
+		return own;
 	}
 
 	private Found<A> find(Class<?> type) {
@@ -107,6 +129,14 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
+	 * The class of the object that an invocation goes to.
+	 */
+	public static Class<?> targetClass(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
+	}
+
+	/**
 	 * The types of a method's parameters, as the class of the bean resolves them.
 	 */
 	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
@@ -121,68 +151,66 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return GenericTypeResolver.resolveType(type, beanClass);
 	}
 
-	private Found<A> read(Class<?> type) {
-		try {
-			return AnnotationUtils.isCandidateClass(type, this.annotationType) ? readAll(type)
-					: new Found<>(Map.of(), Set.of());
-		}
-		catch (IllegalStateException | LinkageError ex) {
-			// A signature names a missing type. Spring cannot create a proxy either.
-			logger.debug("Cannot read the methods of " + type, ex);
-			return new Found<>(Map.of(), Set.of());
-		}
-	}
-
-	private Found<A> readAll(Class<?> type) {
-		Set<Method> declared = declared(type);
-		Map<Method, A> methods = new HashMap<>();
-		for (Method method : declared) {
-			add(methods, mostSpecific(method, type),
-					() -> AnnotatedElementUtils.findMergedAnnotation(method, this.annotationType));
-		}
-		Set<Method> own = Set.copyOf(methods.keySet());
-		for (Method method : declared) {
-			Method specific = mostSpecific(method, type);
-			if (this.onTypes && mayHaveDefault(specific)) {
-				add(methods, specific,
-						() -> annotation(method.getDeclaringClass()).synthesize(MergedAnnotation::isPresent)
-							.orElse(null));
-			}
-		}
-		Set<Method> defaults = new HashSet<>(methods.keySet());
-		defaults.removeAll(own);
-		return new Found<>(methods, defaults);
-	}
-
 	/**
 	 * The methods of the code. Those of classes are first, because their annotations
 	 * precede those of interfaces.
 	 */
-	private static Set<Method> declared(Class<?> type) {
-		Set<Method> methods = new LinkedHashSet<>();
-		Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
+	static Set<Method> declared(Class<?> type) {
+		Set<Class<?>> types = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {
-			ReflectionUtils.doWithMethods(type, methods::add, ReflectionUtils.USER_DECLARED_METHODS);
+			types.add(type);
 		}
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(type));
+		Set<Method> methods = new LinkedHashSet<>();
 		types.forEach((candidate) -> ReflectionUtils.doWithMethods(candidate, methods::add,
 				ReflectionUtils.USER_DECLARED_METHODS));
-		methods.removeIf(KotlinMethods::isOverload);
+		methods.removeIf(AnnotatedMethods::isOverload);
 		return methods;
 	}
 
-	private void add(Map<Method, A> methods, Method specific, Supplier<@Nullable A> found) {
-		if (methods.containsKey(specific)) {
-			return;
-		}
+	/**
+	 * Whether Kotlin's {@code @JvmOverloads} has added a method. It is final, has a copy
+	 * of the annotations, and calls the function itself, which the proxy intercepts.
+	 */
+	private static boolean isOverload(Method method) {
+		Class<?> type = method.getDeclaringClass();
+		// The method that fills in the arguments takes the object, bits and a marker,
+		// too.
+		return Modifier.isFinal(method.getModifiers()) && KotlinDetector.isKotlinType(type)
+				&& Arrays.stream(type.getDeclaredMethods())
+					.anyMatch((other) -> other.isSynthetic() && other.getName().equals(method.getName() + "$default")
+							&& other.getParameterCount() > method.getParameterCount() + 3);
+	}
+
+	private Found<A> read(Class<?> type) {
+		Found<A> found = new Found<>(new HashMap<>(), new HashSet<>());
 		try {
-			A annotation = found.get();
-			if (annotation != null) {
-				methods.put(specific, annotation);
+			if (AnnotationUtils.isCandidateClass(type, this.annotationType)) {
+				read(type, found);
 			}
 		}
-		catch (AnnotationConfigurationException ex) {
-			throw new InvalidAnnotatedMethodException(specific, String.valueOf(ex.getMessage()),
-					"set only one of the attributes", ex);
+		catch (IllegalStateException | LinkageError ex) {
+			// A signature names a missing type. Spring cannot create a proxy either.
+			logger.debug("Cannot read the methods of " + type, ex);
+		}
+		return found;
+	}
+
+	private void read(Class<?> type, Found<A> found) {
+		Set<Method> declared = declared(type);
+		for (Method method : declared) {
+			A annotation = find(method, method, SearchStrategy.TYPE_HIERARCHY);
+			if (annotation != null) {
+				found.methods().putIfAbsent(mostSpecific(method, type), annotation);
+			}
+		}
+		for (Method method : declared) {
+			Method specific = mostSpecific(method, type);
+			A annotation = (this.onTypes && mayHaveDefault(specific)) ? ofType(specific, method.getDeclaringClass())
+					: null;
+			if (annotation != null && found.methods().putIfAbsent(specific, annotation) == null) {
+				found.defaults().add(specific);
+			}
 		}
 	}
 
@@ -195,10 +223,21 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 * Does not look at the interfaces of a class, because an interface gives the default
 	 * of its own methods only.
 	 */
-	private MergedAnnotation<A> annotation(Class<?> type) {
-		return MergedAnnotations
-			.from(type, type.isInterface() ? SearchStrategy.TYPE_HIERARCHY : SearchStrategy.SUPERCLASS)
-			.get(this.annotationType);
+	private @Nullable A ofType(Method method, Class<?> type) {
+		return find(method, type, type.isInterface() ? SearchStrategy.TYPE_HIERARCHY : SearchStrategy.SUPERCLASS);
+	}
+
+	private @Nullable A find(Method method, AnnotatedElement element, SearchStrategy strategy) {
+		try {
+			return MergedAnnotations.from(element, strategy)
+				.get(this.annotationType)
+				.synthesize(MergedAnnotation::isPresent)
+				.orElse(null);
+		}
+		catch (AnnotationConfigurationException ex) {
+			throw new InvalidAnnotatedMethodException(method, String.valueOf(ex.getMessage()),
+					"set only one of the attributes", ex);
+		}
 	}
 
 	private record Found<A>(Map<Method, A> methods, Set<Method> defaults) {

@@ -1,15 +1,15 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -18,12 +18,21 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * A SpEL expression on the arguments of a method: <code>#name</code>, <code>#p0</code>
@@ -35,48 +44,116 @@ public final class ArgumentExpression {
 
 	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
-	private final SpelExpression expression;
+	private final String subject;
 
 	private final Method method;
 
-	private final Map<String, Integer> positions;
+	private final Map<String, Integer> positions = new TreeMap<>();
+
+	/** The names in the code, without those by position. */
+	private final Set<String> names;
+
+	private final SpelExpression expression;
 
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
 
 	/** The position of the argument if the whole expression is one argument, else -1. */
 	private final int argument;
 
-	private ArgumentExpression(SpelExpression expression, Method method, Map<String, Integer> positions,
-			ConfigurableBeanFactory beanFactory) {
-		this.expression = expression;
+	/**
+	 * Parses an expression.
+	 * @param attribute the attribute, for messages
+	 * @throws InvalidAnnotatedMethodException if the expression can never be evaluated
+	 */
+	public ArgumentExpression(String attribute, String text, Method method, ConfigurableBeanFactory beanFactory) {
+		this.subject = "the expression \"%s\" of %s".formatted(text, attribute);
 		this.method = method;
-		this.positions = positions;
+		addNames(method);
+		this.names = new TreeSet<>(this.positions.keySet());
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			this.positions.put("p" + i, i);
+			this.positions.put("a" + i, i);
+		}
+		this.expression = parse(text);
+		SpelNode tree = this.expression.getAST();
+		check(tree, false, false);
+		this.argument = (tree instanceof VariableReference) ? this.positions.get(variable(tree)) : -1;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
-		this.argument = (expression.getAST() instanceof VariableReference variable) ? position(variable) : -1;
 	}
 
-	public static ArgumentExpression parse(String attribute, String text, Method method,
-			ConfigurableBeanFactory beanFactory) {
-		String subject = "the expression \"%s\" of %s".formatted(text, attribute);
-		SpelExpression expression;
+	private SpelExpression parse(String text) {
 		try {
-			expression = new SpelExpressionParser().parseRaw(text);
+			return new SpelExpressionParser().parseRaw(text);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method,
-					"%s cannot be parsed (%s)".formatted(subject, ex.getMessage()),
+			throw new InvalidAnnotatedMethodException(this.method,
+					"%s cannot be parsed (%s)".formatted(this.subject, ex.getMessage()),
 					"correct the SpEL expression on the arguments, such as #id, without braces", ex);
 		}
-		Map<String, Integer> positions = names(method);
-		List<String> names = List.copyOf(positions.keySet());
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			positions.put("p" + i, i);
-			positions.put("a" + i, i);
+	}
+
+	/**
+	 * Adds the names of the parameters, and those in the methods that the method
+	 * overrides. The names in the method itself come first.
+	 */
+	private void addNames(Method method) {
+		Class<?> type = method.getDeclaringClass();
+		addNamesIn(method);
+		AnnotatedMethods.declared(type)
+			.stream()
+			.filter((declared) -> declared.getName().equals(method.getName())
+					&& AnnotatedMethods.mostSpecific(declared, type).equals(method))
+			.forEach(this::addNamesIn);
+	}
+
+	private void addNamesIn(Method method) {
+		@Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
+		for (int i = 0; names != null && i < names.length; i++) {
+			if (names[i] != null) {
+				this.positions.putIfAbsent(names[i], i);
+			}
 		}
-		new ExpressionCheck(method, subject, positions, names, beanFactory.getBeanClassLoader())
-			.check(expression.getAST());
-		return new ArgumentExpression(expression, method, positions, beanFactory);
+	}
+
+	/**
+	 * Finds names that no parameter has, and parts that have no object, since there is no
+	 * root object.
+	 * @param hasObject whether the node reads from a node before it, or from an element
+	 * @param inElement whether an element of a collection is the root
+	 */
+	private void check(SpelNode node, boolean hasObject, boolean inElement) {
+		if (node instanceof VariableReference || node instanceof FunctionReference) {
+			String name = variable(node);
+			boolean known = this.positions.containsKey(name) || (inElement && name.equals("this"));
+			Refusal.when(!known, this.method,
+					"%s names #%s, which is no parameter of the method".formatted(this.subject, name),
+					this.names.isEmpty() ? "compile with -parameters, or use #p0, #p1 and so on"
+							: "use the name of a parameter: #" + String.join(", #", this.names));
+		}
+		String start = node.toStringAST();
+		Refusal.when(!hasObject && needsObject(node), this.method,
+				"%s begins with %s, which is no argument without a #".formatted(this.subject, start),
+				this.positions.containsKey(start) ? "did you mean #%s?".formatted(start)
+						: "begin with an argument or a bean, such as #p0 or @bean");
+		boolean elements = inElement || node instanceof Projection || node instanceof Selection;
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			boolean isText = child instanceof PropertyOrFieldReference
+					&& (node instanceof Indexer || (node instanceof InlineMap && i % 2 == 0));
+			if (!isText) {
+				check(child, elements || (i > 0 && node instanceof CompoundExpression), elements);
+			}
+		}
+	}
+
+	private static boolean needsObject(SpelNode node) {
+		return node instanceof PropertyOrFieldReference || node instanceof MethodReference || node instanceof Indexer
+				|| node instanceof Projection || node instanceof Selection;
+	}
+
+	private static String variable(SpelNode node) {
+		return node.toStringAST().substring(1).replaceFirst("\\(.*", "");
 	}
 
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {
@@ -87,10 +164,35 @@ public final class ArgumentExpression {
 			return this.expression.getValue(context(arguments));
 		}
 		catch (EvaluationException ex) {
-			throw new IllegalArgumentException("The expression \"%s\" of %s cannot be evaluated: %s".formatted(
-					this.expression.getExpressionString(), InvalidAnnotatedMethodException.describe(this.method),
-					ex.getMessage()), ex);
+			throw failure("cannot be evaluated", ex);
 		}
+	}
+
+	/**
+	 * The key of a call: a number, or a text.
+	 * @throws IllegalArgumentException if the expression gives {@code null} or a key
+	 * without a text of its own
+	 */
+	public Object key(@Nullable Object[] arguments) {
+		Object key = evaluate(arguments);
+		try {
+			if (key == null) {
+				throw new IllegalArgumentException("it must not be null");
+			}
+			return ClassUtils.isPrimitiveWrapper(key.getClass()) ? key : TaskId.textOf(key);
+		}
+		catch (IllegalArgumentException ex) {
+			throw failure("gives no key", ex);
+		}
+	}
+
+	/**
+	 * An exception for a call whose arguments give no useful value.
+	 * @param problem what is wrong, as a clause that begins with a verb
+	 */
+	public IllegalArgumentException failure(String problem, Exception cause) {
+		return new IllegalArgumentException("%s on %s %s: %s".formatted(StringUtils.capitalize(this.subject),
+				InvalidAnnotatedMethodException.describe(this.method), problem, cause.getMessage()), cause);
 	}
 
 	/**
@@ -104,6 +206,11 @@ public final class ArgumentExpression {
 			public @Nullable Object lookupVariable(String name) {
 				Integer position = ArgumentExpression.this.positions.get(name);
 				return (position != null) ? arguments[position] : null;
+			}
+
+			@Override
+			public boolean isAssignmentEnabled() {
+				return false;
 			}
 
 		};
@@ -120,47 +227,6 @@ public final class ArgumentExpression {
 
 	SpelNode syntaxTree() {
 		return this.expression.getAST();
-	}
-
-	int position(VariableReference variable) {
-		return this.positions.getOrDefault(variable.toStringAST().substring(1), -1);
-	}
-
-	@Override
-	public String toString() {
-		return this.expression.getExpressionString();
-	}
-
-	/**
-	 * The names of the parameters, also those in the methods that the method overrides.
-	 * The names in the method itself come first.
-	 */
-	private static Map<String, Integer> names(Method method) {
-		Map<String, Integer> positions = new TreeMap<>();
-		addNames(positions, method);
-		Class<?> implementor = method.getDeclaringClass();
-		Set<Class<?>> types = ClassUtils.getAllInterfacesForClassAsSet(implementor);
-		for (Class<?> type = implementor.getSuperclass(); type != null; type = type.getSuperclass()) {
-			types.add(type);
-		}
-		for (Class<?> type : types) {
-			for (Method declared : type.getDeclaredMethods()) {
-				if (declared.getName().equals(method.getName())
-						&& AopUtils.getMostSpecificMethod(declared, implementor).equals(method)) {
-					addNames(positions, declared);
-				}
-			}
-		}
-		return positions;
-	}
-
-	private static void addNames(Map<String, Integer> positions, Method method) {
-		@Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
-		for (int i = 0; names != null && i < names.length; i++) {
-			if (names[i] != null) {
-				positions.putIfAbsent(names[i], i);
-			}
-		}
 	}
 
 }

@@ -1,135 +1,115 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.function.Function;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
+import org.springframework.util.StringValueResolver;
 
 /**
- * Reads the values of an annotation on a method. Reading may instantiate beans, and
- * throws an {@link InvalidAnnotatedMethodException} for a value that is of no use.
+ * The values of an annotation on a method. They may hold <code>${placeholders}</code> and
+ * <code>#{bean expressions}</code>, so reading them may instantiate beans. Throws an
+ * {@link InvalidAnnotatedMethodException} for a value that is of no use.
  */
 public final class MethodAttributes {
 
-	private static final String CORRECT = "correct this value, or remove it";
+	private static final String DURATION = "set a duration such as 500ms, 30s, 10m or PT1H";
+
+	private static final double NANOS_PER_MILLI = 1_000_000;
 
 	private final Method method;
 
 	private final Annotation annotation;
 
-	/** The annotation, for messages. */
-	private final String type;
-
-	private final AttributeResolver resolver;
+	private final StringValueResolver resolver;
 
 	public MethodAttributes(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.annotation = annotation;
-		this.type = "@" + annotation.annotationType().getSimpleName();
-		this.resolver = new AttributeResolver(beanFactory);
-	}
-
-	/**
-	 * Reads values once, when they are needed first. If the annotation holds no
-	 * placeholder and no bean expression, this is now.
-	 */
-	public <T> Supplier<T> once(Supplier<T> values) {
-		return isLiteral(this.annotation) ? SingletonSupplier.of(values.get()) : SingletonSupplier.of(values);
-	}
-
-	/**
-	 * Returns whether the values of an annotation are known without properties and beans.
-	 */
-	public static boolean isLiteral(Annotation annotation) {
-		String attributes = annotation.toString();
-		return !attributes.contains("${") && !attributes.contains("#{");
+		this.resolver = new EmbeddedValueResolver(beanFactory);
 	}
 
 	public boolean has(String attribute) {
 		return StringUtils.hasText(raw(attribute));
 	}
 
-	private String raw(String attribute) {
-		return String.valueOf(AnnotationUtils.getValue(this.annotation, attribute));
+	/**
+	 * The text of an attribute, empty if there is no such attribute.
+	 */
+	public String raw(String attribute) {
+		return Objects.toString(AnnotationUtils.getValue(this.annotation, attribute), "");
 	}
 
 	public String text(String attribute) {
-		return text("the " + attribute, raw(attribute));
-	}
-
-	private String text(String what, String text) {
-		return value("%s of %s".formatted(what, this.type), "set the property, or correct the expression",
-				() -> this.resolver.text(text));
+		return value(attribute, "set the property, or correct the expression", () -> resolve(raw(attribute))).strip();
 	}
 
 	public String name(String defaultName) {
-		return name("the name", raw("name"), defaultName);
+		String name = text("name");
+		return checkName("name", name.isEmpty() ? defaultName : name);
 	}
 
-	public String name(String what, String text, String defaultName) {
-		String resolved = text(what, text);
-		String name = StringUtils.hasText(resolved) ? resolved : defaultName;
-		if (name.indexOf('/') >= 0) {
-			throw new InvalidAnnotatedMethodException(this.method,
-					"%s \"%s\" of %s contains a slash, which separates the name of a task from its key".formatted(what,
-							name, this.type),
-					"set a name without slashes, such as \"%s\"".formatted(name.replace('/', '.')));
-		}
+	public String alias(String text) {
+		return checkName("alias", value("alias", "set the property, or correct the expression", () -> resolve(text)));
+	}
+
+	private String checkName(String attribute, String name) {
+		Refusal.when(name.indexOf('/') >= 0, this.method,
+				"the %s \"%s\" of %s contains a slash, which separates the name of a task from its key"
+					.formatted(attribute, name, type()),
+				"set a name without slashes, such as \"%s\"".formatted(name.replace('/', '.')));
 		return name;
 	}
 
 	/**
 	 * Reads a duration that may be zero or negative.
 	 */
-	public Duration duration(String what, String text, String remedy) {
-		return value("%s of %s".formatted(what, this.type), remedy, () -> this.resolver.duration(text));
+	public Duration anyDuration(String attribute) {
+		return value(attribute, DURATION, () -> toDuration(resolve(raw(attribute))));
 	}
 
 	public @Nullable Duration duration(String attribute) {
-		if (!has(attribute)) {
-			return null;
-		}
-		String text = raw(attribute);
-		return value("the %s of %s".formatted(attribute, this.type), "set a duration such as 5m, or remove it", () -> {
-			Duration duration = this.resolver.duration(text);
-			Assert.isTrue(!duration.isNegative(), () -> "\"" + text + "\" is negative");
+		return has(attribute) ? value(attribute, DURATION + ", or remove it", () -> {
+			Duration duration = toDuration(resolve(raw(attribute)));
+			Assert.isTrue(!duration.isNegative(), () -> duration + " is negative");
 			return duration;
-		});
+		}) : null;
 	}
 
 	public PolicySettings policy(TaskPolicy policy) {
-		Backoff backoff = policy.backoff();
-		Duration initial = ofPolicy("backoff.initial", backoff.initial(), this.resolver::duration);
-		Duration max = ofPolicy("backoff.max", backoff.max(), this.resolver::duration);
-		StartRate rate = ofPolicy("rate", policy.rate(), (text) -> StartRate.parse(this.resolver.text(text)));
-		Double multiplier = (backoff.multiplier() != 0) ? backoff.multiplier() : null;
-		Double jitter = (backoff.jitter() >= 0) ? backoff.jitter() : null;
-		return value("the policy of " + this.type, CORRECT,
-				() -> new PolicySettings(count("maxAttempts", policy.maxAttempts()),
-						new BackoffSettings(initial, multiplier, max, jitter).checkOrder(),
-						count("maxConcurrent", policy.maxConcurrent()),
-						count("maxConcurrentPerKey", policy.maxConcurrentPerKey()), rate, null));
+		return value("policy", "correct this value, or remove it", () -> {
+			Backoff backoff = policy.backoff();
+			BackoffSettings pauses = new BackoffSettings(backoffDuration(backoff.initial()),
+					(backoff.multiplier() != 0) ? backoff.multiplier() : null, backoffDuration(backoff.max()),
+					(backoff.jitter() >= 0) ? backoff.jitter() : null)
+				.checkOrder();
+			String rate = resolve(policy.rate());
+			return new PolicySettings(count("maxAttempts", policy.maxAttempts()), pauses,
+					count("maxConcurrent", policy.maxConcurrent()),
+					count("maxConcurrentPerKey", policy.maxConcurrentPerKey()),
+					rate.isBlank() ? null : StartRate.parse(rate), null);
+		});
 	}
 
-	private <T> @Nullable T ofPolicy(String attribute, String text, Function<String, T> value) {
-		return StringUtils.hasText(text)
-				? value("the %s in the policy of %s".formatted(attribute, this.type), CORRECT, () -> value.apply(text))
-				: null;
+	private @Nullable Duration backoffDuration(String text) {
+		return StringUtils.hasText(text) ? toDuration(resolve(text)) : null;
 	}
 
 	private static @Nullable Integer count(String name, int value) {
@@ -137,14 +117,56 @@ public final class MethodAttributes {
 		return (value != 0) ? value : null;
 	}
 
-	private <T> T value(String what, String remedy, Supplier<T> value) {
+	/**
+	 * Computes a value.
+	 * @param attribute where it comes from, for messages
+	 */
+	public <T> T value(String attribute, String remedy, Supplier<T> value) {
 		try {
 			return value.get();
 		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(this.method,
-					"%s is unusable (%s)".formatted(what, ex.getMessage()), remedy, ex);
+		catch (RuntimeException ex) {
+			throw new InvalidAnnotatedMethodException(this.method, "the %s of %s is unusable (%s)".formatted(attribute,
+					type(), NestedExceptionUtils.getMostSpecificCause(ex).getMessage()), remedy, ex);
 		}
+	}
+
+	private String type() {
+		return "@" + this.annotation.annotationType().getSimpleName();
+	}
+
+	private String resolve(String text) {
+		String resolved = this.resolver.resolveStringValue(text);
+		// The resolver of the context need not be strict.
+		Assert.isTrue(resolved != null && !resolved.contains("${"), () -> "\"" + text + "\" gives " + resolved);
+		return resolved;
+	}
+
+	/**
+	 * Converts a value to a duration, which may be zero or negative.
+	 * @param value a {@link Duration}, a number of milliseconds, or a text such as
+	 * {@code 30s}, {@code PT30M} and {@code 500} (milliseconds)
+	 */
+	public static Duration toDuration(@Nullable Object value) {
+		if (value instanceof Duration duration) {
+			return duration;
+		}
+		if (value instanceof Number millis && Double.isFinite(millis.doubleValue())) {
+			return (millis.doubleValue() == millis.longValue()) ? Duration.ofMillis(millis.longValue())
+					: Duration.ofNanos(Math.round(millis.doubleValue() * NANOS_PER_MILLI));
+		}
+		String text = String.valueOf(value).strip();
+		try {
+			if (value instanceof CharSequence) {
+				return DurationFormatterUtils.detectAndParse(text);
+			}
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			// The exception below says more.
+		}
+		throw new IllegalArgumentException((value instanceof CharSequence || value instanceof Number || value == null)
+				? "\"%s\" is not a duration such as 500ms, 30s, 10m, 2h or PT30M".formatted(text)
+				: "a %s is no duration".formatted(value.getClass().getName()));
 	}
 
 }

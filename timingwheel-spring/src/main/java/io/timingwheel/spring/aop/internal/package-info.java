@@ -3,13 +3,13 @@
  * phases:
  *
  * <pre>
- * before the beans   AnnotatedMethodScanner passes the type of each bean to the readers,
- *                    which check what the code says, and values without ${..} and #{..}
- * as beans are made  CreatedBeans refuses a bean that is made before the advice, and sees
- *                    the classes that the types do not show
- *                    AdvicePostProcessor: its implementations add the advice, in the order
- *                    that it gives
- * with the beans     the scanner asks the readers for the rest: values, names, executors,
+ * before the beans   AnnotatedBeans passes the type of each bean to the readers, which check
+ *                    what the code says
+ * as beans are made  AnnotatedBeans refuses a bean that is made before the advice, and
+ *                    passes on the classes that the types do not show
+ *                    AdvicePostProcessor: its subclasses add the advice, in the order that
+ *                    it gives
+ * with the beans     AnnotatedBeans asks the readers for the rest: values, names, executors,
  *                    schedules
  * </pre>
  */

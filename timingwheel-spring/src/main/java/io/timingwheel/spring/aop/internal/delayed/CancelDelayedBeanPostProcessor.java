@@ -11,9 +11,9 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.CreatedBeans;
+import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
@@ -21,57 +21,38 @@ import io.timingwheel.spring.aop.internal.Refusal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.BeansException;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Reads the {@link CancelDelayed} methods of all beans, and adds their advice after that
  * of the auto-proxy creator, such as that of {@code @Transactional}. Thread-safe.
  */
-final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements AdvicePostProcessor, AnnotatedMethodScanner.Reader {
+final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implements AnnotatedBeans.Reader {
 
 	private static final Log logger = LogFactory.getLog(CancelDelayedBeanPostProcessor.class);
 
-	private final transient AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
+	private final transient AnnotatedMethods<CancelDelayed> annotated;
 
 	private final transient Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
-	private final transient CreatedBeans beans;
-
-	private final transient ConfigurableListableBeanFactory factory;
+	private final transient AnnotatedBeans beans;
 
 	private final transient TaskMethodRegistry delayed;
 
-	private final transient ProxyRules proxyRules;
-
-	private final transient TaskMethodRules rules;
-
-	CancelDelayedBeanPostProcessor(CreatedBeans beans, TaskMethodRegistry delayed, TaskRuntime runtime) {
+	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, AnnotatedMethods<CancelDelayed> annotated,
+			TaskMethodRegistry delayed, TaskRuntime runtime) {
+		super(annotated, EARLY, beans.beanFactory());
+		this.annotated = annotated;
 		this.beans = beans;
-		this.factory = beans.beanFactory();
 		this.delayed = delayed;
-		this.proxyRules = new ProxyRules(this.factory);
-		this.rules = new TaskMethodRules(this.factory);
-		this.advisor = new DefaultPointcutAdvisor(this.annotated.pointcut(),
-				new CancelDelayedInterceptor(this, runtime));
-		setOrder(EARLY);
-		setProxyTargetClass(ProxyRules.isClassBased(this.factory));
+		this.advisor = new DefaultPointcutAdvisor(annotated.pointcut(), new CancelDelayedInterceptor(this, runtime));
 	}
 
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
-		of(beanClass).values().forEach((cancellation) -> {
-			Method method = cancellation.method();
-			this.proxyRules.check("@CancelDelayed", method, beanClass, beanName);
-			if (!cancellation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(method.getReturnType())) {
-				ReactiveTypes.check("@CancelDelayed", method, method.getReturnType(),
-						", or set beforeInvocation = true");
-			}
-		});
+		of(beanClass);
 	}
 
 	Map<Method, Cancellation> of(Class<?> beanClass) {
@@ -83,11 +64,15 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	}
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
-		MethodAttributes attributes = new MethodAttributes(method, annotation, this.factory);
+		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beans.beanFactory());
+		ProxyRules.check("@CancelDelayed", method);
 		Refusal.when(!attributes.has("key"), method, "@CancelDelayed has no key",
 				"set the key to an expression on the arguments, such as #orderId");
-		return new Cancellation(method, attributes.once(() -> attributes.name("")),
-				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.factory),
+		if (!annotation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+			ReactiveTypes.check("@CancelDelayed", method, method.getReturnType(), ", or set beforeInvocation = true");
+		}
+		return new Cancellation(method, SingletonSupplier.of(() -> attributes.name("")),
+				new ArgumentExpression("@CancelDelayed(key)", annotation.key(), method, this.beans.beanFactory()),
 				annotation.beforeInvocation());
 	}
 
@@ -97,49 +82,23 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	}
 
 	/**
-	 * Checks that a name to cancel exists. In doubt creates the lazy beans that may have
-	 * annotations. An unknown name is only a warning if something else may have it.
+	 * Checks that a name to cancel exists. An unknown name is only a warning if something
+	 * else may have it.
 	 */
 	private void checkName(Cancellation cancellation) {
-		String name = cancellation.name();
-		String failed = null;
-		if (this.delayed.hasName(name)) {
+		if (this.delayed.hasName(cancellation.name())) {
 			return;
 		}
-		for (String hidden : this.beans.hidden()) {
-			failed = create(hidden) ? failed : hidden;
-			if (this.delayed.hasName(name)) {
-				return;
-			}
-		}
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
-				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(name),
+				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(cancellation.name()),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
-		String holder = this.beans.hidesAnnotations() ? "A bean that a test has replaced"
-				: this.rules.isStoreConfigured() ? "Another application at the same store"
-						: (failed != null) ? "The lazy bean \"" + failed + "\", which cannot be created now," : null;
-		if (holder == null) {
+		boolean mayBeStored = new TaskMethodRules(this.beans.beanFactory()).isStoreConfigured();
+		if (!mayBeStored && this.beans.unknown().isEmpty()) {
 			throw problem;
 		}
-		logger.warn("%s. %s may have the name".formatted(problem.getMessage(), holder));
-	}
-
-	/**
-	 * Creates a lazy bean that nobody has asked for. So it stops the start only if its
-	 * annotations are invalid.
-	 */
-	private boolean create(String beanName) {
-		try {
-			this.factory.getBean(beanName);
-			return true;
-		}
-		catch (BeansException ex) {
-			if (ex.contains(InvalidAnnotatedMethodException.class)) {
-				throw ex;
-			}
-			logger.debug("Cannot create the lazy bean \"%s\"".formatted(beanName), ex);
-			return false;
-		}
+		logger.warn("%s. %s may have the name".formatted(problem.getMessage(),
+				mayBeStored ? "Another application at the same store"
+						: "One of these beans, whose classes are unknown, " + this.beans.unknown()));
 	}
 
 	/**
@@ -150,7 +109,7 @@ final class CancelDelayedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 	 * @param key where the key comes from
 	 * @param beforeInvocation whether to cancel before the method runs
 	 */
-	record Cancellation(Method method, Supplier<String> taskName, KeySource key, boolean beforeInvocation) {
+	record Cancellation(Method method, Supplier<String> taskName, ArgumentExpression key, boolean beforeInvocation) {
 
 		String name() {
 			return this.taskName.get();

@@ -1,11 +1,13 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.aop.internal.delayed.CancelDelayedBeanPostProcessor.Cancellation;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
@@ -13,8 +15,6 @@ import io.timingwheel.spring.task.internal.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * The advice for {@code @CancelDelayed}. It is the innermost advice, so that a
@@ -33,7 +33,9 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Cancellation method = find(InvokedMethod.of(invocation));
+		Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
+		Cancellation method = Objects.requireNonNull(
+				this.methods.of(targetClass).get(AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass)));
 		PendingCancellation cancellation = new PendingCancellation(
 				new TaskId(method.name(), method.key().key(invocation.getArguments()).toString()), this.runtime);
 		if (method.beforeInvocation()) {
@@ -89,12 +91,6 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		else {
 			wait.run();
 		}
-	}
-
-	private Cancellation find(InvokedMethod invoked) {
-		Cancellation method = this.methods.of(invoked.targetClass()).get(invoked.method());
-		Assert.state(method != null, () -> "No @CancelDelayed on " + invoked.method());
-		return method;
 	}
 
 }

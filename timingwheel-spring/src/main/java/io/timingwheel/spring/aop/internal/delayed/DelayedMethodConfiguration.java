@@ -3,9 +3,9 @@ package io.timingwheel.spring.aop.internal.delayed;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
-import io.timingwheel.spring.aop.internal.CreatedBeans;
-import io.timingwheel.spring.aop.internal.ProxyRules;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -26,39 +26,36 @@ public class DelayedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TaskRuntime timingWheelTaskRuntime(CreatedBeans timingWheelCreatedBeans) {
-		return new TaskRuntime(timingWheelCreatedBeans.beanFactory());
+	static TaskRuntime timingWheelTaskRuntime(AnnotatedBeans timingWheelAnnotatedBeans) {
+		return new TaskRuntime(timingWheelAnnotatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TaskMethodRegistry timingWheelTaskMethods(CreatedBeans timingWheelCreatedBeans,
+	static TaskMethodRegistry timingWheelTaskMethods(AnnotatedBeans timingWheelAnnotatedBeans,
 			TaskRuntime timingWheelTaskRuntime) {
-		return new TaskMethodRegistry(timingWheelCreatedBeans, timingWheelTaskRuntime);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedBeanPostProcessor.Early timingWheelDelayedProxyProcessor(TaskMethodRegistry timingWheelTaskMethods,
-			CreatedBeans timingWheelCreatedBeans) {
-		return new DelayedBeanPostProcessor.Early(timingWheelTaskMethods,
-				ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
+		return new TaskMethodRegistry(timingWheelAnnotatedBeans, timingWheelTaskRuntime);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DelayedBeanPostProcessor timingWheelDelayedProcessor(TaskMethodRegistry timingWheelTaskMethods,
-			TaskRuntime timingWheelTaskRuntime, CreatedBeans timingWheelCreatedBeans) {
-		return new DelayedBeanPostProcessor(timingWheelTaskMethods, timingWheelTaskRuntime,
-				ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
+			AnnotatedBeans timingWheelAnnotatedBeans) {
+		return new DelayedBeanPostProcessor(timingWheelTaskMethods, timingWheelAnnotatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(CreatedBeans timingWheelCreatedBeans,
+	static DelayedBeanPostProcessor.Outermost timingWheelOutermostAdvice() {
+		return new DelayedBeanPostProcessor.Outermost();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(AnnotatedBeans timingWheelAnnotatedBeans,
 			TaskMethodRegistry timingWheelTaskMethods, TaskRuntime timingWheelTaskRuntime) {
-		return new CancelDelayedBeanPostProcessor(timingWheelCreatedBeans, timingWheelTaskMethods,
-				timingWheelTaskRuntime);
+		return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans,
+				new AnnotatedMethods<>(CancelDelayed.class), timingWheelTaskMethods, timingWheelTaskRuntime);
 	}
 
 }

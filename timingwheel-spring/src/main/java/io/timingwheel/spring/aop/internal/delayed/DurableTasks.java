@@ -1,9 +1,9 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -25,8 +25,6 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final TaskMethod method;
 
-	private final TaskMethod.Values values;
-
 	private final TaskRuntime runtime;
 
 	/** What to do if the bean of a recurring method is gone. */
@@ -41,21 +39,20 @@ final class DurableTasks implements MethodInterceptor {
 	 */
 	DurableTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
 		this.method = method;
-		this.values = method.values();
 		this.runtime = runtime;
 		this.end = end;
-		DurableMethods methods = runtime.requireDurableMethods();
-		if (method.recurring()) {
-			this.durable = runtime.durable(method, this::runOfSchedule);
+		TaskMethod.Values values = method.values();
+		Recurring recurring = (method.annotation() instanceof Recurring annotation) ? annotation : null;
+		this.durable = new DurableMethod(values.name(), values.aliases(), method.method(), method.argumentTypes(),
+				runtime.executor(method), values.expireAfter(), recurring == null && method.delayed().transactional(),
+				(recurring != null) ? recurring.missed() : null, this::run,
+				(error, arguments) -> runtime.uncaught(error, method.method(), arguments));
+		if (recurring != null) {
 			this.calls = null;
-			methods.registerSchedule(this.durable, this.values.requiredSchedule(), this.values.initialDelay());
+			runtime.durableMethods().registerSchedule(this.durable, values.requiredSchedule(), values.delay());
 		}
 		else {
-			this.durable = runtime.durable(method, this::runOfCall);
-			this.calls = methods.register(this.durable);
-			runtime.checkNeedsNoCaller(method,
-					"its calls are stored, and its executor runs them with the security context of a caller,"
-							+ " which is not stored");
+			this.calls = runtime.durableMethods().register(this.durable);
 		}
 		// Last, since the meters of the name depend on its being durable.
 		runtime.declare(method);
@@ -69,11 +66,14 @@ final class DurableTasks implements MethodInterceptor {
 		}
 		@Nullable Object[] arguments = invocation.getArguments();
 		DelayedTask<?> task = this.calls.store(this.method.keyOf(arguments), this.method.delayed().ifPending(),
-				this.values.maxWait(), this.method.due(arguments), arguments);
+				this.method.values().maxWait(), this.method.due(arguments), arguments);
 		return this.method.givesResult() ? task : null;
 	}
 
-	private @Nullable Object runOfCall(@Nullable Object[] arguments) throws Throwable {
+	private @Nullable Object run(@Nullable Object[] arguments) throws Throwable {
+		if (this.method.recurring()) {
+			return runOfSchedule();
+		}
 		RUNNING.set(this.method.name());
 		try {
 			return this.runtime.invoke(this.method, arguments);
@@ -86,13 +86,13 @@ final class DurableTasks implements MethodInterceptor {
 	/**
 	 * Runs the method, and waits for its future, so that the run ends with the future.
 	 */
-	private @Nullable Object runOfSchedule(@Nullable Object[] arguments) throws Throwable {
+	private @Nullable Object runOfSchedule() throws Throwable {
 		if (this.runtime.isGone(this.method.beanName())) {
-			this.runtime.requireDurableMethods().unregister(this.durable);
+			this.runtime.durableMethods().unregister(this.durable);
 			this.end.run();
 			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
 		}
-		Object result = this.runtime.invoke(this.method, arguments);
+		Object result = this.runtime.invoke(this.method, new Object[0]);
 		Future<?> future = (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture()
 				: (Future<?>) result;
 		if (future == null) {

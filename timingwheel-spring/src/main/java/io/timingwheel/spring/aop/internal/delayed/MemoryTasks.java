@@ -57,7 +57,7 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		Object key = this.method.keyOf(arguments);
 		CallTime time = this.method.due(arguments);
 		TaskClock clock = this.runtime.tasks().clock();
-		Deadline due = (time.time() != null) ? clock.at(time.time()) : clock.after(time.requiredDelay());
+		Deadline due = (time.time() != null) ? clock.at(time.time()) : clock.after(time.delay());
 		TaskSubmission submission = new TaskSubmission(this, key, this.method.delayed().ifPending(),
 				this.values.maxWait(), payload(invocation), this.method.givesResult());
 		if (this.method.delayed().afterCommit() && Transactions.isActive()) {
@@ -82,12 +82,15 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 	}
 
 	/**
-	 * Schedules the first run of a recurring method.
+	 * Schedules the first run, if the method is recurring.
 	 */
 	void recur() {
+		if (!this.method.recurring()) {
+			return;
+		}
 		try {
 			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS, this.values.requiredSchedule(),
-					((Recurring) this.method.annotation()).missed(), this.values.initialDelay());
+					((Recurring) this.method.annotation()).missed(), this.values.delay());
 		}
 		catch (TaskRejectedException ex) {
 			throw new InvalidAnnotatedMethodException(method(),

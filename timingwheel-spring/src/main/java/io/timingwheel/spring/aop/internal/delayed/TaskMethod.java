@@ -12,30 +12,28 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.AttributeResolver;
+import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A checked {@code @Delayed} or {@code @Recurring} method of a bean. Its values are read
- * when they are needed first, at the end of the start at the latest.
+ * A checked {@code @Delayed} or {@code @Recurring} method of a bean.
  *
  * @param beanName the bean's public name
  * @param delayExpression gives the delay of a call, {@code null} if all calls have one
- * @param lazyValues reads the values once, and may instantiate beans
+ * @param lazyValues reads the values of the annotation once, and may instantiate beans
  */
 record TaskMethod(String beanName, Method method, Annotation annotation, List<Type> argumentTypes,
-		@Nullable KeySource key, @Nullable ArgumentExpression delayExpression, Supplier<Values> lazyValues) {
+		Expressions expressions, Supplier<Values> lazyValues) {
 
 	/**
 	 * Identifies a method of a bean, whether it was read from the class or an interface.
 	 */
 	static String place(String beanName, Method method) {
-		return AnnotatedMethodScanner.publicName(beanName) + "#" + method.getName()
+		return AnnotatedBeans.publicName(beanName) + "#" + method.getName()
 				+ Arrays.toString(method.getParameterTypes());
 	}
 
@@ -71,51 +69,51 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 		return this.method.getReturnType() != void.class;
 	}
 
+	boolean hasKey() {
+		return this.expressions.key() != null;
+	}
+
 	@Nullable Object keyOf(@Nullable Object[] arguments) {
-		return (this.key != null) ? this.key.key(arguments) : null;
+		return (this.expressions.key() != null) ? this.expressions.key().key(arguments) : null;
 	}
 
 	CallTime due(@Nullable Object[] arguments) {
-		if (this.delayExpression == null) {
-			return Objects.requireNonNull(values().due());
+		ArgumentExpression delay = this.expressions.delay();
+		if (delay == null) {
+			return CallTime.after(Objects.requireNonNull(values().delay()));
 		}
-		Object value = this.delayExpression.evaluate(arguments);
+		Object value = delay.evaluate(arguments);
 		if (value instanceof Instant time) {
 			return CallTime.at(time);
 		}
 		try {
-			if (value instanceof Duration || value instanceof Number) {
-				return CallTime.after(AttributeResolver.toDuration(value));
-			}
-			throw new IllegalArgumentException((value != null) ? "a " + value.getClass().getName() : "null");
+			return CallTime.after(MethodAttributes.toDuration(value));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException(
-					"The delayExpression \"%s\" of %s must give a Duration, a number of milliseconds or an Instant: %s"
-						.formatted(this.delayExpression, InvalidAnnotatedMethodException.describe(this.method),
-								ex.getMessage()),
-					ex);
+			throw delay.failure("must give a Duration, a number of milliseconds or an Instant", ex);
 		}
+	}
+
+	/**
+	 * The expressions on the arguments of a call.
+	 */
+	record Expressions(@Nullable ArgumentExpression key, @Nullable ArgumentExpression delay) {
 	}
 
 	/**
 	 * The values of the annotation.
 	 *
 	 * @param executor empty for the default
-	 * @param due when a call, or the first run of a schedule, is due; {@code null} if an
-	 * expression or the schedule says it
+	 * @param delay when a call, or the first run of a schedule, is due; {@code null} if
+	 * an expression or the schedule says it
 	 * @param schedule {@code null} for {@code @Delayed}, and if the method is switched
 	 * off
 	 */
-	record Values(String name, List<String> aliases, String executor, PolicySettings policy, @Nullable CallTime due,
+	record Values(String name, List<String> aliases, String executor, PolicySettings policy, @Nullable Duration delay,
 			@Nullable Duration maxWait, @Nullable Duration expireAfter, @Nullable Schedule schedule) {
 
 		Schedule requiredSchedule() {
 			return Objects.requireNonNull(this.schedule);
-		}
-
-		@Nullable Duration initialDelay() {
-			return (this.due != null) ? this.due.delay() : null;
 		}
 
 	}

@@ -2,37 +2,31 @@ package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.CreatedBeans;
-import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.Refusal;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
  * The {@link Delayed} and {@link Recurring} methods of all beans, and their names. They
  * are read at the start from the types of the beans, and from the classes of the beans
- * once these exist. Thread-safe.
+ * once these exist. The tasks of a method begin when it is called first, at the end of
+ * the start at the latest. Thread-safe.
  */
-public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
+public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	/** The key of the task of each recurring method, in memory as in a store. */
 	public static final String RECURRING_KEY = "recurring";
@@ -47,26 +41,27 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private final Map<String, TaskMethod> byName = new ConcurrentHashMap<>();
 
-	private final List<MemoryTasks> waiting = new ArrayList<>();
+	/** The tasks of the methods that have begun, by place. */
+	private final Map<String, MethodInterceptor> begun = new ConcurrentHashMap<>();
 
-	private final CreatedBeans beans;
+	private final AnnotatedBeans beans;
 
 	private final TaskRuntime runtime;
 
 	private final TaskMethodReader reader;
 
-	private boolean started;
+	private volatile boolean started;
 
 	private volatile boolean beansExist;
 
-	TaskMethodRegistry(CreatedBeans beans, TaskRuntime runtime) {
+	TaskMethodRegistry(AnnotatedBeans beans, TaskRuntime runtime) {
 		this.beans = beans;
 		this.runtime = runtime;
 		this.reader = new TaskMethodReader(beans.beanFactory());
 	}
 
-	Pointcut delayedCalls() {
-		return this.delayed.pointcut();
+	AnnotatedMethods<Delayed> delayed() {
+		return this.delayed;
 	}
 
 	@Override
@@ -79,130 +74,75 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	}
 
 	private void read(Method method, Annotation annotation, Class<?> beanClass, String beanName) {
-		TaskMethod known = find(beanName, method);
+		String place = TaskMethod.place(beanName, method);
+		TaskMethod known = this.byPlace.get(place);
 		if (known != null && known.method().equals(method) && known.annotation().equals(annotation)) {
 			return;
 		}
 		TaskMethod task = this.reader.read(method, annotation, beanClass, beanName);
-		if (!task.recurring() && MethodAttributes.isLiteral(annotation)) {
-			claimNames(task);
+		if (!task.recurring()) {
+			this.begun.remove(place);
 		}
-		TaskMethod former = this.byPlace.put(task.place(), task);
-		if (this.beansExist && (former == null || !task.recurring())) {
-			try {
-				begin(task);
-			}
-			catch (RuntimeException ex) {
-				forget(task);
-				throw ex;
-			}
+		if (this.beansExist) {
+			begin(task);
 		}
-	}
-
-	@Nullable TaskMethod find(String beanName, Method method) {
-		return this.byPlace.get(TaskMethod.place(beanName, method));
+		this.byPlace.put(place, task);
 	}
 
 	@Override
 	public void resolveWithBeans() {
-		readProducts();
 		this.byPlace.values().removeIf((method) -> method.recurring() && this.beans.isReplaced(method.beanName()));
-		List<TaskMethod> all = this.byPlace.values().stream().sorted(Comparator.comparing(TaskMethod::place)).toList();
 		this.beansExist = true;
 		// A recurring method must not take the name of a method that is called.
-		all.stream().filter(Predicate.not(TaskMethod::recurring)).forEach(this::begin);
-		all.stream().filter(TaskMethod::recurring).forEach(this::begin);
+		this.byPlace.values()
+			.stream()
+			.sorted(Comparator.comparing(TaskMethod::recurring).thenComparing((method) -> method.place()))
+			.toList()
+			.forEach(this::begin);
 	}
 
 	/**
-	 * Reads the classes of what factory beans create, which need not be created yet.
+	 * The advice for a {@code @Delayed} method of a bean.
 	 */
-	private void readProducts() {
-		ConfigurableListableBeanFactory factory = this.beans.beanFactory();
-		for (String name : factory.getBeanDefinitionNames()) {
-			Class<?> type = (singleton(name) instanceof FactoryBean) ? factory.getType(name) : null;
-			if (type != null) {
-				read(type, name);
-			}
+	MethodInterceptor tasksOf(String beanName, Method method) {
+		String place = TaskMethod.place(beanName, method);
+		TaskMethod task = this.byPlace.get(place);
+		if (task == null) {
+			throw new IllegalStateException("No @Delayed on " + method);
 		}
-	}
-
-	private @Nullable Object singleton(String beanName) {
-		ConfigurableListableBeanFactory factory = this.beans.beanFactory();
-		return factory.containsSingleton(beanName) ? factory.getSingleton(beanName) : null;
+		begin(task);
+		return Objects.requireNonNull(this.begun.get(place));
 	}
 
 	private void begin(TaskMethod method) {
-		claimNames(method);
-		if (method.recurring()) {
-			beginRuns(method);
+		if (this.begun.containsKey(method.place())) {
+			return;
 		}
-		else if (method.durable()) {
-			this.reader.checkScope(method);
-			// The interceptor makes its own object, and finds the method known.
-			new DurableTasks(method, this.runtime, () -> {
-			});
-		}
-		else {
-			this.runtime.declare(method);
-		}
-	}
-
-	private void beginRuns(TaskMethod method) {
-		Object bean = singleton(method.beanName());
-		if (bean != null && !(bean instanceof FactoryBean)) {
-			checkProxy(method.method(), bean);
-		}
-		this.reader.checkScope(method);
-		if (method.values().schedule() == null) {
+		claimName(method.name(), method);
+		method.values().aliases().forEach((alias) -> claimName(alias, method));
+		if (method.recurring() && method.values().schedule() == null) {
 			this.runtime.tasks().policies().addSwitchedOff(method.name());
 			return;
 		}
-		this.runtime.checkNeedsNoCaller(method,
-				"nobody calls it, and its executor runs it with the security context of a caller");
-		if (method.durable()) {
-			new DurableTasks(method, this.runtime, () -> end(method));
-		}
-		else {
-			start(new MemoryTasks(method, this.runtime, () -> end(method)));
-		}
-	}
-
-	private synchronized void start(MemoryTasks task) {
+		this.runtime.checkCanRun(method);
+		MethodInterceptor tasks = method.durable() ? new DurableTasks(method, this.runtime, () -> end(method))
+				: new MemoryTasks(method, this.runtime, () -> end(method));
+		this.begun.put(method.place(), tasks);
 		if (this.started) {
-			task.recur();
-		}
-		else {
-			this.waiting.add(task);
+			recur(tasks);
 		}
 	}
 
-	private static void checkProxy(Method method, Object bean) {
-		try {
-			AopUtils.selectInvocableMethod(method, bean.getClass());
-		}
-		catch (IllegalStateException ex) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Recurring is on a method that is in no interface of the proxy",
-					"declare the method in an interface, or set spring.aop.proxy-target-class=true", ex);
-		}
-	}
-
+	/**
+	 * Ends the runs of a recurring method whose bean is gone.
+	 */
 	private void end(TaskMethod method) {
-		if (forget(method)) {
+		this.byName.values().removeIf((holder) -> holder == method);
+		if (this.byPlace.remove(method.place(), method)) {
+			this.begun.remove(method.place());
 			logger.warn("The bean \"%s\" is gone, so the @Recurring method %s does not run here any more"
 				.formatted(method.beanName(), InvalidAnnotatedMethodException.describe(method.method())));
 		}
-	}
-
-	private boolean forget(TaskMethod method) {
-		this.byName.values().removeIf((holder) -> holder == method);
-		return this.byPlace.remove(method.place(), method);
-	}
-
-	private void claimNames(TaskMethod method) {
-		claimName(method.name(), method);
-		method.values().aliases().forEach((name) -> claimName(name, method));
 	}
 
 	private void claimName(String name, TaskMethod method) {
@@ -222,12 +162,12 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	}
 
 	/**
-	 * Whether these are the same {@code @Delayed} method, which two beans of one class
-	 * have, or which was read from an interface and then from the class.
+	 * Whether these are the same method, which was read from an interface and then from
+	 * the class, or the same {@code @Delayed} method of two beans of one class.
 	 */
 	private static boolean isSame(TaskMethod first, TaskMethod second) {
-		return !first.recurring() && !second.recurring()
-				&& (first.method().equals(second.method()) || first.place().equals(second.place()));
+		return first.place().equals(second.place())
+				|| (!first.recurring() && !second.recurring() && first.method().equals(second.method()));
 	}
 
 	boolean hasName(String name) {
@@ -249,9 +189,8 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	public List<String> recurringNames() {
 		return this.byPlace.values()
 			.stream()
-			.filter((method) -> method.recurring() && method.values().schedule() != null)
+			.filter((method) -> method.recurring() && this.begun.containsKey(method.place()))
 			.map(TaskMethod::name)
-			.distinct()
 			.sorted()
 			.toList();
 	}
@@ -259,11 +198,16 @@ public final class TaskMethodRegistry implements AnnotatedMethodScanner.Reader {
 	/**
 	 * Starts the runs in memory, also of the methods that follow.
 	 */
-	public synchronized void start() {
+	public void start() {
 		if (!this.started) {
 			this.started = true;
-			this.waiting.forEach(MemoryTasks::recur);
-			this.waiting.clear();
+			this.begun.values().forEach(TaskMethodRegistry::recur);
+		}
+	}
+
+	private static void recur(MethodInterceptor tasks) {
+		if (tasks instanceof MemoryTasks inMemory) {
+			inMemory.recur();
 		}
 	}
 

@@ -7,9 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.AttributeResolver;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.Refusal;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +17,7 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
@@ -52,15 +51,15 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 		Refusal.when(!attributes.has("timeout") && !hasExpression, method, "@Timeout has no limit",
 				"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
 		if (hasExpression) {
-			return new TimeLimit(method, returnType, unknown, fallback, ArgumentExpression
-				.parse("@Timeout(timeoutExpression)", annotation.timeoutExpression(), method, beanFactory), () -> 0L);
+			return new TimeLimit(method, returnType, unknown, fallback, new ArgumentExpression(
+					"@Timeout(timeoutExpression)", annotation.timeoutExpression(), method, beanFactory), () -> 0L);
 		}
 		return new TimeLimit(method, returnType, unknown, fallback, null,
-				attributes.once(() -> nanos(method, annotation.timeout(), attributes)));
+				SingletonSupplier.of(() -> nanos(method, annotation.timeout(), attributes)));
 	}
 
 	private static long nanos(Method method, String text, MethodAttributes attributes) {
-		Duration limit = attributes.duration("the limit", text, EXAMPLE);
+		Duration limit = attributes.anyDuration("timeout");
 		Refusal.when(limit.isNegative() || limit.isZero(), method,
 				"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
 		return TimeUnit.NANOSECONDS.convert(limit);
@@ -94,11 +93,10 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
 		Object value = expression.evaluate(arguments);
 		try {
-			return TimeUnit.NANOSECONDS.convert(AttributeResolver.toDuration(value));
+			return TimeUnit.NANOSECONDS.convert(MethodAttributes.toDuration(value));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"
-				.formatted(expression, InvalidAnnotatedMethodException.describe(this.method), ex.getMessage()), ex);
+			throw expression.failure("gives no duration", ex);
 		}
 	}
 

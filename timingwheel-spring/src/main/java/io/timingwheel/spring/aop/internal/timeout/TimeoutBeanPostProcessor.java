@@ -9,16 +9,15 @@ import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
  * Adds the advice for {@link Timeout}: the innermost advice of a bean, and an outer one
  * at its place in the order of the advice.
  */
-final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements AdvicePostProcessor {
+final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 
 	private final transient TimeoutMethodRegistry methods;
 
@@ -27,11 +26,12 @@ final class TimeoutBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPos
 	/** The beans that got their proxy before they were initialized. */
 	private final Set<String> earlyReferences = ConcurrentHashMap.newKeySet();
 
-	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimeoutRuntime> runtime) {
+	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimeoutRuntime> runtime,
+			ConfigurableListableBeanFactory beanFactory) {
+		super(methods.annotated(), TIMEOUT, beanFactory);
 		this.methods = methods;
 		this.runtime = runtime;
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
-		setOrder(TIMEOUT);
 	}
 
 	@Override

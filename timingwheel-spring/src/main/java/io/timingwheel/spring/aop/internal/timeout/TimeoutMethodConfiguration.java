@@ -5,8 +5,7 @@ import java.util.function.Supplier;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
-import io.timingwheel.spring.aop.internal.CreatedBeans;
-import io.timingwheel.spring.aop.internal.ProxyRules;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.memory.CallerContext;
 
@@ -33,9 +32,9 @@ public class TimeoutMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutMethodRegistry timingWheelTimeoutMethods(CreatedBeans timingWheelCreatedBeans,
+	static TimeoutMethodRegistry timingWheelTimeoutMethods(AnnotatedBeans timingWheelAnnotatedBeans,
 			TimeoutOverrides timingWheelTimeoutOverrides) {
-		return new TimeoutMethodRegistry(timingWheelCreatedBeans.beanFactory(), timingWheelTimeoutOverrides);
+		return new TimeoutMethodRegistry(timingWheelAnnotatedBeans.beanFactory(), timingWheelTimeoutOverrides);
 	}
 
 	/**
@@ -50,16 +49,14 @@ public class TimeoutMethodConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutBeanPostProcessor timingWheelTimeoutProcessor(TimeoutMethodRegistry timingWheelTimeoutMethods,
-			CreatedBeans timingWheelCreatedBeans, DeadlineStacks timingWheelDeadlineStacks,
+			AnnotatedBeans timingWheelAnnotatedBeans, DeadlineStacks timingWheelDeadlineStacks,
 			ObjectProvider<TimingWheel> wheel, ObjectProvider<HandOverExecutors> handOvers,
 			ObjectProvider<CallerContext> context) {
 		Supplier<TimeoutRuntime> runtime = () -> new TimeoutRuntime(wheel.getObject(),
 				handOvers.getObject().completions(), context.getObject(), timingWheelTimeoutMethods::timedOut,
 				timingWheelDeadlineStacks);
-		TimeoutBeanPostProcessor processor = new TimeoutBeanPostProcessor(timingWheelTimeoutMethods,
-				SingletonSupplier.of(runtime));
-		processor.setProxyTargetClass(ProxyRules.isClassBased(timingWheelCreatedBeans.beanFactory()));
-		return processor;
+		return new TimeoutBeanPostProcessor(timingWheelTimeoutMethods, SingletonSupplier.of(runtime),
+				timingWheelAnnotatedBeans.beanFactory());
 	}
 
 }

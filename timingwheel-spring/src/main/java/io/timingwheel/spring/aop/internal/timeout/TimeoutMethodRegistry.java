@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.Refusal;
@@ -32,15 +32,13 @@ import org.springframework.util.StringUtils;
  * The methods with {@link Timeout} and their time limits. Each class is read and checked
  * once. Thread-safe.
  */
-public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
+public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
 	private final ConfigurableListableBeanFactory beanFactory;
-
-	private final ProxyRules rules;
 
 	private final TimeoutOverrides overrides;
 
@@ -57,7 +55,10 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory, TimeoutOverrides overrides) {
 		this.beanFactory = beanFactory;
 		this.overrides = overrides;
-		this.rules = new ProxyRules(beanFactory);
+	}
+
+	AnnotatedMethods<Timeout> annotated() {
+		return this.annotated;
 	}
 
 	Pointcut pointcut() {
@@ -79,9 +80,9 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		InvalidAnnotatedMethodException refusal = null;
 		boolean limited = methods.isEmpty();
 		for (Method method : methods) {
-			this.names.add(AnnotatedMethodScanner.publicName(beanName) + "." + method.getName());
+			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
 			try {
-				this.rules.check("@Timeout", method, beanClass, beanName);
+				ProxyRules.check("@Timeout", method);
 				limited = true;
 			}
 			catch (InvalidAnnotatedMethodException ex) {
@@ -96,8 +97,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 			throw refusal;
 		}
 		if (refusal != null && this.warned.add(beanClass)) {
-			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
-					+ "that is not in its interfaces")
+			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final " + "method")
 				.formatted(beanClass.getName(), String.join(", ", unlimited)));
 		}
 	}
@@ -111,7 +111,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	TimeLimit find(Method method, Class<?> targetClass, String beanName) {
 		TimeLimit limit = of(targetClass).get(AnnotatedMethods.mostSpecific(method, targetClass));
 		Assert.state(limit != null, () -> "No @Timeout on " + method);
-		Duration override = this.overrides.find(AnnotatedMethodScanner.publicName(beanName), limit.method().getName());
+		Duration override = this.overrides.find(AnnotatedBeans.publicName(beanName), limit.method().getName());
 		return (override != null) ? limit.replacedBy(override) : limit;
 	}
 

@@ -330,8 +330,8 @@ class TimeoutOfSynchronousMethodTests {
 			begun.set(true);
 			return null;
 		}))
-			.withMessageStartingWith("The timeoutExpression \"#limit\" of " + Service.class.getName()
-					+ "#limitedBy(Object, Supplier) gives no duration: ");
+			.withMessageStartingWith("The expression \"#limit\" of @Timeout(timeoutExpression) on "
+					+ Service.class.getName() + "#limitedBy(Object, Supplier) gives no duration: ");
 		assertThat(begun).hasValue(false);
 	}
 

@@ -1,0 +1,301 @@
+package io.timingwheel.spring.aop.internal;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
+import org.springframework.util.Assert;
+
+/**
+ * Shows all beans to the readers of annotations: the types of the definitions before any
+ * bean is created, so that an invalid annotation stops the start early and lazy beans
+ * stay lazy, and the class of each bean as it is created. A bean with an annotated method
+ * that is created before the post-processors of the advice would never get the advice.
+ * Such a bean stops the start.
+ *
+ * <p>
+ * The beans of the advice take the bean factory from here. If Spring had to find it by
+ * type, it would instantiate {@link FactoryBean}s to learn what they create.
+ */
+public final class AnnotatedBeans
+		implements BeanDefinitionRegistryPostProcessor, PriorityOrdered, SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(AnnotatedBeans.class);
+
+	private static final StackWalker STACK = StackWalker.getInstance();
+
+	private final List<AnnotatedMethods<? extends Annotation>> annotated = AnnotatedMethods.ofAllAnnotations();
+
+	/** The names of the beans that Spring has created. */
+	private final Set<String> created = ConcurrentHashMap.newKeySet();
+
+	/** The names of lazy beans whose classes nobody knows. */
+	private final List<String> unknown = new ArrayList<>();
+
+	private volatile @Nullable ConfigurableListableBeanFactory beanFactory;
+
+	private volatile List<Reader> readers = List.of();
+
+	private volatile boolean adviceReady;
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+		ConfigurableListableBeanFactory factory = (ConfigurableListableBeanFactory) registry;
+		this.beanFactory = factory;
+		if (isAheadOfTime()) {
+			return;
+		}
+		for (String name : factory.getBeanDefinitionNames()) {
+			Object bean = singleton(name);
+			if (bean != null) {
+				created(bean, name);
+			}
+		}
+		factory.addBeanPostProcessor(new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				created(bean, beanName);
+				return bean;
+			}
+
+		});
+	}
+
+	/**
+	 * Whether the application is being processed ahead of time. Spring creates no beans
+	 * then, and the properties of the running application are unknown.
+	 */
+	private static boolean isAheadOfTime() {
+		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
+	}
+
+	public ConfigurableListableBeanFactory beanFactory() {
+		ConfigurableListableBeanFactory beanFactory = this.beanFactory;
+		Assert.state(beanFactory != null, "No bean factory yet");
+		return beanFactory;
+	}
+
+	private @Nullable Object singleton(String beanName) {
+		return beanFactory().containsSingleton(beanName) ? beanFactory().getSingleton(beanName) : null;
+	}
+
+	/**
+	 * Reads the types of all definitions, once these are complete.
+	 */
+	void readDefinitions(ConfigurableListableBeanFactory factory) {
+		if (isAheadOfTime()) {
+			return;
+		}
+		this.readers = Arrays.stream(factory.getBeanNamesForType(Reader.class, true, false))
+			.map((name) -> factory.getBean(name, Reader.class))
+			.toList();
+		instances().forEach((name) -> read(type(name, false), name));
+	}
+
+	/**
+	 * The definitions without scoped proxies, whose targets have definitions of their
+	 * own.
+	 */
+	private List<String> instances() {
+		return Arrays.stream(beanFactory().getBeanDefinitionNames())
+			.filter((name) -> !beanFactory().getBeanDefinition(name).isAbstract()
+					&& !beanFactory().containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name)))
+			.toList();
+	}
+
+	/**
+	 * The name by which users know a bean. For the target of a scoped proxy, this is the
+	 * name of the proxy.
+	 */
+	public static String publicName(String beanName) {
+		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+	}
+
+	private @Nullable Class<?> type(String name, boolean ofProduct) {
+		try {
+			return beanFactory().getType(name, ofProduct);
+		}
+		catch (RuntimeException | LinkageError ex) {
+			// If the bean is needed, creating it reports this error.
+			logger.debug("Cannot determine the type of bean '" + name + "'", ex);
+			return null;
+		}
+	}
+
+	private void read(@Nullable Class<?> type, String beanName) {
+		if (type != null) {
+			this.readers.forEach((reader) -> reader.read(type, beanName));
+		}
+	}
+
+	private void created(Object bean, String beanName) {
+		this.adviceReady = this.adviceReady || (beanFactory() instanceof AbstractBeanFactory factory
+				&& factory.getBeanPostProcessors().stream().anyMatch(AdvicePostProcessor.class::isInstance));
+		Class<?> type = AopUtils.getTargetClass(bean);
+		if (!this.adviceReady) {
+			checkHasNoAnnotation(bean, type, beanName);
+		}
+		this.created.add(beanName);
+		if (!(bean instanceof FactoryBean<?>) && !(bean instanceof AopInfrastructureBean)) {
+			read(type, beanName);
+		}
+	}
+
+	private void checkHasNoAnnotation(Object bean, Class<?> type, String beanName) {
+		for (AnnotatedMethods<? extends Annotation> methods : this.annotated) {
+			for (Method method : methods.of(type).keySet()) {
+				boolean isPostProcessor = bean instanceof BeanPostProcessor || bean instanceof BeanFactoryPostProcessor;
+				throw new InvalidAnnotatedMethodException(method,
+						"%s would have no effect, since the bean \"%s\" is created before the advice: %s needs it too early"
+							.formatted(methods.annotation(), beanName, isPostProcessor ? "Spring" : needing(beanName)),
+						isPostProcessor ? "move the method to a bean that is no post-processor"
+								: "get it there by an ObjectProvider or with @Lazy, and use it only after the start;"
+										+ " make a @Bean method that declares a post-processor static");
+			}
+		}
+	}
+
+	/**
+	 * Names the beans that are being created and therefore need another bean now. Without
+	 * such a bean, names the code that asks for it.
+	 */
+	private String needing(String beanName) {
+		String creating = Arrays.stream(beanFactory().getBeanDefinitionNames())
+			.filter((name) -> !name.equals(beanName) && beanFactory().isCurrentlyInCreation(name))
+			.collect(Collectors.joining("\", \""));
+		return !creating.isEmpty() ? "\"" + creating + "\""
+				: STACK.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
+					.filter((name) -> !name.startsWith("org.springframework.") && !name.startsWith("java.")
+							&& !name.startsWith("jdk.") && !name.startsWith(AnnotatedBeans.class.getName()))
+					.findFirst()
+					.orElse("another bean"));
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		for (String name : instances()) {
+			BeanDefinition definition = beanFactory().getMergedBeanDefinition(name);
+			Object existing = singleton(name);
+			if (existing != null && Proxy.isProxyClass(existing.getClass())) {
+				checkProxy(existing);
+			}
+			else if ((definition.isSingleton() || definition.isPrototype())
+					&& (existing == null || existing instanceof FactoryBean<?>)) {
+				readUnseen(name, definition, existing);
+			}
+		}
+		this.readers.forEach(Reader::resolveWithBeans);
+	}
+
+	/**
+	 * Reads a bean that the start has not created, and the product of a factory bean. If
+	 * only an interface is known, looks at the code: a bean that has annotations is
+	 * created, since it may run by itself, and all others stay lazy.
+	 */
+	private void readUnseen(String name, BeanDefinition definition, @Nullable Object factoryBean) {
+		Class<?> type = type(name, factoryBean != null);
+		read(type, name);
+		if (type == null || type == Object.class || Modifier.isAbstract(type.getModifiers())) {
+			Set<Class<?>> created = FactoryCode.createdBy(definition, factoryBean, beanFactory().getBeanClassLoader());
+			if (created == null && definition.isSingleton()) {
+				this.unknown.add(name);
+			}
+			if (created != null && created.stream().anyMatch(this::isAnnotated)) {
+				beanFactory().getBean(name);
+			}
+		}
+	}
+
+	private boolean isAnnotated(Class<?> type) {
+		return this.annotated.stream().anyMatch((methods) -> !methods.of(type).isEmpty());
+	}
+
+	/**
+	 * Whether somebody registered an object in place of a bean, as tests do.
+	 */
+	public boolean isReplaced(String beanName) {
+		// Spring tells no post-processor of a synthetic bean.
+		return beanFactory().containsBeanDefinition(beanName) && beanFactory().containsSingleton(beanName)
+				&& !this.created.contains(beanName)
+				&& !(beanFactory().getMergedBeanDefinition(beanName) instanceof RootBeanDefinition definition
+						&& definition.isSynthetic());
+	}
+
+	/**
+	 * The beans whose annotations nobody knows: lazy beans, and objects in place of a
+	 * bean, such as a mock of an interface.
+	 */
+	public List<String> unknown() {
+		List<String> names = new ArrayList<>(this.unknown);
+		for (String name : beanFactory().getBeanDefinitionNames()) {
+			Object bean = isReplaced(name) ? singleton(name) : null;
+			if (bean != null && bean.getClass().getInterfaces().length > 0 && !isAnnotated(bean.getClass())) {
+				names.add(name);
+			}
+		}
+		return names;
+	}
+
+	/**
+	 * Checks that all annotated methods can be called on an interface-based proxy.
+	 */
+	private void checkProxy(Object proxy) {
+		Class<?> type = AopUtils.getTargetClass(proxy);
+		this.annotated.forEach((methods) -> methods.own(type)
+			.forEach((method) -> ProxyRules.checkInterfaces(methods.annotation(), method, type,
+					proxy.getClass().getInterfaces())));
+	}
+
+	/**
+	 * Reads and checks the methods with one or more annotations.
+	 */
+	public interface Reader {
+
+		/**
+		 * Reads and checks the annotated methods of a bean, by the type of its definition
+		 * and then by its class.
+		 */
+		void read(Class<?> beanClass, String beanName);
+
+		/**
+		 * Resolves and checks what depends on other beans, when all singletons exist.
+		 */
+		void resolveWithBeans();
+
+	}
+
+}
