@@ -67,8 +67,9 @@ final class Database {
 	 * parameter, which is {@link #givenTime()}.
 	 */
 	String text(String statement) {
-		return this.texts.computeIfAbsent(statement,
-				(text) -> WORDS.replacePlaceholders(text, connected().words()::get));
+		String text = this.texts.get(statement);
+		return (text != null) ? text : this.texts.computeIfAbsent(statement,
+				(words) -> WORDS.replacePlaceholders(words, connected().words()::get));
 	}
 
 	/**

@@ -69,8 +69,7 @@ public final class Schema {
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
 	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
-	 * @throws IllegalArgumentException if the name is too long, or has other characters
-	 * than letters, digits and underscores
+	 * @throws IllegalArgumentException as {@link #checkTableName}
 	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
 	 * tasks
 	 * @throws DataAccessException if there is no connection
