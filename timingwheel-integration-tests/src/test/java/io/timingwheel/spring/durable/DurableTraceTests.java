@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -39,6 +40,7 @@ import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationHandlerGroup;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,32 +82,21 @@ class DurableTraceTests extends StoreTestSupport {
 	}
 
 	@Test
-	void theRunOnAnotherNodeHasTheLinkToo() {
-		traced(this.store).run((caller) -> {
-			observe(caller.getBean(ObservationRegistry.class), () -> caller.getBean(DelayedTaskOperations.class)
-				.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
-		});
+	void theRunsOnAnotherNodeHaveTheLinkToo() {
+		traced(this.store).run((caller) -> observe(caller, (tasks) -> {
+			tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a");
+			tasks.enqueueAll(List.of(DurableCall.of(TaskId.of("offline", "b"), Duration.ZERO, "b"),
+					DurableCall.of("offline", Duration.ZERO, "c")));
+		}));
 		traced(this.other).withBean("drivers", Drivers.class)
-			.run((context) -> assertLinked(awaitRuns(1).get(0), span("call")));
-	}
-
-	@Test
-	void manyCallsAtOnceHaveTheLinkToo() {
-		traced(this.store).run((caller) -> {
-			observe(caller.getBean(ObservationRegistry.class),
-					() -> caller.getBean(DelayedTaskOperations.class)
-						.enqueueAll(List.of(DurableCall.of(TaskId.of("offline", "a"), Duration.ZERO, "a"),
-								DurableCall.of("offline", Duration.ZERO, "b"))));
-		});
-		traced(this.other).withBean("drivers", Drivers.class)
-			.run((context) -> awaitRuns(2).forEach((run) -> assertLinked(run, span("call"))));
+			.run((context) -> awaitRuns(3).forEach((run) -> assertLinked(run, span("call"))));
 	}
 
 	@Test
 	void eachRetryHasATraceOfItsOwnWithTheLink() {
 		traced(this.store).withBean("drivers", Drivers.class).run((context) -> {
 			context.getBean(Drivers.class).fail(2);
-			observe(context.getBean(ObservationRegistry.class), () -> context.getBean(Drivers.class).offline("a"));
+			observe(context, (tasks) -> context.getBean(Drivers.class).offline("a"));
 			List<SpanData> runs = awaitRuns(3);
 			runs.forEach((run) -> assertLinked(run, span("call")));
 			assertThat(runs).extracting(SpanData::getTraceId).doesNotHaveDuplicates();
@@ -125,26 +116,24 @@ class DurableTraceTests extends StoreTestSupport {
 
 	@Test
 	void aNodeWithoutATracerRunsATaskWithATrace() {
-		traced(this.store).run((caller) -> {
-			observe(caller.getBean(ObservationRegistry.class), () -> caller.getBean(DelayedTaskOperations.class)
-				.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
-		});
+		traced(this.store)
+			.run((caller) -> observe(caller, (tasks) -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a")));
 		untraced(this.other).withBean("drivers", Drivers.class)
 			.run((context) -> await().until(() -> context.getBean(Drivers.class).runs() == 1));
 	}
 
 	@Test
 	void aNodeWithoutATracerStoresNoTrace() {
-		untraced(this.store).run((caller) -> observe(caller.getBean(ObservationRegistry.class),
-				() -> caller.getBean(DelayedTaskOperations.class)
-					.enqueue(TaskId.of("other", "a"), Duration.ZERO, "a")));
+		untraced(this.store)
+			.run((caller) -> observe(caller, (tasks) -> tasks.enqueue(TaskId.of("other", "a"), Duration.ZERO, "a")));
 		ClaimRequest request = new ClaimRequest("node", Map.of("other", new Share(1, 0)), 1, false, Duration.ZERO,
 				LEASE, ANY_SIZE);
 		assertThat(this.other.claim(request).tasks().get(0).traceparent()).isNull();
 	}
 
-	private static void observe(ObservationRegistry registry, Runnable call) {
-		Observation.createNotStarted("call", registry).observe(call);
+	private static void observe(ApplicationContext context, Consumer<DelayedTaskOperations> calls) {
+		Observation.createNotStarted("call", context.getBean(ObservationRegistry.class))
+			.observe(() -> calls.accept(context.getBean(DelayedTaskOperations.class)));
 	}
 
 	private static void assertLinked(SpanData run, SpanData call) {

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -18,7 +17,6 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DurableCall;
-import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -108,34 +106,6 @@ class NodeTests extends StoreTestSupport {
 		await().until(() -> node.counts().completed() == 8 * each);
 		assertThat(this.runs).hasSize(8 * each).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
 		await().until(() -> this.store.counts(List.of()).isEmpty());
-	}
-
-	@Test
-	void eachTimeHasOneRunInAllNodes() throws Exception {
-		Map<Integer, Queue<Instant>> times = new ConcurrentHashMap<>();
-		NumberBody body = (number, context) -> times.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
-			.add(context.dueAt());
-		for (DelayedTaskStore store : List.of(this.store, this.other, node())) {
-			this.nodes.add(TestNode.start(store, body));
-		}
-		Schedule schedule = Schedule.every(Duration.ofMillis(200));
-		List<Instant> first = new ArrayList<>();
-		for (int i = 0; i < 5; i++) {
-			first.add(this.nodes.get(i % 3).durable().recur(new TaskId(TestNode.NAME, "k" + i), schedule, i).dueAt());
-		}
-		await().until(() -> times.size() == 5 && times.values().stream().allMatch((each) -> each.size() >= 10));
-		for (int i = 0; i < 5; i++) {
-			assertThat(this.nodes.get(0).durable().cancel(new TaskId(TestNode.NAME, "k" + i))).isTrue();
-		}
-		await().until(() -> this.nodes.stream().allMatch((node) -> node.node().inFlight() == 0));
-		for (int i = 0; i < 5; i++) {
-			List<Instant> each = List.copyOf(times.get(i));
-			assertThat(each).doesNotHaveDuplicates().isSorted().startsWith(first.get(i));
-			for (Instant time : each) {
-				assertThat(Duration.between(first.get(i), time).toMillis() % 200).isZero();
-			}
-		}
-		assertThat(this.store.counts(List.of())).doesNotContainKey(TestNode.NAME);
 	}
 
 	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey,
