@@ -14,26 +14,17 @@ public class DelayedTaskObservationContext extends Observation.Context {
 
 	private boolean complete;
 
-	/**
-	 * Creates a context.
-	 * @param execution the execution that is observed
-	 */
+	/** Creates a context for an execution. */
 	public DelayedTaskObservationContext(TaskExecution execution) {
 		this.execution = execution;
 	}
 
-	/**
-	 * The execution that is observed.
-	 * @return the execution
-	 */
+	/** Returns the execution that is observed. */
 	public TaskExecution getExecution() {
 		return this.execution;
 	}
 
-	/**
-	 * Whether the body has returned.
-	 * @return whether the body returned without an exception
-	 */
+	/** Returns whether the body returned without an exception. */
 	public boolean isComplete() {
 		return this.complete;
 	}

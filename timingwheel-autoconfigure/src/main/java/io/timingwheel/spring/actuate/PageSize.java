@@ -31,30 +31,22 @@ final class PageSize {
 		this.itemBytes = itemBytes;
 	}
 
-	/**
-	 * A page of names with their figures.
-	 */
+	/** A page of names with their figures. */
 	static PageSize ofNames() {
 		return new PageSize(90_000, COUNTS_BYTES);
 	}
 
-	/**
-	 * A page of names with their counts.
-	 */
+	/** A page of names with their counts. */
 	static PageSize ofForecast(int spans) {
 		return new PageSize(95_000, 45 + 9 * spans);
 	}
 
-	/**
-	 * One of two lists of tasks in an answer.
-	 */
+	/** One of two lists of tasks in an answer. */
 	static PageSize ofTasks() {
 		return new PageSize(47_000, TASK_BYTES);
 	}
 
-	/**
-	 * Takes the room for one more item, if there is enough.
-	 */
+	/** Takes the room for one more item, if there is enough. */
 	boolean hasRoomFor(@Nullable String... texts) {
 		takeRoomFor(texts);
 		boolean fits = this.room >= 0 || this.empty;
@@ -62,9 +54,7 @@ final class PageSize {
 		return fits;
 	}
 
-	/**
-	 * Takes the room for what else is on the page.
-	 */
+	/** Takes the room for what else is on the page. */
 	void takeRoomFor(@Nullable String... texts) {
 		this.room -= this.itemBytes;
 		for (String text : texts) {
@@ -72,9 +62,7 @@ final class PageSize {
 		}
 	}
 
-	/**
-	 * The first entries that have room, in their order.
-	 */
+	/** The first entries that have room, in their order. */
 	<T> Map<String, T> firstOf(Collection<Map.Entry<String, T>> entries, int limit) {
 		Map<String, T> page = new LinkedHashMap<>();
 		entries.stream()

@@ -24,9 +24,7 @@ final class RefusedRequest extends RuntimeException {
 		return this.status;
 	}
 
-	/**
-	 * The request makes no sense.
-	 */
+	/** The request makes no sense. */
 	static RefusedRequest invalid(String sentence) {
 		return new RefusedRequest(WebEndpointResponse.STATUS_BAD_REQUEST, sentence);
 	}
@@ -35,9 +33,7 @@ final class RefusedRequest extends RuntimeException {
 		return new RefusedRequest(WebEndpointResponse.STATUS_NOT_FOUND, sentence);
 	}
 
-	/**
-	 * The state does not permit the change.
-	 */
+	/** The state does not permit the change. */
 	static RefusedRequest conflict(String sentence) {
 		return new RefusedRequest(CONFLICT, sentence);
 	}

@@ -109,15 +109,9 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * The figures of a name, and its tasks.
-	 *
-	 * @param name the name
-	 * @param counts its figures
-	 * @param next the pending tasks that are due first
-	 * @param dead the stored tasks that died last, {@code null} for tasks in memory and
-	 * after the first page
-	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
-	 * none
+	 * The figures of a name, its pending tasks that are due first and, on the first page
+	 * of stored tasks, the ones that died last. The cursor is {@code null} if no page
+	 * follows.
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead, @Nullable String cursor) implements OperationResponseBody {
@@ -125,14 +119,9 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * Dead tasks of a name, grouped by their errors, those that died last first.
-	 *
-	 * @param name the name
-	 * @param groups the groups, the one with the latest death first
-	 * @param examined how many dead tasks are in the groups
-	 * @param complete whether the groups contain all dead tasks of the name
-	 * @param cursor where the groups of the tasks that died earlier follow, {@code null}
-	 * if there are none
+	 * Dead tasks of a name, grouped by their errors, those that died last first; how many
+	 * are in the groups, and whether these are all. The cursor leads to earlier deaths,
+	 * {@code null} if there are none.
 	 */
 	public record DeadDescriptor(String name, List<DeadGroups.Group> groups, int examined, boolean complete,
 			@Nullable String cursor) implements OperationResponseBody {
@@ -150,12 +139,9 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * What one call has done to dead tasks.
-	 *
-	 * @param affected how many it has requeued or deleted
-	 * @param skipped how many stay dead because their keys have pending tasks
-	 * @param remaining whether to repeat the call with the cursor
-	 * @param cursor where the next call goes on, {@code null} if nothing remains
+	 * How many dead tasks one call has requeued or deleted, and how many stay dead
+	 * because their keys have pending tasks. The caller repeats it with the cursor while
+	 * tasks remain.
 	 */
 	public record StepDescriptor(int affected, int skipped, boolean remaining,
 			@Nullable String cursor) implements OperationResponseBody {
@@ -205,9 +191,7 @@ public final class TaskDescriptors {
 					task.diedAt());
 		}
 
-		/**
-		 * The time after the present run, or after the present attempts at a run.
-		 */
+		/** The time after the present run, or after the present attempts at a run. */
 		private static @Nullable Instant next(StoredTaskDetails task, StoredTaskDetails.Times stored) {
 			Instant dueAt = task.dueAt();
 			Instant scheduledAt = stored.scheduledAt();
@@ -225,9 +209,7 @@ public final class TaskDescriptors {
 			}
 		}
 
-		/**
-		 * A list shows as much of an error as the groups of the dead tasks do.
-		 */
+		/** A list shows as much of an error as the groups of the dead tasks do. */
 		TaskDescriptor withBeginOfError() {
 			return (this.error != null) ? withError(DeadGroups.beginOf(this.error)) : this;
 		}
@@ -243,11 +225,7 @@ public final class TaskDescriptors {
 
 	}
 
-	/**
-	 * What is wrong with a request.
-	 *
-	 * @param error a sentence
-	 */
+	/** What is wrong with a request, in a sentence. */
 	public record ErrorDescriptor(String error) implements OperationResponseBody {
 
 	}

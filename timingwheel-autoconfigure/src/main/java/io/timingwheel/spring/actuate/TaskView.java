@@ -52,9 +52,7 @@ final class TaskView {
 		this.stored = stored;
 	}
 
-	/**
-	 * The stored tasks, for a request that needs a store.
-	 */
+	/** For a request that needs a store. */
 	private StoredTasks store() {
 		if (this.stored == null) {
 			throw RefusedRequest.invalid("There are no durable tasks: timingwheel.store.type is not set");
@@ -74,16 +72,12 @@ final class TaskView {
 		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
 	}
 
-	/**
-	 * The nodes of the store, {@code null} without a store.
-	 */
+	/** The nodes of the store, {@code null} without a store. */
 	@Nullable List<StoreNode.Reported> nodes() {
 		return (this.stored != null) ? this.stored.node().nodes() : null;
 	}
 
-	/**
-	 * The figures of all names that contain a text, sorted.
-	 */
+	/** The figures of all names that contain a text, sorted. */
 	NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
 		Map<String, StoredTaskCounts> counts = (this.stored != null) ? this.stored.counts().all() : Map.of();
 		Set<String> names = new HashSet<>(this.memory.names());
@@ -101,9 +95,7 @@ final class TaskView {
 		return CountsDescriptor.of(this.memory.counts(name), this.memory.waiting(name), paused, stored);
 	}
 
-	/**
-	 * A page of the names.
-	 */
+	/** A page of the names. */
 	TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
 		NavigableMap<String, CountsDescriptor> names = counts(search);
 		NavigableMap<String, CountsDescriptor> rest = (cursor != null) ? names.tailMap(cursor, false) : names;
@@ -121,9 +113,7 @@ final class TaskView {
 		return ForecastDescriptor.read(period, this.memory, this.stored);
 	}
 
-	/**
-	 * A page of the tasks of a name.
-	 */
+	/** A page of the tasks of a name. */
 	NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
 		Position after = (cursor != null) ? position(cursor) : null;
 		StoredTaskCounts counts = (this.stored != null) ? this.stored.counts().of(name) : null;
@@ -151,9 +141,7 @@ final class TaskView {
 			.toList();
 	}
 
-	/**
-	 * As many tasks as fit into a page, and the beginnings of their errors.
-	 */
+	/** As many tasks as fit into a page, and the beginnings of their errors. */
 	private static List<TaskDescriptor> page(List<TaskDescriptor> tasks, int limit, boolean showErrors) {
 		PageSize size = PageSize.ofTasks();
 		return tasks.stream()
@@ -178,9 +166,7 @@ final class TaskView {
 		return task.dueAt().getEpochSecond() + "." + task.dueAt().getNano() + "-" + task.id();
 	}
 
-	/**
-	 * The recurring tasks among the pending tasks of a name that are due first.
-	 */
+	/** The recurring ones among the pending tasks of a name that are due first. */
 	List<TaskDescriptor> schedules(String name, int limit, boolean showErrors) {
 		List<TaskDescriptor> next = pending(name, isStored(name), null, limit);
 		return page(next.stream().filter((task) -> task.schedule() != null).toList(), limit, showErrors);
@@ -231,8 +217,7 @@ final class TaskView {
 	}
 
 	/**
-	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all
-	 * nodes.
+	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all.
 	 */
 	void setPaused(String name, boolean paused) {
 		if (!isStored(name)) {
@@ -275,10 +260,7 @@ final class TaskView {
 			.of(requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor)));
 	}
 
-	/**
-	 * Makes a request about dead tasks with a group or a cursor, which a user may have
-	 * made up.
-	 */
+	/** Makes a request with a group or a cursor, which a user may have made up. */
 	private <T> T dead(Function<StoredTasks.Dead, T> request) {
 		try {
 			return request.apply(store().dead());

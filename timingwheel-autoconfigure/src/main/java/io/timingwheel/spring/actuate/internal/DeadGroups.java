@@ -35,16 +35,10 @@ public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nu
 	}
 
 	/**
-	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters.
-	 *
-	 * @param error these characters, empty for no error. The endpoint shows fewer if
-	 * these take more than 700 bytes of JSON
-	 * @param group the id of the group, which depends on the error only and does not show
-	 * it
-	 * @param count how many of the tasks that were read
-	 * @param first when the first of them died
-	 * @param last when the last of them died
-	 * @param id the id of the one that died last
+	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters, empty
+	 * for no error, and the id of the one that died last. The id of the group depends on
+	 * the error only, and does not show it. The endpoint shows less of an error that
+	 * takes more than 700 bytes of JSON.
 	 */
 	public record Group(String error, String group, int count, Instant first, Instant last, String id) {
 

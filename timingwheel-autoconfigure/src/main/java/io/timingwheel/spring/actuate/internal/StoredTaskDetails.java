@@ -24,20 +24,15 @@ public record StoredTaskDetails(String id, String name, @Nullable String key, In
 		int deliveries, @Nullable String error, @Nullable Times schedule, @Nullable Instant diedAt, boolean unknown) {
 
 	/**
-	 * The schedule of a stored task.
-	 *
-	 * @param text the text of the schedule
-	 * @param scheduledAt the time of the run by the schedule; later than the due time of
-	 * the task if the run is an additional one, or if the task has got another schedule
-	 * while it was running or overdue
+	 * The schedule of a stored task, and the time of its run by the schedule. This is
+	 * later than the due time of the task if the run is an additional one, or if the task
+	 * has got another schedule while it was running or overdue.
 	 */
 	public record Times(String text, Instant scheduledAt) {
 
 	}
 
-	/**
-	 * The state of a stored task.
-	 */
+	/** The state of a stored task. */
 	public enum State {
 
 		/** The task has not begun. */

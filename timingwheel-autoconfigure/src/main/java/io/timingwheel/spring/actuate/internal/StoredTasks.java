@@ -54,9 +54,7 @@ public interface StoredTasks {
 	/** Makes a dead task pending again, due now. */
 	Change requeue(String name, String id);
 
-	/**
-	 * Counts the tasks.
-	 */
+	/** Counts the tasks. */
 	interface Counts {
 
 		/**
@@ -75,7 +73,7 @@ public interface StoredTasks {
 		Map<String, StoredTaskCounts> recent();
 
 		/**
-		 * How many pending tasks have no handler on this node, at most a few seconds ago.
+		 * How many pending tasks have no handler on this node, a few seconds ago at most.
 		 */
 		long unknown();
 
@@ -98,64 +96,45 @@ public interface StoredTasks {
 		DeadGroups byError(String name, @Nullable String cursor);
 
 		/**
-		 * Makes dead tasks of a name pending again, in one bounded step, the earliest
-		 * deaths first.
+		 * Makes dead tasks pending again, in one bounded step, the earliest deaths first.
 		 */
 		DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor);
 
-		/**
-		 * Deletes dead tasks of a name, in one bounded step, the earliest deaths first.
-		 */
+		/** Deletes dead tasks, in one bounded step, the earliest deaths first. */
 		DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor);
 
 	}
 
 	/**
 	 * A place in the order in which tasks are due. It stays valid when its task is gone.
-	 *
-	 * @param dueAt when the task is due
-	 * @param id the id of the task
 	 */
 	record Position(Instant dueAt, String id) {
 
 	}
 
 	/**
-	 * How many tasks of a name fall due.
-	 *
-	 * @param counts the counts of the spans from the first one on. There are fewer counts
-	 * than spans if counting the rest would have taken too long
-	 * @param estimated whether the counts were estimated from a sample
+	 * How many tasks of a name fall due in each span, maybe by a sample. There are fewer
+	 * counts than spans if counting the rest would have taken too long.
 	 */
 	record Due(List<Long> counts, boolean estimated) {
 
 	}
 
-	/**
-	 * Which dead tasks of a name an operator means.
-	 *
-	 * @param text text that their errors contain, {@code null} for any error
-	 * @param group the id of a group, {@code null} for all groups
-	 */
+	/** The dead tasks whose errors contain a text, those of a group, or all. */
 	record DeadSelection(@Nullable String text, @Nullable String group) {
 
 	}
 
 	/**
-	 * The result of one step that requeues or deletes dead tasks.
-	 *
-	 * @param affected how many tasks it has requeued or deleted
-	 * @param skipped how many tasks stay dead because their keys have pending tasks
-	 * @param remaining whether there may be more tasks for another step
-	 * @param cursor where the next step goes on, {@code null} if nothing remains
+	 * How many dead tasks one step has requeued or deleted, how many stay dead because
+	 * their keys have pending tasks, and where the next step goes on, {@code null} if
+	 * nothing remains.
 	 */
 	record DeadStep(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 
 	}
 
-	/**
-	 * The result of a change of a task.
-	 */
+	/** The result of a change of a task. */
 	enum Change {
 
 		/** The task is changed. */
