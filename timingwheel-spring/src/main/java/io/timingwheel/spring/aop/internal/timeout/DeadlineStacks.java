@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * a thread of its own reads, at most 1 % of the time in the long run. If many calls
  * expire at once, the wheel's thread interrupts those that come late without a stack.
  */
-final class DeadlineStacks {
+final class DeadlineStacks implements AutoCloseable {
 
 	/** How much time must pass for each unit of time that was spent on reading. */
 	private static final long SHARE = 100;
@@ -77,7 +77,8 @@ final class DeadlineStacks {
 	/**
 	 * Ends the thread when it has interrupted the threads that wait for it.
 	 */
-	void close() {
+	@Override
+	public void close() {
 		this.reader.shutdown();
 		try {
 			this.reader.awaitTermination(1, TimeUnit.SECONDS);
