@@ -13,9 +13,6 @@ public abstract class DeferredCall {
 
 	private final Effect effect;
 
-	/** The call before this one, in the same transaction and with the same key. */
-	@Nullable DeferredCall previous;
-
 	boolean overridden;
 
 	/**

@@ -15,6 +15,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeansException;
+
 /**
  * Calls executors whose {@code execute} may block. Each executor has a queue, and one
  * thread at a time takes the tasks of a queue in their order, so that an executor that
@@ -66,11 +68,11 @@ final class HandOverThreads {
 	/** Whether an executor that threw may take the task later. */
 	static boolean isRefusal(Throwable error) {
 		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
-		// bean that has to be created, another exception contains the error. A decorator
-		// whose recursion does not end overflows the stack at each attempt.
+		// bean that has to be created, the exception contains the error. A decorator whose
+		// recursion does not end overflows the stack at each attempt.
 		return error instanceof RejectedExecutionException
 				|| (error instanceof VirtualMachineError && !(error instanceof StackOverflowError))
-				|| UserErrors.rootCause(error) instanceof OutOfMemoryError;
+				|| (error instanceof BeansException failed && failed.contains(OutOfMemoryError.class));
 	}
 
 	/** The tasks that wait for one executor. Running it hands the first one over. */

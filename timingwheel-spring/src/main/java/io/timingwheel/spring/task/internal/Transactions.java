@@ -1,6 +1,9 @@
 package io.timingwheel.spring.task.internal;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -107,10 +110,12 @@ public final class Transactions {
 	 * Overrides the waiting calls with a key, on behalf of a call that acts at once.
 	 */
 	public static boolean override(Object key, Effect later) {
-		DeferredCall latest = latest(key);
-		for (DeferredCall call = latest; call != null; call = call.previous) {
-			call.overrideBy(later);
+		Calls calls = PRESENT ? Calls.find() : null;
+		if (calls == null) {
+			return false;
 		}
+		DeferredCall latest = calls.latest(key);
+		calls.withKey(key).forEach((call) -> call.overrideBy(later));
 		return latest != null && latest.effect().leavesPending();
 	}
 
@@ -127,12 +132,11 @@ public final class Transactions {
 
 		private final List<DeferredCall> calls = new ArrayList<>();
 
-		private final Map<Object, DeferredCall> latest = new HashMap<>();
+		/** The calls by their keys, the latest first. */
+		private final Map<Object, Deque<DeferredCall>> byKey = new HashMap<>();
 
 		/** How many calls there were when a savepoint was set. */
 		private final Map<Object, Integer> savepoints = new HashMap<>();
-
-		private boolean completed;
 
 		static boolean isTransactionActive() {
 			return TransactionSynchronizationManager.isSynchronizationActive()
@@ -140,49 +144,40 @@ public final class Transactions {
 		}
 
 		static @Nullable Calls find() {
-			Calls calls = (Calls) TransactionSynchronizationManager.getResource(Calls.class);
-			return (calls != null && !calls.completed) ? calls : null;
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				for (TransactionSynchronization one : TransactionSynchronizationManager.getSynchronizations()) {
+					if (one instanceof Calls calls) {
+						return calls;
+					}
+				}
+			}
+			return null;
 		}
 
 		static Calls ofTransaction() {
 			Calls calls = find();
 			if (calls == null) {
 				calls = new Calls();
-				// A transaction that another thread has ended may have left its calls on
-				// this thread.
-				TransactionSynchronizationManager.unbindResourceIfPossible(Calls.class);
 				TransactionSynchronizationManager.registerSynchronization(calls);
-				calls.resume();
 			}
 			return calls;
-		}
-
-		@Override
-		public void suspend() {
-			if (TransactionSynchronizationManager.getResource(Calls.class) == this) {
-				TransactionSynchronizationManager.unbindResource(Calls.class);
-			}
-		}
-
-		@Override
-		public void resume() {
-			TransactionSynchronizationManager.bindResource(Calls.class, this);
 		}
 
 		void add(DeferredCall call) {
 			this.calls.add(call);
 			Object key = call.keyInTransaction();
 			if (key != null) {
-				call.previous = this.latest.put(key, call);
+				this.byKey.computeIfAbsent(key, (absent) -> new ArrayDeque<>()).push(call);
 			}
 		}
 
+		Collection<DeferredCall> withKey(Object key) {
+			Collection<DeferredCall> calls = this.byKey.get(key);
+			return (calls != null) ? calls : List.of();
+		}
+
 		@Nullable DeferredCall latest(Object key) {
-			DeferredCall call = this.latest.get(key);
-			while (call != null && call.overridden) {
-				call = call.previous;
-			}
-			return call;
+			return withKey(key).stream().filter((call) -> !call.overridden).findFirst().orElse(null);
 		}
 
 		@Override
@@ -197,8 +192,6 @@ public final class Transactions {
 
 		@Override
 		public void afterCompletion(int status) {
-			this.completed = true;
-			suspend();
 			if (status == STATUS_COMMITTED) {
 				commit();
 			}
@@ -232,7 +225,7 @@ public final class Transactions {
 				DeferredCall call = this.calls.remove(i);
 				Object key = call.keyInTransaction();
 				if (key != null) {
-					this.latest.compute(key, (same, current) -> call.previous);
+					withKey(key).remove(call);
 				}
 				if (!call.overridden) {
 					run(call::rollback);

@@ -12,9 +12,6 @@ import org.apache.commons.logging.Log;
  */
 public final class UserErrors {
 
-	/** Causes may form a circle. */
-	private static final int MAX_DEPTH = 100;
-
 	private UserErrors() {
 	}
 
@@ -32,23 +29,6 @@ public final class UserErrors {
 			// The name of the class has to do.
 		}
 		return error.getClass().getName();
-	}
-
-	static Throwable rootCause(Throwable error) {
-		Throwable root = error;
-		try {
-			for (int depth = 0; depth < MAX_DEPTH; depth++) {
-				Throwable cause = root.getCause();
-				if (cause == null) {
-					return root;
-				}
-				root = cause;
-			}
-		}
-		catch (Throwable ex) {
-			// The exception does not give its cause.
-		}
-		return root;
 	}
 
 	/**

@@ -17,7 +17,6 @@ import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.DeferredCall;
@@ -48,9 +47,6 @@ public final class DelayedTaskRegistry {
 	private static final Predicate<PendingTask> ANY = (task) -> true;
 
 	private static final Log logger = LogFactory.getLog(DelayedTaskRegistry.class);
-
-	/** So many names are probably made up at run time. */
-	private static final int MANY_NAMES = 1000;
 
 	private final Map<String, NamedTasks> byName = new ConcurrentHashMap<>();
 
@@ -104,11 +100,6 @@ public final class DelayedTaskRegistry {
 		NamedTasks tasks = new NamedTasks(name, this.environment, this.shutdown);
 		tasks.setPolicy(policies().of(name));
 		this.byName.put(name, tasks);
-		if (this.byName.size() == MANY_NAMES) {
-			logger.warn("There are " + MANY_NAMES + " names of tasks, such as \"" + name
-					+ "\". Each takes memory until the application ends: use a key rather than a name for what"
-					+ " differs from task to task");
-		}
 		for (Consumer<String> listener : this.listeners) {
 			try {
 				listener.accept(name);

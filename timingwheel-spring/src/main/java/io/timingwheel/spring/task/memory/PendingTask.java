@@ -192,6 +192,7 @@ final class PendingTask implements RoutedTask {
 					"The task \"%s\" was not accepted: %s".formatted(tasks().name(), ex.getMessage()), ex);
 		}
 		setDue(due);
+		showDue();
 	}
 
 	/**
@@ -246,7 +247,8 @@ final class PendingTask implements RoutedTask {
 		if (move(this.definition, due)) {
 			return this;
 		}
-		if (this.payload instanceof Repetition repetition && repetition.isRunning()) {
+		Repetition repetition = repetition();
+		if (repetition != null && repetition.isRunning()) {
 			setDue(due);
 			repetition.moved();
 			return this;

@@ -8,7 +8,6 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.Recurrence;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.task.TaskRejectedException;
 
 /**
  * The payload of a repeating task, and the times of its runs. A cron expression goes by
@@ -29,6 +28,9 @@ final class Repetition extends Envelope {
 
 	/** Whether the user has moved the next run during this one. */
 	private boolean moved;
+
+	/** Whether the schedule has no further time. */
+	private boolean over;
 
 	/** The time of the current run by the schedule. */
 	private Instant scheduledAt = Instant.EPOCH;
@@ -54,6 +56,10 @@ final class Repetition extends Envelope {
 
 	boolean isRunning() {
 		return this.running;
+	}
+
+	boolean isOver() {
+		return this.over;
 	}
 
 	/**
@@ -88,14 +94,16 @@ final class Repetition extends Envelope {
 
 	/**
 	 * Puts the task on the wheel for another attempt, unless the next run comes first.
+	 * @return {@code true}, since the task stays
 	 */
-	void tryAgain(PendingTask task, Deadline retry) {
+	boolean tryAgain(PendingTask task, Deadline retry) {
 		Instant next = this.moved ? Instant.MIN : nextTime(task);
 		if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
 			task.start(retry);
 			setRunning(false);
 			setAttempt(attempt() + 1);
 		}
+		return true;
 	}
 
 	/**
@@ -109,7 +117,8 @@ final class Repetition extends Envelope {
 		}
 		setRunning(false);
 		setAttempt(1);
-		return next != null;
+		this.over = next == null;
+		return !this.over;
 	}
 
 	/**

@@ -111,9 +111,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 			checkWait();
 		}
 		catch (IllegalStateException ex) {
-			TimeoutException timedOut = new TimeoutException(ex.getMessage());
-			timedOut.initCause(ex);
-			throw timedOut;
+			throw (TimeoutException) new TimeoutException(ex.getMessage()).initCause(ex);
 		}
 		return super.get(timeout, unit);
 	}

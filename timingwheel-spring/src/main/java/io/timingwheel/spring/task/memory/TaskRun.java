@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
@@ -281,7 +280,6 @@ final class TaskRun implements TaskExecution {
 		next.assign(envelope(), this.future, this.sequence);
 		if (tasks().pending().computeIfAbsent(next.slot(), (slot) -> {
 			next.start(due);
-			next.showDue();
 			return next;
 		}) != next) {
 			tasks().recorder().count(TaskOutcome.SUPERSEDED);
@@ -296,11 +294,7 @@ final class TaskRun implements TaskExecution {
 
 	/** Schedules another attempt at a repeating run, unless the next run comes first. */
 	private boolean triesRunAgain(Repetition repetition, Deadline due) {
-		return tasks().update(this.task, (current) -> {
-			repetition.tryAgain(current, due);
-			current.showDue();
-			return true;
-		}) && !repetition.isRunning();
+		return tasks().update(this.task, (current) -> repetition.tryAgain(current, due)) && !repetition.isRunning();
 	}
 
 	/**
@@ -325,25 +319,19 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private boolean scheduleNextRun(Repetition repetition) {
-		AtomicBoolean last = new AtomicBoolean();
-		boolean pending;
 		try {
-			pending = tasks().update(this.task, (current) -> {
-				last.setPlain(!repetition.scheduleNextRun(current));
-				current.showDue();
-				return !last.getPlain();
-			});
+			if (!tasks().update(this.task, repetition::scheduleNextRun) && !repetition.isOver()
+					&& this.future != null) {
+				// The shutdown has let the task end with this run.
+				this.future.cancelled();
+			}
 		}
 		catch (TaskRejectedException ex) {
 			scheduleNextRunLater(repetition);
 			return true;
 		}
-		if (!pending && !last.getPlain() && this.future != null) {
-			// The shutdown has let the task end with this run.
-			this.future.cancelled();
-		}
 		heedShutdown(this.task.dueNanos());
-		return !last.getPlain();
+		return !repetition.isOver();
 	}
 
 	/**
