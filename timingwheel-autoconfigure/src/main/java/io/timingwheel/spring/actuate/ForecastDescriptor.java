@@ -40,7 +40,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, Stored
 		List<Map.Entry<String, StoredTasks.Due>> names = new ArrayList<>();
 		tasks.memoryTasks()
 			.forecast(from, span, SPANS)
-			.forEach((one) -> names.add(Map.entry(one.name(), new StoredTasks.Due(one.counts(), false))));
+			.forEach((name, counts) -> names.add(Map.entry(name, new StoredTasks.Due(counts, false))));
 		boolean complete = true;
 		if (stored != null) {
 			Map<String, StoredTasks.Due> forecast = stored.counts().forecast(span, SPANS, MAX_NAMES);

@@ -68,23 +68,6 @@ class DelayedScaleTests {
 	}
 
 	@Test
-	void heartbeatsThatRaceWithTheirTimersLoseNothingAndRunNothingTwice() {
-		DelayedContexts.realTimeRunner().withBean("drivers", Drivers.class).run((context) -> {
-			Drivers drivers = context.getBean(Drivers.class);
-			int calls = 200_000;
-			for (int i = 0; i < calls; i++) {
-				drivers.restless(i % 3);
-			}
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 0);
-			awaitIdle(context);
-			TaskCounts counts = counts(context, "restless");
-			assertThat(counts.completed() + counts.replaced()).isEqualTo(calls);
-			assertThat(counts.completed()).isGreaterThanOrEqualTo(3);
-			assertThat(counts.pending()).isZero();
-		});
-	}
-
-	@Test
 	void aPendingKeyedCallOfAVoidMethodTakesLessThan250Bytes() {
 		int calls = 500_000;
 		this.runner.run((context) -> {
@@ -130,10 +113,6 @@ class DelayedScaleTests {
 			int key = Integer.parseInt(driver.substring("driver-".length()));
 			this.fired.incrementAndGet(key);
 			this.newest.set(key, report);
-		}
-
-		@Delayed(delay = "1ms", name = "restless", key = "#driver")
-		public void restless(int driver) {
 		}
 
 		@Delayed(delay = "10m", key = "#driver")

@@ -120,9 +120,6 @@ public final class DelayedTaskRegistry {
 		tasksOf(name);
 	}
 
-	/**
-	 * Makes the name of a method known before its first task.
-	 */
 	public void declare(String name, PolicySettings policy) {
 		policies().declare(name, policy);
 		tasksOf(name).setPolicy(policies().of(name));
@@ -132,16 +129,12 @@ public final class DelayedTaskRegistry {
 		return this.environment.policies();
 	}
 
-	/**
-	 * The recorder of a name, which also counts stored tasks.
-	 */
+	/** The recorder of a name, which also counts stored tasks. */
 	public TaskRecorder recorder(String name) {
 		return register(name).recorder();
 	}
 
-	/**
-	 * Whether tasks in memory have this name: it was declared, or a task has had it.
-	 */
+	/** Whether tasks in memory have this name: it was declared, or a task has had it. */
 	public boolean isKnown(String name) {
 		return get(name).isDeclared();
 	}
@@ -155,12 +148,10 @@ public final class DelayedTaskRegistry {
 		Object slot = TaskKeys.of(taskId.key());
 		boolean cancelled = tasks.cancel(slot, ANY);
 		return (Transactions.hasDeferred()
-				&& Transactions.override(TaskSubmission.keyInTransaction(tasks, slot), Effect.CANCEL)) || cancelled;
+				&& Transactions.override(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL)) || cancelled;
 	}
 
-	/**
-	 * Cancels the pending task with a key after the commit, if there is a transaction.
-	 */
+	/** Cancels the pending task with a key after the commit, if there is a transaction. */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
 			Transactions.defer(cancelCall(taskId));
@@ -170,9 +161,7 @@ public final class DelayedTaskRegistry {
 		}
 	}
 
-	/**
-	 * A cancellation for later, of a task that was submitted before this call.
-	 */
+	/** A cancellation for later, of a task that was submitted before this call. */
 	public Runnable cancellation(TaskId taskId) {
 		return cancelCall(taskId)::commit;
 	}
@@ -197,17 +186,12 @@ public final class DelayedTaskRegistry {
 	/**
 	 * Moves the pending task with a key.
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending
+	 * are pending; so for a key or id
 	 */
 	public boolean reschedule(TaskId taskId, Duration delay) {
 		return get(taskId.name()).reschedule(TaskKeys.of(taskId.key()), clock().after(delay), ANY);
 	}
 
-	/**
-	 * Moves the pending task with a key or id.
-	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending
-	 */
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
 		Deadline due = clock().after(delay);
 		return onKeyOrId(name, keyOrId, (slot, condition) -> get(name).reschedule(slot, due, condition));
@@ -217,16 +201,12 @@ public final class DelayedTaskRegistry {
 		return Optional.ofNullable(get(taskId.name()).read(TaskKeys.of(taskId.key()), (task) -> task.futureOrNew()));
 	}
 
-	/**
-	 * Tells whether a task is pending that runs once and whose name is not paused.
-	 */
+	/** Whether a task is pending that runs once and whose name is not paused. */
 	public boolean hasPendingOnce() {
 		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().isPaused());
 	}
 
-	/**
-	 * Finds the repeating tasks.
-	 */
+	/** The ids of the repeating tasks. */
 	public Set<String> repeating() {
 		return pending().filter((task) -> task.repetition() != null)
 			.map((task) -> TaskKeys.idOf(task.sequence()))
@@ -238,9 +218,7 @@ public final class DelayedTaskRegistry {
 			.cancel(task.slot(), (current) -> !except.contains(TaskKeys.idOf(current.sequence()))));
 	}
 
-	/**
-	 * Forgets the starts that rates count, and pauses that policies do not ask for.
-	 */
+	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
 	public void resetLimits() {
 		for (NamedTasks tasks : all()) {
 			StartGate gate = tasks.gate();
@@ -250,9 +228,7 @@ public final class DelayedTaskRegistry {
 		}
 	}
 
-	/**
-	 * Computes due times again, since somebody has set the wall clock.
-	 */
+	/** Computes due times again, since somebody has set the wall clock. */
 	public void wallClockSet() {
 		clock().synchronize();
 		pending().forEach((task) -> task.tasks().update(task, PendingTask::wallClockSet));
@@ -266,9 +242,7 @@ public final class DelayedTaskRegistry {
 		return all().stream().map(NamedTasks::name).sorted().toList();
 	}
 
-	/**
-	 * Calls a listener once for each name: at once, or on the first thread that uses it.
-	 */
+	/** Calls a listener once for each name: at once, or on the first thread that uses it. */
 	public synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
 		this.listeners.add(listener);
@@ -298,9 +272,7 @@ public final class DelayedTaskRegistry {
 		return get(name).isPaused();
 	}
 
-	/**
-	 * How many pending tasks in memory are due and held back by their policy.
-	 */
+	/** How many pending tasks in memory are due and held back by their policy. */
 	public long waiting(String name) {
 		return get(name).waiting();
 	}
@@ -313,9 +285,7 @@ public final class DelayedTaskRegistry {
 		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
 	}
 
-	/**
-	 * The executor for what follows the completion of a future.
-	 */
+	/** The executor for what follows the completion of a future. */
 	public Executor completions() {
 		return this.environment.handOvers().completions();
 	}
@@ -324,9 +294,7 @@ public final class DelayedTaskRegistry {
 		return this.shutdown;
 	}
 
-	/**
-	 * The threads that run bodies, also those of durable tasks.
-	 */
+	/** The threads that run bodies, also those of durable tasks. */
 	public RunningBodies runningBodies() {
 		return this.shutdown.bodies();
 	}
@@ -338,7 +306,7 @@ public final class DelayedTaskRegistry {
 		private final Object slot;
 
 		CancelCall(NamedTasks tasks, Object slot) {
-			super(TaskSubmission.keyInTransaction(tasks, slot), Effect.CANCEL);
+			super(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL);
 			this.tasks = tasks;
 			this.slot = slot;
 		}

@@ -2,9 +2,10 @@ package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
@@ -93,12 +94,12 @@ public final class MemoryTaskReader {
 	}
 
 	/**
-	 * Counts how many tasks in memory fall due in equal spans of the time ahead.
+	 * Counts how many tasks in memory fall due in equal spans of the time ahead, by name.
 	 */
-	public List<PendingForecast> forecast(Instant from, Duration span, int spans) {
+	public Map<String, List<Long>> forecast(Instant from, Duration span, int spans) {
 		long start = TaskClock.sinceEpoch(from);
 		long length = TaskClock.nanos(span);
-		List<PendingForecast> result = new ArrayList<>();
+		Map<String, List<Long>> result = new HashMap<>();
 		for (NamedTasks tasks : this.tasks.all()) {
 			long[] counts = new long[spans];
 			for (PendingTask task : tasks.pending().values()) {
@@ -107,7 +108,7 @@ public final class MemoryTaskReader {
 					counts[(int) (ahead / length)]++;
 				}
 			}
-			result.add(new PendingForecast(tasks.name(), LongStream.of(counts).boxed().toList()));
+			result.put(tasks.name(), LongStream.of(counts).boxed().toList());
 		}
 		return result;
 	}

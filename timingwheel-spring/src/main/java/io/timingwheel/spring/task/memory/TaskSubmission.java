@@ -223,12 +223,7 @@ public final class TaskSubmission extends DeferredCall
 
 	@Override
 	protected Object keyInTransaction() {
-		return keyInTransaction(tasks(), this.slot);
-	}
-
-	/** Identifies the calls with a key among those that wait for a commit. */
-	static Object keyInTransaction(NamedTasks tasks, Object slot) {
-		return new TransactionKey(tasks, slot);
+		return new TransactionKey(tasks(), this.slot);
 	}
 
 	/**
@@ -325,7 +320,8 @@ public final class TaskSubmission extends DeferredCall
 		return this.ifPending == IfPending.REPLACE || this.ifPending == IfPending.UPDATE;
 	}
 
-	private record TransactionKey(NamedTasks tasks, Object slot) {
+	/** Identifies the calls with a key among those that wait for a commit. */
+	record TransactionKey(NamedTasks tasks, Object slot) {
 
 	}
 
