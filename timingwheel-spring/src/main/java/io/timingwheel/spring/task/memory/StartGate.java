@@ -104,6 +104,7 @@ final class StartGate {
 	 * no longer in the map.
 	 */
 	boolean admit(PendingTask task) {
+		AtomicBoolean admitted = new AtomicBoolean();
 		this.tasks.update(task, (current) -> {
 			Permits permits = current.permits();
 			if (permits == null) {
@@ -113,13 +114,13 @@ final class StartGate {
 				}
 				current.setPermits(permits);
 			}
+			admitted.setPlain(permits != null);
 			return true;
 		});
-		if (task.permits() != null) {
-			return true;
+		if (!admitted.getPlain()) {
+			startWaiting();
 		}
-		startWaiting();
-		return false;
+		return admitted.getPlain();
 	}
 
 	private @Nullable Permits takeOrWait(PendingTask task) {

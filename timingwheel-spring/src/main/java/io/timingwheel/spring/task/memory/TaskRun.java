@@ -108,6 +108,10 @@ final class TaskRun implements TaskExecution {
 
 	/** Takes over the task, under the lock of its key. */
 	private boolean begin(PendingTask current) {
+		if (current.isRunning()) {
+			// An executor that has refused a repeating task may run it too.
+			return true;
+		}
 		// This comes before the removal: a task must always count as pending or as
 		// running.
 		tasks().recorder().begun();
