@@ -194,9 +194,10 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	private Object kept(@Nullable PendingTask followed) {
-		boolean first = followed == null || !(followed.payload() instanceof Debounce);
-		return (first && this.maxWaitNanos == UNLIMITED) ? this.payload
-				: new Debounce(this.payload, firstCall(followed, clock().nanoTime()));
+		boolean hasFirstCall = this.maxWaitNanos != UNLIMITED
+				|| (followed != null && followed.payload() instanceof Debounce);
+		return (hasFirstCall && !(this.payload instanceof Repetition))
+				? new Debounce(this.payload, firstCall(followed, clock().nanoTime())) : this.payload;
 	}
 
 	private static long firstCall(@Nullable PendingTask followed, long now) {

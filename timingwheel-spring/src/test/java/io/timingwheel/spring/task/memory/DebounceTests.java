@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -91,6 +92,15 @@ class DebounceTests {
 			this.tasks.advanceSeconds(1);
 		}
 		assertThat(this.ran).containsExactly("call 9 at 10");
+	}
+
+	@Test
+	void aRepeatingTaskInPlaceOfADebouncedOneRepeats() {
+		AtomicInteger runs = new AtomicInteger();
+		this.tasks.template.task(runs::incrementAndGet).id(ID).maxWait(Duration.ofSeconds(5)).after(Duration.ofSeconds(2));
+		this.tasks.template.task(runs::incrementAndGet).id(ID).every(Duration.ofSeconds(1));
+		this.tasks.advanceSeconds(3);
+		assertThat(runs).hasValue(3);
 	}
 
 	@Test
