@@ -151,7 +151,9 @@ public final class DelayedTaskRegistry {
 				&& Transactions.override(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL)) || cancelled;
 	}
 
-	/** Cancels the pending task with a key after the commit, if there is a transaction. */
+	/**
+	 * Cancels the pending task with a key after the commit, if there is a transaction.
+	 */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
 			Transactions.defer(cancelCall(taskId));
@@ -242,7 +244,9 @@ public final class DelayedTaskRegistry {
 		return all().stream().map(NamedTasks::name).sorted().toList();
 	}
 
-	/** Calls a listener once for each name: at once, or on the first thread that uses it. */
+	/**
+	 * Calls a listener once for each name: at once, or on the first thread that uses it.
+	 */
 	public synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
 		this.listeners.add(listener);

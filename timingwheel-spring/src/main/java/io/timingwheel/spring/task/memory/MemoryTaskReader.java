@@ -104,7 +104,7 @@ public final class MemoryTaskReader {
 			long[] counts = new long[spans];
 			for (PendingTask task : tasks.pending().values()) {
 				long ahead = task.dueEpochNanos() - start;
-				if (ahead >= 0 && ahead / length < spans) {
+				if (ahead >= 0 && ahead < spans * length) {
 					counts[(int) (ahead / length)]++;
 				}
 			}

@@ -8,7 +8,6 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.Recurrence;
 import org.jspecify.annotations.Nullable;
 
-
 /**
  * The payload of a repeating task, and the times of its runs. A cron expression goes by
  * the wall clock, periods go by the wheel's clock. The map's lock of the key guards all

@@ -97,7 +97,10 @@ class DebounceTests {
 	@Test
 	void aRepeatingTaskInPlaceOfADebouncedOneRepeats() {
 		AtomicInteger runs = new AtomicInteger();
-		this.tasks.template.task(runs::incrementAndGet).id(ID).maxWait(Duration.ofSeconds(5)).after(Duration.ofSeconds(2));
+		this.tasks.template.task(runs::incrementAndGet)
+			.id(ID)
+			.maxWait(Duration.ofSeconds(5))
+			.after(Duration.ofSeconds(2));
 		this.tasks.template.task(runs::incrementAndGet).id(ID).every(Duration.ofSeconds(1));
 		this.tasks.advanceSeconds(3);
 		assertThat(runs).hasValue(3);
