@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -248,10 +247,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	private void deleteAll() {
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			String keys = new String(this.partitions.key(partition, ""), StandardCharsets.UTF_8);
-			this.connection.get(this.connection.commands().keys(keys.replaceAll("[*?\\[\\]^\\\\]", "\\\\$0") + "*"))
-				.forEach((key) -> this.connection.get(this.connection.commands().del(key)));
+		for (int partition : this.partitions.all()) {
+			this.connection.get(this.connection.commands().del(this.partitions.keys(partition)));
 		}
 		this.pausedNames.clear();
 	}

@@ -2,7 +2,8 @@
  * The store of durable tasks in Redis.
  *
  * <p>
- * A namespace is split into partitions, whose keys {@code prelude.lua} states. The key
+ * A namespace is split into partitions, whose keys {@code prelude.lua} states. All tasks
+ * of a name are in one of them, so that a claim decides limits within one script. The key
  * {@code timingwheel:{namespace}:meta} has their number and the format. A script reads
  * and writes one partition atomically, by the clock of Redis. Its first lines tell which
  * changes of the table of states in {@link io.timingwheel.spring.durable.store} it makes.
