@@ -68,9 +68,8 @@ final class HandOverThreads {
 	/** Whether an executor that threw may take the task later. */
 	static boolean isRefusal(Throwable error) {
 		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
-		// bean that has to be created, the exception contains the error. A decorator
-		// whose
-		// recursion does not end overflows the stack at each attempt.
+		// bean that cannot be created now, its exception contains the error. A decorator
+		// whose recursion does not end overflows the stack at each attempt.
 		return error instanceof RejectedExecutionException
 				|| (error instanceof VirtualMachineError && !(error instanceof StackOverflowError))
 				|| (error instanceof BeansException failed && failed.contains(OutOfMemoryError.class));

@@ -2,11 +2,19 @@ package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.Recurrence;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
 
 /**
  * The payload of a repeating task, and the times of its runs. A cron expression goes by
@@ -14,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * fields.
  */
 final class Repetition extends Envelope {
+
+	private static final Log logger = LogFactory.getLog(Repetition.class);
+
+	private static final long RETRY_MILLIS = 100;
 
 	private final NamedTasks tasks;
 
@@ -57,10 +69,6 @@ final class Repetition extends Envelope {
 		return this.running;
 	}
 
-	boolean isOver() {
-		return this.over;
-	}
-
 	/**
 	 * The deadline of the first run: after a delay, or the first time of the schedule.
 	 */
@@ -92,24 +100,62 @@ final class Repetition extends Envelope {
 	}
 
 	/**
-	 * Puts the task on the wheel for another attempt, unless the next run comes first.
-	 * @return {@code true}, since the task stays
+	 * Schedules another attempt at a run; {@code false} if the next run comes first, or
+	 * the task has ended.
 	 */
-	boolean tryAgain(PendingTask task, Deadline retry) {
-		Instant next = this.moved ? Instant.MIN : nextTime(task);
-		if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
-			task.start(retry);
-			setRunning(false);
-			setAttempt(attempt() + 1);
-		}
-		return true;
+	boolean triesAgain(PendingTask task, Deadline retry) {
+		return this.tasks.update(task, (current) -> {
+			Instant next = this.moved ? Instant.MIN : nextTime(current);
+			if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
+				current.start(retry);
+				setRunning(false);
+				setAttempt(attempt() + 1);
+			}
+			return true;
+		}) && !this.running;
 	}
 
 	/**
-	 * Puts the task on the wheel for its next run.
-	 * @return {@code false} if there is no further run
+	 * Schedules the next run; {@code false} if the task has ended.
+	 * @param error the exception of the run that ends
 	 */
-	boolean scheduleNextRun(PendingTask task) {
+	boolean goesOn(PendingTask task, @Nullable TaskFuture<?> future, @Nullable Throwable error) {
+		if (error == null || !this.endsWithFailure) {
+			if (future != null) {
+				future.waiting();
+			}
+			return scheduleNextRun(task, future);
+		}
+		this.tasks.update(task, (current) -> {
+			current.forget();
+			return false;
+		});
+		if (future == null || !future.isDone()) {
+			logger.warn("The repeating task \"" + this.tasks.name() + "\" does not run again, since it threw: "
+					+ UserErrors.describe(error));
+		}
+		return false;
+	}
+
+	private boolean scheduleNextRun(PendingTask task, @Nullable TaskFuture<?> future) {
+		try {
+			if (!this.tasks.update(task, this::startNextRun) && !this.over && future != null) {
+				// The shutdown has let the task end with this run.
+				future.cancelled();
+			}
+		}
+		catch (TaskRejectedException ex) {
+			scheduleNextRunLater(task, future);
+			return true;
+		}
+		if (!this.tasks.shutdown().mayRun(task.dueNanos())) {
+			// The shutdown may have looked before the task was pending again.
+			cancel(task);
+		}
+		return !this.over;
+	}
+
+	private boolean startNextRun(PendingTask task) {
 		Deadline next = this.moved ? task.deadline() : next(nextTime(task));
 		if (next != null) {
 			task.start(next);
@@ -118,6 +164,26 @@ final class Repetition extends Envelope {
 		setAttempt(1);
 		this.over = next == null;
 		return !this.over;
+	}
+
+	/**
+	 * Schedules the next run later, since the wheel is full or the shutdown has begun.
+	 */
+	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
+		if (!this.tasks.shutdown().isAccepting()) {
+			cancel(task);
+			return;
+		}
+		Executor completions = this.tasks.environment().handOvers().completions();
+		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions).execute(() -> {
+			if (!scheduleNextRun(task, future) && future != null) {
+				future.end(null, null);
+			}
+		});
+	}
+
+	private void cancel(PendingTask task) {
+		this.tasks.cancel(task.slot(), (pending) -> pending.payload() == this);
 	}
 
 	/**

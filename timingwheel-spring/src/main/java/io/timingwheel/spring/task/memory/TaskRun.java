@@ -5,10 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
@@ -31,8 +29,6 @@ import org.springframework.core.task.TaskRejectedException;
 final class TaskRun implements TaskExecution {
 
 	private static final Log logger = LogFactory.getLog(TaskRun.class);
-
-	private static final long RETRY_MILLIS = 100;
 
 	private final PendingTask task;
 
@@ -238,7 +234,7 @@ final class TaskRun implements TaskExecution {
 		if (this.unhandled && thrown != null) {
 			handleInContext(thrown);
 		}
-		boolean goesOn = this.repetition != null && goesOn(this.repetition, error);
+		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, this.future, error);
 		// 5. The outcome, so that a thread that waits for the future sees the new count.
 		tasks().recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
@@ -261,7 +257,7 @@ final class TaskRun implements TaskExecution {
 			this.future.waiting();
 		}
 		try {
-			if (!((this.repetition != null) ? triesRunAgain(this.repetition, due) : triesTaskAgain(due))) {
+			if (!((this.repetition != null) ? this.repetition.triesAgain(this.task, due) : triesTaskAgain(due))) {
 				return false;
 			}
 		}
@@ -269,7 +265,10 @@ final class TaskRun implements TaskExecution {
 			error.addSuppressed(ex);
 			return false;
 		}
-		heedShutdown(due.dueNanos());
+		if (!tasks().shutdown().mayRun(due.dueNanos())) {
+			// The shutdown may have looked before the task was pending again.
+			cancel();
+		}
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
 				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
 				delay.toMillis(), UserErrors.describe(error)));
@@ -294,70 +293,6 @@ final class TaskRun implements TaskExecution {
 			cancel();
 		}
 		return true;
-	}
-
-	/** Schedules another attempt at a repeating run, unless the next run comes first. */
-	private boolean triesRunAgain(Repetition repetition, Deadline due) {
-		return tasks().update(this.task, (current) -> repetition.tryAgain(current, due)) && !repetition.isRunning();
-	}
-
-	/**
-	 * Schedules the next run of a repeating task; {@code false} if the task has ended.
-	 */
-	private boolean goesOn(Repetition repetition, @Nullable Throwable error) {
-		if (error == null || !repetition.endsWithFailure()) {
-			if (this.future != null) {
-				this.future.waiting();
-			}
-			return scheduleNextRun(repetition);
-		}
-		tasks().update(this.task, (current) -> {
-			current.forget();
-			return false;
-		});
-		if (this.future == null || !this.future.isDone()) {
-			logger.warn("The repeating task \"" + name() + "\" does not run again, since it threw: "
-					+ UserErrors.describe(error));
-		}
-		return false;
-	}
-
-	private boolean scheduleNextRun(Repetition repetition) {
-		try {
-			if (!tasks().update(this.task, repetition::scheduleNextRun) && !repetition.isOver()
-					&& this.future != null) {
-				// The shutdown has let the task end with this run.
-				this.future.cancelled();
-			}
-		}
-		catch (TaskRejectedException ex) {
-			scheduleNextRunLater(repetition);
-			return true;
-		}
-		heedShutdown(this.task.dueNanos());
-		return !repetition.isOver();
-	}
-
-	/**
-	 * Schedules the next run later, since the wheel is full or the shutdown has begun.
-	 */
-	private void scheduleNextRunLater(Repetition repetition) {
-		if (!tasks().shutdown().isAccepting()) {
-			cancel();
-			return;
-		}
-		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions()).execute(() -> {
-			if (!scheduleNextRun(repetition) && this.future != null) {
-				this.future.end(null, null);
-			}
-		});
-	}
-
-	/** Cancels the task if the shutdown has looked before the task was pending again. */
-	private void heedShutdown(long dueNanos) {
-		if (!tasks().shutdown().mayRun(dueNanos)) {
-			cancel();
-		}
 	}
 
 	private void cancel() {
