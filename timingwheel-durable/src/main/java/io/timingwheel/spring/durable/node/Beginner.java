@@ -107,7 +107,6 @@ final class Beginner extends Batcher {
 		run.waitsSince = Math.min(run.waitsSince, now);
 		if (now - run.waitsSince > NameWindow.LATE_NANOS) {
 			this.settler.giveBack(run);
-			this.parts.held.setWanted(true);
 		}
 		else {
 			addLater(run, RETRY_NANOS);

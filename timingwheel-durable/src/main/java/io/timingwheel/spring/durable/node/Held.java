@@ -20,8 +20,8 @@ final class Held {
 
 	private volatile long blockedUntil;
 
-	/** Whether tasks may wait in the store for room on this node. */
-	private volatile boolean wanted;
+	/** With how much free room an end wakes the poller. */
+	private volatile int wakeAtFree = Integer.MAX_VALUE;
 
 	private volatile boolean open = true;
 
@@ -67,7 +67,7 @@ final class Held {
 			this.blockedUntil = this.parts.nanoTime();
 			this.parts.wake();
 		}
-		wakeIfWanted();
+		wakeIfFree();
 	}
 
 	/** Forgets a task without a settlement. */
@@ -92,13 +92,14 @@ final class Held {
 		return Math.max(0, this.blockedUntil - this.parts.nanoTime());
 	}
 
-	void setWanted(boolean wanted) {
-		this.wanted = wanted;
+	/** Wakes the poller once so much room is free. */
+	void wakeAtFree(int free) {
+		this.wakeAtFree = free;
+		wakeIfFree();
 	}
 
-	/** Called when there is more room. */
-	void wakeIfWanted() {
-		if (this.wanted) {
+	private void wakeIfFree() {
+		if (free() >= this.wakeAtFree) {
 			this.parts.wake();
 		}
 	}

@@ -34,7 +34,7 @@ final class NameWindow {
 	private boolean backlog;
 
 	/**
-	 * @param onRoom called for each place that becomes free while half of them are
+	 * @param onRoom called when half of the window has become free in a backlog
 	 */
 	NameWindow(LongSupplier clock, Runnable onRoom) {
 		this.clock = clock;
@@ -51,7 +51,7 @@ final class NameWindow {
 
 	/** Whether a claim for tasks of the backlog would not be tiny. */
 	synchronized boolean hasRoomForBacklog() {
-		return this.backlog && this.used <= this.size / 2;
+		return this.backlog && isHalfFree();
 	}
 
 	/** Whether tasks that are due may wait for room, here or in the store. */
@@ -88,6 +88,7 @@ final class NameWindow {
 	}
 
 	synchronized void started(long begunAt) {
+		boolean full = !isHalfFree();
 		this.startedAt = this.clock.getAsLong();
 		if (this.startedAt - begunAt > LATE_NANOS) {
 			this.size = Math.max(MIN_SIZE, this.used - 1);
@@ -95,14 +96,22 @@ final class NameWindow {
 		else if (this.backlog) {
 			this.size++;
 		}
-		leave();
+		leave(full);
 	}
 
 	synchronized void leave() {
+		leave(!isHalfFree());
+	}
+
+	private void leave(boolean full) {
 		this.used--;
-		if (this.used <= this.size / 2) {
+		if (full && this.backlog && isHalfFree()) {
 			this.onRoom.run();
 		}
+	}
+
+	private boolean isHalfFree() {
+		return this.used <= this.size / 2;
 	}
 
 }

@@ -34,7 +34,7 @@ final class Names {
 
 	NameWindow window(DurableHandler handler) {
 		return this.windows.computeIfAbsent(handler.name(),
-				(name) -> new NameWindow(this.parts::nanoTime, this.parts.held::wakeIfWanted));
+				(name) -> new NameWindow(this.parts::nanoTime, this.parts::wake));
 	}
 
 	private NameWindow window(String name) {
@@ -108,12 +108,18 @@ final class Names {
 		return this.parts.handlers.all().values().stream().anyMatch((handler) -> window(handler).hasBacklog());
 	}
 
+	/** Whether a claim for a backlog would not be tiny. */
 	boolean hasRoomForBacklog(int free) {
 		return this.parts.handlers.all()
 			.values()
 			.stream()
 			.map(this::window)
-			.anyMatch((window) -> window.hasRoomForBacklog() && share(window, free, free) > 0);
+			.anyMatch((window) -> window.hasRoomForBacklog() && share(window, free, free) >= enough());
+	}
+
+	/** How many tasks of a backlog a claim should be for. */
+	int enough() {
+		return Math.max(1, Math.min(this.parts.settings.batchSize(), this.parts.settings.maxInFlight() / 4));
 	}
 
 }

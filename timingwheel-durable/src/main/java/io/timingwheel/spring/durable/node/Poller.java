@@ -109,10 +109,11 @@ final class Poller {
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
-		ClaimRequest request = this.names.plan(this.parts.held.free(), suspect, lookAhead);
+		int free = this.parts.held.free();
+		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
-			await(0, poll(pollIn), false);
+			await(0, poll(pollIn), free, false);
 			return;
 		}
 		Claimed claimed;
@@ -126,12 +127,17 @@ final class Poller {
 			return;
 		}
 		learn(request, claimed);
-		await(restNanos(claimed), waitNanos(claimed, lookAhead), claimed.more());
+		await(restNanos(claimed), waitNanos(claimed, lookAhead), free - claimed.tasks().size(), claimed.more());
 	}
 
-	/** While tasks may wait for room, any room wakes the poller. */
-	private void await(long restNanos, long nanos, boolean more) {
-		this.parts.held.setWanted(more || this.names.hasBacklog());
+	/**
+	 * While tasks wait for room, ends wake the poller: enough of them in a backlog, a
+	 * single one if tasks of a limited name wait for a place.
+	 * @param free the room as if nothing had ended since the plan
+	 */
+	private void await(long restNanos, long nanos, int free, boolean more) {
+		int ends = this.names.hasBacklog() ? this.names.enough() : 1;
+		this.parts.held.wakeAtFree((more || this.names.hasBacklog()) ? free + ends : Integer.MAX_VALUE);
 		boolean room = this.names.hasRoomForBacklog(this.parts.held.free());
 		this.loop.await(restNanos, room ? 0 : nanos);
 	}
