@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
-import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.cache.CacheManager;
@@ -49,14 +47,11 @@ import static org.awaitility.Awaitility.await;
  */
 class AdviceOrderTests {
 
-	private static final AtomicReference<Throwable> uncaught = new AtomicReference<>();
-
 	private static final CompletableFuture<String> source = new CompletableFuture<>();
 
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication.of(Service.class, Advice.class, Database.class)
-		.withExecutors()
-		.with(AsyncUncaughtExceptionHandler.class, () -> (error, method, arguments) -> uncaught.set(error));
+		.withExecutors();
 
 	@AfterEach
 	void noInterruptIsLeft() {
@@ -86,13 +81,6 @@ class AdviceOrderTests {
 		CompletableFuture<String> tooLong = service.delayed(Duration.ofMillis(100));
 		app.advanceSeconds(10);
 		assertTimesOut(tooLong);
-	}
-
-	@Test
-	void theUncaughtExceptionHandlerGetsTheTimeoutOfAVoidMethod(Service service) {
-		service.delayedVoid();
-		app.advanceSeconds(10);
-		await().untilAsserted(() -> assertThat(uncaught.get()).isInstanceOf(MethodTimeoutException.class));
 	}
 
 	@Test
@@ -186,12 +174,6 @@ class AdviceOrderTests {
 		public CompletableFuture<String> delayed(Duration duration) {
 			app.advance(duration);
 			return CompletableFuture.completedFuture("in time");
-		}
-
-		@Delayed("10s")
-		@Timeout("100ms")
-		public void delayedVoid() {
-			app.advanceSeconds(1);
 		}
 
 		@Delayed("10s")

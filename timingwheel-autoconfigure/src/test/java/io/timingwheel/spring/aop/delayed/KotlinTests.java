@@ -161,15 +161,6 @@ class KotlinTests {
 				.hasMessageContaining("declare java.lang.String last(String)"));
 	}
 
-	@Test
-	void anObjectStopsTheStart() {
-		DelayedContexts.runner()
-			.withBean(SingleObject.class, () -> SingleObject.INSTANCE)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("make it and its class open"));
-	}
-
 	private static void assertFails(Class<?> bean, String function, String problem, String remedy) {
 		DelayedContexts.runner().withBean("culprit", bean).run((context) -> {
 			assertThat(context).hasFailed();

@@ -155,15 +155,6 @@ open class SuspendingFallbackOfOrdinaryFunction {
 
 }
 
-/** An object has one instance, and its class is final. */
-object SingleObject {
-
-    @Delayed("10s")
-    fun run() {
-    }
-
-}
-
 /** Calls suspending functions from Java. */
 object Blocking {
 

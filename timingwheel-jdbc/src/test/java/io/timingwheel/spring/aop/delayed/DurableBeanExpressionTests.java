@@ -28,7 +28,7 @@ class DurableBeanExpressionTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
 				.hasMessageContaining(BrokenAlias.class.getName() + "#run(")
-				.hasMessageContaining("\"#{1 +}\" cannot be resolved"));
+				.hasMessageContaining("is unusable (Expression [1 +]"));
 	}
 
 	@Test

@@ -275,7 +275,10 @@ public final class AnnotatedBeans
 	 */
 	private void checkProxy(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
-		this.annotated.forEach((methods) -> methods.own(type)
+		this.annotated.forEach((methods) -> methods.of(type)
+			.keySet()
+			.stream()
+			.filter((method) -> !methods.defaults(type).contains(method))
 			.forEach((method) -> ProxyRules.checkInterfaces(methods.annotation(), method, type,
 					proxy.getClass().getInterfaces())));
 	}

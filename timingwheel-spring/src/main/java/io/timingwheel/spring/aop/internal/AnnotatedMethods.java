@@ -92,15 +92,6 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return find(type).defaults();
 	}
 
-	/**
-	 * The methods of a class that have the annotation themselves.
-	 */
-	Set<Method> own(Class<?> type) {
-		Set<Method> own = new HashSet<>(of(type).keySet());
-		own.removeAll(defaults(type));
-		return own;
-	}
-
 	private Found<A> find(Class<?> type) {
 		return this.classes.computeIfAbsent(ClassUtils.getUserClass(type), this::read);
 	}

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -34,16 +33,15 @@ public final class UncaughtExceptions implements AsyncUncaughtExceptionHandler {
 	}
 
 	private static AsyncUncaughtExceptionHandler find(BeanFactory beanFactory) {
-		return beanFactory.getBeanProvider(AsyncConfigurer.class)
+		for (AsyncConfigurer configurer : beanFactory.getBeanProvider(AsyncConfigurer.class).orderedStream().toList()) {
+			AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
+			if (handler != null) {
+				return handler;
+			}
+		}
+		return beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class)
 			.orderedStream()
-			.mapMulti((AsyncConfigurer configurer, Consumer<AsyncUncaughtExceptionHandler> sink) -> {
-				AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
-				if (handler != null) {
-					sink.accept(handler);
-				}
-			})
 			.findFirst()
-			.or(() -> beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
 			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
 	}
 

@@ -1,69 +1,43 @@
 package io.timingwheel.spring.aop.internal;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.TreeMap;
 
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/**
+ * The annotation of a type is the default of the methods that the type declares.
+ */
 class AnnotatedMethodsTests {
 
 	private final AnnotatedMethods<Timeout> methods = new AnnotatedMethods<>(Timeout.class);
 
 	@Test
-	void anAnnotatedClassGivesTheDefaultOfTheMethodsOfTheClassAndItsSubclasses() throws Exception {
-		Method plain = OnClass.class.getMethod("plain");
-		Method own = OnClass.class.getMethod("own");
-		Map<Method, Timeout> found = this.methods.of(OnClass.class);
-		Method packagePrivate = OnClass.class.getDeclaredMethod("packagePrivate");
-		Method forSubclasses = OnClass.class.getDeclaredMethod("forSubclasses");
-		assertThat(found).containsOnlyKeys(plain, own, packagePrivate, forSubclasses);
-		assertThat(found.get(plain).timeout()).isEqualTo("1s");
-		assertThat(found.get(own).timeout()).isEqualTo("2s");
-		assertThat(this.methods.defaults(OnClass.class)).containsOnly(plain, packagePrivate, forSubclasses);
-		Method added = OnSubclass.class.getMethod("added");
-		Method overridden = OnSubclass.class.getMethod("plain");
-		assertThat(this.methods.of(OnSubclass.class)).containsOnlyKeys(overridden, own, added, packagePrivate,
-				forSubclasses);
-		assertThat(this.methods.defaults(OnSubclass.class)).doesNotContain(own);
+	void anAnnotatedClassGivesTheDefaultOfTheMethodsOfTheClassAndItsSubclasses() {
+		assertThat(limits(OnClass.class)).isEqualTo(Map.of("plain", "1s", "own", "2s", "packagePrivate", "1s"));
+		assertThat(limits(OnSubclass.class))
+			.isEqualTo(Map.of("plain", "1s", "own", "2s", "packagePrivate", "1s", "added", "1s"));
+		assertThat(this.methods.defaults(OnSubclass.class)).extracting("name")
+			.containsExactlyInAnyOrder("plain", "packagePrivate", "added");
 	}
 
 	@Test
-	void anAnnotatedInterfaceGivesTheDefaultOfItsOwnMethods() throws Exception {
-		Method run = OfInterface.class.getMethod("run");
-		assertThat(this.methods.of(OfInterface.class)).containsOnlyKeys(run);
-		assertThat(this.methods.of(OfInterface.class).get(run).timeout()).isEqualTo("3s");
-		assertThat(this.methods.of(OnInterface.class)).containsOnlyKeys(OnInterface.class.getMethod("run"));
+	void theNearestAnnotationPrecedes() {
+		assertThat(limits(OfInterface.class)).isEqualTo(Map.of("run", "3s"));
+		assertThat(limits(OnInterface.class)).isEqualTo(Map.of("run", "3s"));
+		assertThat(limits(OfClassAndInterface.class)).isEqualTo(Map.of("run", "5s"));
+		assertThat(limits(DefaultBesideInterface.class)).isEqualTo(Map.of("run", "1s"));
 	}
 
-	@Test
-	void theAnnotationOfTheClassPrecedesThatOfAnInterface() throws Exception {
-		Method run = OfClassAndInterface.class.getMethod("run");
-		assertThat(this.methods.of(OfClassAndInterface.class).get(run).timeout()).isEqualTo("4s");
-	}
-
-	@Test
-	void aComposedAnnotationMayBeOnAClass() throws Exception {
-		Method run = Composed.class.getMethod("run");
-		assertThat(this.methods.of(Composed.class).get(run).timeout()).isEqualTo("5s");
-	}
-
-	@Test
-	void theAnnotationOfAnInterfaceMethodPrecedesTheDefaultOfTheClass() throws Exception {
-		Method run = DefaultBesideInterface.class.getMethod("run", String.class);
-		assertThat(this.methods.of(DefaultBesideInterface.class).get(run).timeout()).isEqualTo("1s");
-	}
-
-	interface Runs {
-
-		@Timeout("1s")
-		void run(String text);
-
+	private Map<String, String> limits(Class<?> type) {
+		Map<String, String> limits = new TreeMap<>();
+		this.methods.of(type).forEach((method, timeout) -> limits.put(method.getName(), timeout.timeout()));
+		return limits;
 	}
 
 	static class Ancestor {
@@ -80,6 +54,7 @@ class AnnotatedMethodsTests {
 		}
 
 		public void plain() {
+			ofThisObject();
 		}
 
 		@Timeout("2s")
@@ -89,21 +64,7 @@ class AnnotatedMethodsTests {
 		void packagePrivate() {
 		}
 
-		protected void forSubclasses() {
-			ofThisObject();
-		}
-
 		private void ofThisObject() {
-		}
-
-		@Override
-		public boolean equals(Object other) {
-			return this == other;
-		}
-
-		@Override
-		public int hashCode() {
-			return 1;
 		}
 
 		@Override
@@ -142,7 +103,13 @@ class AnnotatedMethodsTests {
 
 	}
 
-	@Timeout("4s")
+	@Retention(RetentionPolicy.RUNTIME)
+	@Timeout("5s")
+	@interface FiveSeconds {
+
+	}
+
+	@FiveSeconds
 	static class OfClassAndInterface implements OnInterface {
 
 		@Override
@@ -151,17 +118,10 @@ class AnnotatedMethodsTests {
 
 	}
 
-	@Retention(RetentionPolicy.RUNTIME)
-	@Timeout("5s")
-	@interface FiveSeconds {
+	interface Runs {
 
-	}
-
-	@FiveSeconds
-	static class Composed {
-
-		public void run() {
-		}
+		@Timeout("1s")
+		void run(String text);
 
 	}
 

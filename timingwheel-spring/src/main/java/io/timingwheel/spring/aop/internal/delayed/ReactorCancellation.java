@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
 
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
@@ -62,20 +63,14 @@ final class ReactorCancellation {
 	}
 
 	private Mono<Void> cancelNow() {
-		return call(() -> {
-			this.cancellation.runWithTransaction();
-			return true;
-		}).then();
+		return call(Executors.callable(this.cancellation::runWithTransaction)).then();
 	}
 
 	/**
 	 * Cancels the task when no caller can get an exception of the store any more.
 	 */
 	private Mono<Void> cancelLater(Runnable prepared) {
-		return call(() -> {
-			prepared.run();
-			return true;
-		}).doOnError(this.cancellation::logFailure).onErrorComplete().then();
+		return call(Executors.callable(prepared)).doOnError(this.cancellation::logFailure).onErrorComplete().then();
 	}
 
 	/**
