@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.call;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -13,15 +12,12 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
-import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.Transactions;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +32,6 @@ import org.jspecify.annotations.Nullable;
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
 		LongSupplier nanoTime, Expecting node) {
 
-	private static final Log logger = LogFactory.getLog(CallParts.class);
-
 	private static final Runnable NOTHING = () -> {
 	};
 
@@ -47,6 +41,11 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 			.stream()
 			.map((name) -> Target.of(new TaskId(name, id.key()), kind))
 			.toList();
+	}
+
+	List<Target> earlierNames(TaskId id, Kind kind) {
+		List<Target> targets = targets(id, kind);
+		return targets.subList(1, targets.size());
 	}
 
 	Stream<StoredTask> find(List<Target> targets) {
@@ -63,8 +62,8 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		return (latest != null) ? latest.effect() : Effect.NONE;
 	}
 
-	@Nullable Key key(@Nullable TaskId id, Kind kind) {
-		return (id != null) ? new Key(this, new TaskId(this.handlers.canonicalName(id.name()), id.key()), kind) : null;
+	@Nullable Key key(String name, @Nullable String key, Kind kind) {
+		return (key != null) ? new Key(this, new TaskId(this.handlers.canonicalName(name), key), kind) : null;
 	}
 
 	/**
@@ -72,54 +71,43 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	 * overrides.
 	 * @param store stores the calls that are still wanted, in one request
 	 */
-	void store(List<Submission> submissions, Kind kind, Consumer<List<Submission>> store) {
+	void store(List<Submission> submissions, Consumer<List<Submission>> store) {
 		Runnable abandon = () -> submissions.forEach((submission) -> submission.task().abandon());
-		if (!isDeferred()) {
+		if (isDeferred()) {
+			submissions.forEach(Transactions::defer);
+			Transactions.afterCompletion(() -> storeAfterCommit(submissions, store), abandon);
+		}
+		else {
 			store.accept(submissions);
 			onRollback(abandon);
-			return;
 		}
-		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind)));
-		Transactions.afterCompletion(() -> storeAfterCommit(submissions, store), abandon);
 	}
 
 	/** Exceptions go to the handlers, since the callers can no longer get them. */
 	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> store) {
 		List<Submission> wanted = submissions.stream().filter((each) -> each.task().beginStoring()).toList();
-		if (wanted.isEmpty()) {
-			return;
-		}
 		try {
-			store.accept(wanted);
+			if (!wanted.isEmpty()) {
+				store.accept(wanted);
+			}
 		}
 		catch (RuntimeException ex) {
 			List<Submission> failed = wanted.stream().filter((each) -> !each.task().isStored()).toList();
-			failed.forEach((submission) -> submission.failed(ex));
 			if (failed.isEmpty()) {
-				logger.error(
-						"What was stored after the commit may not have replaced what is pending under earlier names",
-						ex);
+				// A task under an earlier name could not be replaced.
+				throw ex;
 			}
+			failed.forEach((submission) -> submission.failed(ex));
 		}
 	}
 
-	/**
-	 * Changes a task after the commit.
-	 * @param change tells whether the task was pending
-	 */
-	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
+	/** Changes a task after the commit. */
+	boolean defer(@Nullable Key key, Effect effect, Runnable change) {
 		Transactions.defer(new DeferredCall(key, effect) {
 
 			@Override
 			protected void commit() {
-				try {
-					boolean done = change.getAsBoolean();
-					logger.debug(done ? "Changed a durable task after the commit"
-							: "Found no pending durable task to change after the commit");
-				}
-				catch (RuntimeException ex) {
-					logger.error("A durable task could not be cancelled or moved after the commit", ex);
-				}
+				change.run();
 			}
 
 		});
@@ -161,33 +149,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	 * its key do not affect each other.
 	 */
 	record Key(CallParts parts, TaskId id, Kind kind) {
-
-	}
-
-	private final class StoreCall extends DeferredCall {
-
-		private final Submission submission;
-
-		private final Kind kind;
-
-		StoreCall(Submission submission, Kind kind) {
-			super(key(submission.task().taskId(), kind),
-					(submission.content().ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
-			this.submission = submission;
-			this.kind = kind;
-		}
-
-		@Override
-		protected void commit() {
-		}
-
-		/** A schedule that is replaced does not count. */
-		@Override
-		protected void override(Effect later) {
-			if (this.submission.task().withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
-				count(this.submission.name(), (later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
-			}
-		}
 
 	}
 

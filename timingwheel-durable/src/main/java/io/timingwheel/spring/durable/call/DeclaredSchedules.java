@@ -69,7 +69,7 @@ final class DeclaredSchedules {
 					store(one);
 				}
 				else if (this.schedules.restore(one.call.get(), one.schedule, one.initialDelay)) {
-					lost.add(one.call.get().name());
+					lost.add(one.call.get().content().name());
 				}
 			}
 			catch (RuntimeException ex) {

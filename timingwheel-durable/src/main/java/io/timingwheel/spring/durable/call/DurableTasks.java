@@ -1,11 +1,13 @@
 package io.timingwheel.spring.durable.call;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 
 import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
@@ -13,9 +15,11 @@ import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DurableTaskOperations;
@@ -33,7 +37,9 @@ import org.springframework.util.Assert;
  */
 public final class DurableTasks implements DurableTaskOperations {
 
-	private static final DueTime NOW = DueTime.after(Duration.ZERO);
+	private static final SecureRandom random = new SecureRandom();
+
+	private static final Rules NOW = new Rules(DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
 
 	private static final Object[] NO_ARGUMENTS = {};
 
@@ -71,49 +77,43 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.parts.handlers().find(name) != null;
 	}
 
-	DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable String key, Rules rules, DueTime due,
+	DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable String key, Rules rules,
 			@Nullable Object[] arguments) {
-		return enqueue(submission(handler.name(), key, handler, rules, due, arguments));
+		return enqueue(List.of(submission(handler.name(), key, handler, rules, Kind.ONCE, arguments))).get(0);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		return enqueue(submission(id.name(), id.key(), Rules.REPLACE, DueTime.after(delay), arguments));
+		return enqueueAll(List.of(DurableCall.of(id, delay, arguments))).get(0);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		return enqueue(submission(id.name(), id.key(), Rules.REPLACE, DueTime.at(due), arguments));
-	}
-
-	private DelayedTask<@Nullable Void> enqueue(Submission submission) {
-		checkAccepting(submission.name());
-		this.storing.enqueue(List.of(submission));
-		return submission.task();
+		return enqueueAll(List.of(DurableCall.of(id, due, arguments))).get(0);
 	}
 
 	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
-		List<Submission> submissions = calls.stream().map(this::submission).toList();
-		if (submissions.isEmpty()) {
-			return List.of();
+		return enqueue(calls.stream().map((call) -> submission(call, Kind.ONCE)).toList());
+	}
+
+	private List<DelayedTask<@Nullable Void>> enqueue(List<Submission> submissions) {
+		if (!submissions.isEmpty()) {
+			this.storing.enqueue(submissions);
 		}
-		checkAccepting(submissions.get(0).name());
-		this.storing.enqueue(submissions);
 		return submissions.stream().<DelayedTask<@Nullable Void>>map(Submission::task).toList();
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments) {
-		Submission submission = submission(id.name(), id.key(), Rules.REPLACE, NOW, arguments);
-		checkAccepting(id.name());
+		Submission submission = submission(DurableCall.of(id, Duration.ZERO, arguments), Kind.SCHEDULE);
 		this.schedules.recur(submission, schedule);
 		return submission.task();
 	}
 
 	void declare(DurableHandler handler, Schedule schedule, @Nullable Duration initialDelay) {
-		this.declaredSchedules.add(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler,
-				Rules.REPLACE, NOW, NO_ARGUMENTS), schedule, initialDelay);
+		this.declaredSchedules.add(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, NOW,
+				Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
 	}
 
 	/** Stores the declared schedules, also those that are stored already. */
@@ -132,43 +132,39 @@ public final class DurableTasks implements DurableTaskOperations {
 		this.accepting = false;
 	}
 
-	private void checkAccepting(String name) {
+	private Submission submission(DurableCall call, Kind kind) {
+		TaskLimits.checkName(call.name());
+		DurableHandler handler = this.parts.handlers().find(call.name());
+		Assert.isTrue(handler == null || !handler.method().recurring(),
+				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
+						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
+					.formatted(call.name()));
+		Instant due = call.due();
+		// A call has either a due time or a delay.
+		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
+		return submission((handler != null) ? handler.name() : call.name(), call.key(), handler,
+				new Rules(time, call.ifPending(), call.maxWait()), kind, call.arguments().toArray());
+	}
+
+	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
+			Kind kind, @Nullable Object[] arguments) {
 		if (!this.accepting) {
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
 		}
-	}
-
-	private Submission submission(DurableCall call) {
-		Instant due = call.due();
-		// A call has either a due time or a delay.
-		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
-		return submission(call.name(), call.key(), new Rules(call.ifPending(), call.maxWait()), time,
-				call.arguments().toArray());
-	}
-
-	private Submission submission(String name, @Nullable String key, Rules rules, DueTime due,
-			@Nullable Object[] arguments) {
-		DurableHandler handler = this.parts.handlers().find(name);
-		Assert.isTrue(handler == null || !handler.method().recurring(),
-				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
-						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
-					.formatted(name));
-		if (handler == null) {
-			TaskLimits.checkName(name);
-		}
-		return submission(this.parts.handlers().canonicalName(name), key, handler, rules, due, arguments);
-	}
-
-	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
-			DueTime due, @Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
 		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
-		Handle task = new Handle(this.pending, name, key, due);
-		return new Submission(task,
-				new NewTask(task.id(), name, key, payload, traceparent, due, rules.ifPending(), rules.maxWait()),
-				handler, arguments);
+		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, rules.due(), rules.ifPending(),
+				rules.maxWait());
+		return new Submission(this.pending, content, kind, handler, arguments);
+	}
+
+	/** A UUID of version 7: new rows are side by side in an index. */
+	private static String nextId() {
+		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
+		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
+		return new UUID(high, low).toString();
 	}
 
 	@Override

@@ -1,14 +1,12 @@
 package io.timingwheel.spring.durable.call;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
@@ -17,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The handle of a durable task, which asks the store. Thread-safe. */
 final class Handle implements DelayedTask<@Nullable Void> {
-
-	private static final SecureRandom random = new SecureRandom();
 
 	private final Pending tasks;
 
@@ -32,28 +28,21 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	private volatile Instant dueAt;
 
-	Handle(Pending tasks, String name, @Nullable String key, DueTime due) {
-		this(tasks, name, key, nextId(), due.resolve(System.currentTimeMillis()), State.WAITING);
+	Handle(Pending tasks, NewTask task) {
+		this(tasks, task.name(), task.key(), State.WAITING, task.id(), task.due().resolve(System.currentTimeMillis()));
 	}
 
 	Handle(Pending tasks, StoredTask task) {
-		this(tasks, task.name(), task.key(), task.id(), task.dueAt(), State.STORED);
+		this(tasks, task.name(), task.key(), State.STORED, task.id(), task.dueAt());
 	}
 
-	private Handle(Pending tasks, String name, @Nullable String key, String id, long dueAt, State state) {
+	private Handle(Pending tasks, String name, @Nullable String key, State state, String id, long dueAt) {
 		this.tasks = tasks;
 		this.name = name;
 		this.key = key;
+		this.state = new AtomicReference<>(state);
 		this.id = id;
 		this.dueAt = Instant.ofEpochMilli(dueAt);
-		this.state = new AtomicReference<>(state);
-	}
-
-	/** A UUID of version 7: new rows are side by side in an index. */
-	private static String nextId() {
-		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
-		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
-		return new UUID(high, low).toString();
 	}
 
 	/** If this task gave way to a pending task, this becomes the handle of that task. */
@@ -90,12 +79,12 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return this.state.compareAndSet(State.WAITING, State.STORING);
 	}
 
-	String name() {
-		return this.name;
+	void count(TaskOutcome outcome) {
+		this.tasks.parts.count(this.name, outcome);
 	}
 
-	@Nullable String key() {
-		return this.key;
+	String name() {
+		return this.name;
 	}
 
 	@Override
@@ -131,7 +120,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean withdrawn = withdraw();
 		if (withdrawn) {
-			this.tasks.parts.count(this.name, TaskOutcome.CANCELLED);
+			count(TaskOutcome.CANCELLED);
 		}
 		else if (isCancelled() || !this.tasks.cancel(this)) {
 			return false;

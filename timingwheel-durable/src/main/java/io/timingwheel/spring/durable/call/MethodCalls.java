@@ -58,7 +58,7 @@ public final class MethodCalls implements DurableMethods {
 	public StoredCalls register(DurableMethod method) {
 		DurableHandler handler = handler(method);
 		return (key, ifPending, maxWait, due, arguments) -> this.tasks.enqueue(handler,
-				(key != null) ? String.valueOf(key) : null, new Rules(ifPending, maxWait), dueTime(due), arguments);
+				(key != null) ? String.valueOf(key) : null, new Rules(dueTime(due), ifPending, maxWait), arguments);
 	}
 
 	private static DueTime dueTime(CallTime due) {
@@ -95,13 +95,12 @@ public final class MethodCalls implements DurableMethods {
 
 	/** The start has checked the store for names in ASCII, which each one can keep. */
 	private void checkName(DurableMethod method, String name) {
-		if (!TaskLimits.isStorableName(name)) {
-			throw new InvalidAnnotatedMethodException(method.method(),
-					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL or half of a surrogate pair"
-						.formatted(name.equals(method.name()) ? "name" : "alias", name,
-								method.recurring() ? "@Recurring" : "@Delayed",
-								name.getBytes(StandardCharsets.UTF_8).length),
-					"use at most %d bytes".formatted(TaskLimits.MAX_NAME_BYTES));
+		try {
+			TaskLimits.checkName(name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), String.valueOf(ex.getMessage()),
+					"choose another name or alias", ex);
 		}
 		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
 			this.store.check(List.of(name));

@@ -79,7 +79,7 @@ public final class Pending {
 
 	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
-		Key key = this.parts.key(id, kind);
+		Key key = this.parts.key(id.name(), id.key(), kind);
 		Effect earlier = this.parts.earlier(key);
 		List<StoredTask> pending = (earlier != Effect.CANCEL) ? findAll(id, kind) : List.of();
 		return (earlier.leavesPending() || !pending.isEmpty())
@@ -109,7 +109,8 @@ public final class Pending {
 		Key key = key(stored);
 		// An earlier call that waits to store a task with this key stays: it did not make
 		// this task pending.
-		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL, change);
+		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
+				change::getAsBoolean);
 	}
 
 	private boolean countCancelled(String name, boolean cancelled) {
@@ -121,56 +122,51 @@ public final class Pending {
 
 	/** A task that no earlier call of the transaction is going to cancel or replace. */
 	private @Nullable StoredTask findUnlessReplaced(String id) {
-		StoredTask task = find(id).orElse(null);
-		Effect earlier = (task != null) ? this.parts.earlier(key(task)) : Effect.NONE;
-		return (earlier != Effect.CANCEL && earlier != Effect.REPLACE) ? task : null;
+		return find(id).filter((task) -> {
+			Effect earlier = this.parts.earlier(key(task));
+			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
+		}).orElse(null);
 	}
 
 	private @Nullable Key key(StoredTask task) {
-		String key = task.key();
-		return (key != null)
-				? this.parts.key(new TaskId(task.name(), key), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE)
-				: null;
+		return this.parts.key(task.name(), task.key(), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE);
 	}
 
 	boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		return changePending(() -> isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE),
-				() -> changeAll(id, (target) -> move(target, due) != null));
-	}
-
-	boolean reschedule(Handle task, Duration delay) {
-		DueTime due = DueTime.after(delay);
-		long before = task.dueAt().toEpochMilli();
-		return changePending(() -> task.isWaiting() || isPending(task.id()), () -> {
-			Moved moved = move(Target.of(task.id()), due);
-			if (moved == null) {
-				return false;
-			}
-			task.moved(moved.dueAt());
-			this.parts.onRollback(() -> task.moved(before));
-			return true;
-		});
-	}
-
-	/**
-	 * @param pending whether there is something to change after the commit
-	 */
-	private boolean changePending(BooleanSupplier pending, BooleanSupplier change) {
-		return this.parts.isDeferred() ? pending.getAsBoolean() && this.parts.defer(null, Effect.NONE, change)
-				: change.getAsBoolean();
+		BooleanSupplier change = () -> changeAll(id, (target) -> move(target, due) != null);
+		if (!this.parts.isDeferred()) {
+			return change.getAsBoolean();
+		}
+		return (isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE))
+				&& this.parts.defer(null, Effect.NONE, change::getAsBoolean);
 	}
 
 	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
-		Effect earlier = this.parts.earlier(this.parts.key(id, kind));
+		Effect earlier = this.parts.earlier(this.parts.key(id.name(), id.key(), kind));
 		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state().isPending())
 				: earlier.leavesPending();
 	}
 
-	private boolean isPending(String id) {
-		StoredTask task = findUnlessReplaced(id);
-		return task != null && task.state().isPending();
+	boolean reschedule(Handle task, Duration delay) {
+		DueTime due = DueTime.after(delay);
+		if (!this.parts.isDeferred()) {
+			return move(task, due);
+		}
+		StoredTask stored = task.isWaiting() ? null : findUnlessReplaced(task.id());
+		return (task.isWaiting() || (stored != null && stored.state().isPending()))
+				&& this.parts.defer(null, Effect.NONE, () -> move(task, due));
+	}
+
+	private boolean move(Handle task, DueTime due) {
+		long before = task.dueAt().toEpochMilli();
+		Moved moved = move(Target.of(task.id()), due);
+		if (moved != null) {
+			task.moved(moved.dueAt());
+			this.parts.onRollback(() -> task.moved(before));
+		}
+		return moved != null;
 	}
 
 	private @Nullable Moved move(Target target, DueTime due) {

@@ -8,7 +8,6 @@ import java.util.Objects;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
-import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
@@ -33,7 +32,7 @@ final class Schedules {
 	}
 
 	void recur(Submission submission, Schedule schedule) {
-		this.parts.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
+		this.parts.store(List.of(submission), (wanted) -> store(submission, schedule, null));
 	}
 
 	/**
@@ -43,20 +42,13 @@ final class Schedules {
 	 */
 	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		Handle task = submission.task();
-		List<Target> targets = this.parts.targets(Objects.requireNonNull(task.taskId()), Kind.SCHEDULE)
-			.stream()
-			.skip(1)
-			.toList();
-		StoredTask earlier = this.parts.find(targets).findFirst().orElse(null);
-		DueTime next = (earlier != null && isSame(earlier, schedule)) ? next(earlier, schedule) : null;
+		List<Target> targets = this.parts.earlierNames(Objects.requireNonNull(task.taskId()), Kind.SCHEDULE);
+		DueTime next = this.parts.find(targets).findFirst().map((earlier) -> next(earlier, schedule)).orElse(null);
 		DueTime first = (next != null) ? next : first(schedule, initialDelay);
 		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);
 		task.stored(stored.id(), stored.dueAt());
-		if (earlier != null && stored.outcome() == Outcome.INSERTED) {
-			keepDueTime(task, stored, earlier, isSame(earlier, schedule));
-		}
 		targets.forEach(this.parts.store()::cancel);
-		this.parts.expect(task.name(), task.dueAt().toEpochMilli(), stored.now());
+		this.parts.expect(task.name(), stored.dueAt(), stored.now());
 	}
 
 	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
@@ -86,33 +78,19 @@ final class Schedules {
 		return Instant.ofEpochMilli(this.parts.store().now());
 	}
 
-	/** The next time of the same schedule under an earlier name. */
-	private @Nullable DueTime next(StoredTask earlier, Schedule schedule) {
-		Instant time = Instant.ofEpochMilli(stored(earlier).scheduledAt());
-		// The run under the earlier name goes on to its end.
-		Instant next = (earlier.state() == State.RUNNING) ? schedule.next(time, now()) : time;
-		return (next != null) ? DueTime.at(next) : null;
-	}
-
 	/**
-	 * A run of the same schedule under an earlier name may have been moved, and an
-	 * overdue run of another one stays due.
+	 * The next run of the same schedule under an earlier name, or the overdue run of
+	 * another schedule. A run that has begun goes on to its end.
 	 */
-	private void keepDueTime(Handle task, Enqueued stored, StoredTask earlier, boolean same) {
-		boolean overdue = earlier.dueAt() <= stored.now() && stored.now() < stored.dueAt();
-		if (earlier.state().isPending() && (same || overdue) && earlier.dueAt() != stored.dueAt()) {
-			DueTime due = DueTime.at(Instant.ofEpochMilli(earlier.dueAt()));
-			Moved moved = this.parts.store().move(Target.of(stored.id()), due);
-			task.moved((moved != null) ? moved.dueAt() : stored.dueAt());
+	private @Nullable DueTime next(StoredTask earlier, Schedule schedule) {
+		StoredSchedule stored = Objects.requireNonNull(earlier.schedule());
+		boolean same = stored.text().equals(schedule.toString());
+		if (earlier.state() == State.RUNNING) {
+			Instant next = same ? schedule.next(Instant.ofEpochMilli(stored.scheduledAt()), now()) : null;
+			return (next != null) ? DueTime.at(next) : null;
 		}
-	}
-
-	private static boolean isSame(StoredTask task, Schedule schedule) {
-		return stored(task).text().equals(schedule.toString());
-	}
-
-	private static StoredSchedule stored(StoredTask task) {
-		return Objects.requireNonNull(task.schedule());
+		Instant due = Instant.ofEpochMilli(earlier.dueAt());
+		return (same || !due.isAfter(now())) ? DueTime.at(due) : null;
 	}
 
 	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {

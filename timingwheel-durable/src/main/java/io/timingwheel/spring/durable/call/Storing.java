@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.call;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,7 +38,7 @@ final class Storing {
 	 */
 	void enqueue(List<Submission> submissions) {
 		if (!this.parts.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
-			this.parts.store(submissions, Kind.ONCE, this::store);
+			this.parts.store(submissions, this::store);
 		}
 	}
 
@@ -47,44 +48,40 @@ final class Storing {
 	 */
 	private boolean givesWayBeforeCommit(Submission submission) {
 		TaskId id = submission.task().taskId();
-		Effect earlier = this.parts.earlier(this.parts.key(id, Kind.ONCE));
-		if (earlier == Effect.NONE) {
-			return givesWay(submission, true);
+		if (id == null || submission.content().replaces()) {
+			return false;
 		}
-		if (id != null && earlier.leavesPending() && submission.content().ifPending() == IfPending.REJECT) {
+		Effect earlier = this.parts.earlier(this.parts.key(id.name(), id.key(), Kind.ONCE));
+		if (earlier == Effect.NONE) {
+			return givesWay(submission, this.parts.find(this.parts.targets(id, Kind.ONCE)).findFirst());
+		}
+		if (earlier.leavesPending() && submission.content().ifPending() == IfPending.REJECT) {
 			throw new DuplicateTaskException(id);
 		}
 		return false;
 	}
 
-	/**
-	 * Gives way to a pending task with the same key, as KEEP and REJECT ask.
-	 * @param anyName whether to look under the current name too
-	 */
-	private boolean givesWay(Submission submission, boolean anyName) {
-		if (submission.content().replaces()) {
-			return false;
-		}
-		Optional<StoredTask> pending = findPending(submission, anyName);
+	private static boolean givesWay(Submission submission, Optional<StoredTask> pending) {
 		pending.ifPresent((task) -> submission.giveWay(task.id(), task.dueAt()));
 		return pending.isPresent();
 	}
 
-	private Optional<StoredTask> findPending(Submission submission, boolean anyName) {
-		return this.parts.find(targets(submission, anyName)).findFirst();
-	}
-
-	private List<Target> targets(Submission submission, boolean anyName) {
+	private List<Target> earlierNames(Submission submission) {
 		TaskId id = submission.task().taskId();
-		List<Target> targets = (id != null) ? this.parts.targets(id, Kind.ONCE) : List.of();
-		return (anyName || targets.isEmpty()) ? targets : targets.subList(1, targets.size());
+		return (id != null) ? this.parts.earlierNames(id, Kind.ONCE) : List.of();
 	}
 
 	private void store(List<Submission> submissions) {
-		if (givesWay(submissions.get(0), false)) {
-			return;
+		List<NewTask> tasks = new ArrayList<>();
+		for (Submission submission : submissions) {
+			NewTask task = submission.content();
+			Optional<StoredTask> pending = (task.ifPending() != IfPending.REPLACE)
+					? this.parts.find(earlierNames(submission)).findFirst() : Optional.empty();
+			if (!task.replaces() && givesWay(submission, pending)) {
+				return;
+			}
+			tasks.add(pending.map((earlier) -> withDueTime(task, earlier.dueAt())).orElse(task));
 		}
-		List<NewTask> tasks = submissions.stream().map(this::withDueTime).toList();
 		List<? extends @Nullable Enqueued> enqueued;
 		RuntimeException failure = null;
 		try {
@@ -100,22 +97,16 @@ final class Storing {
 				stored(submissions.get(i), one);
 			}
 		}
-		replaceAliases(submissions);
+		submissions.forEach(this::replaceEarlierNames);
 		if (failure != null) {
 			throw failure;
 		}
 	}
 
 	/** UPDATE keeps the due time of a task that is pending under an earlier name. */
-	private NewTask withDueTime(Submission submission) {
-		NewTask task = submission.content();
-		if (task.ifPending() != IfPending.UPDATE) {
-			return task;
-		}
-		return findPending(submission, false)
-			.map((pending) -> new NewTask(task.id(), task.name(), task.key(), task.payload(), task.traceparent(),
-					DueTime.at(Instant.ofEpochMilli(pending.dueAt())), task.ifPending(), task.maxWait()))
-			.orElse(task);
+	private static NewTask withDueTime(NewTask task, long dueAt) {
+		return new NewTask(task.id(), task.name(), task.key(), task.payload(), task.traceparent(),
+				DueTime.at(Instant.ofEpochMilli(dueAt)), task.ifPending(), task.maxWait());
 	}
 
 	private void stored(Submission submission, Enqueued enqueued) {
@@ -124,22 +115,18 @@ final class Storing {
 			return;
 		}
 		submission.task().stored(enqueued.id(), enqueued.dueAt());
-		this.parts.expect(submission.name(), enqueued.dueAt(), enqueued.now());
+		this.parts.expect(submission.content().name(), enqueued.dueAt(), enqueued.now());
 		if (enqueued.outcome() == Outcome.REPLACED) {
-			this.parts.count(submission.name(), TaskOutcome.REPLACED);
+			submission.task().count(TaskOutcome.REPLACED);
 		}
 	}
 
-	/**
-	 * After the new tasks are stored, so that a failure in between leaves both, not none.
-	 */
-	private void replaceAliases(List<Submission> submissions) {
-		for (Submission submission : submissions) {
-			if (submission.content().replaces() && submission.task().isStored()) {
-				targets(submission, false).stream()
-					.filter(this.parts.store()::cancel)
-					.forEach((target) -> this.parts.count(submission.name(), TaskOutcome.REPLACED));
-			}
+	/** After all new tasks are stored: a failure in between leaves both, not none. */
+	private void replaceEarlierNames(Submission submission) {
+		if (submission.content().replaces() && submission.task().isStored()) {
+			earlierNames(submission).stream()
+				.filter(this.parts.store()::cancel)
+				.forEach((target) -> submission.task().count(TaskOutcome.REPLACED));
 		}
 	}
 

@@ -3,25 +3,53 @@ package io.timingwheel.spring.durable.call;
 import java.time.Duration;
 
 import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.DeferredCall;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A checked call that is ready to be stored.
- *
- * @param handler {@code null} if this node has none
- */
-record Submission(Handle task, NewTask content, @Nullable DurableHandler handler, @Nullable Object[] arguments) {
+/** A checked call that is ready to be stored, now or after the commit. */
+final class Submission extends DeferredCall {
 
 	private static final Log logger = LogFactory.getLog(Submission.class);
 
-	String name() {
-		return this.task.name();
+	private final Handle task;
+
+	private final NewTask content;
+
+	private final Kind kind;
+
+	private final @Nullable DurableHandler handler;
+
+	private final @Nullable Object[] arguments;
+
+	/**
+	 * @param handler {@code null} if this node has none
+	 */
+	Submission(Pending pending, NewTask content, Kind kind, @Nullable DurableHandler handler,
+			@Nullable Object[] arguments) {
+		super(pending.parts.key(content.name(), content.key(), kind),
+				(content.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
+		this.task = new Handle(pending, content);
+		this.content = content;
+		this.kind = kind;
+		this.handler = handler;
+		this.arguments = arguments;
+	}
+
+	Handle task() {
+		return this.task;
+	}
+
+	NewTask content() {
+		return this.content;
 	}
 
 	/**
@@ -40,14 +68,26 @@ record Submission(Handle task, NewTask content, @Nullable DurableHandler handler
 	void failed(RuntimeException ex) {
 		this.task.abandon();
 		if (this.handler == null || !this.handler.handleError(ex, this.arguments)) {
-			logger.error("The durable task \"%s\" could not be stored after the commit".formatted(name()), ex);
+			logger.error("The durable task \"%s\" could not be stored after the commit".formatted(this.content.name()),
+					ex);
 		}
 	}
 
-	/** What to do if the key of a call is pending. */
-	record Rules(IfPending ifPending, @Nullable Duration maxWait) {
+	/** All calls that are still wanted are stored at once. */
+	@Override
+	protected void commit() {
+	}
 
-		static final Rules REPLACE = new Rules(IfPending.REPLACE, null);
+	/** A schedule that is replaced does not count. */
+	@Override
+	protected void override(Effect later) {
+		if (this.task.withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
+			this.task.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+		}
+	}
+
+	/** When a call is due, and what to do if its key is pending. */
+	record Rules(DueTime due, IfPending ifPending, @Nullable Duration maxWait) {
 
 	}
 

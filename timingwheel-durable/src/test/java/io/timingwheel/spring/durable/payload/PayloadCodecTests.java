@@ -32,14 +32,18 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonTypeName;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.DefaultTyping;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,297 +56,223 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class PayloadCodecTests {
 
-	private static final long MAX_BYTES = 1024;
-
-	private final HandlerCodec codec = new HandlerCodec(JsonMapper.builder().build(), MAX_BYTES, List::of);
+	private final PayloadCodec codec = Payloads.codec();
 
 	@Test
 	void theFormatIsStable() {
-		assertThat(this.codec.encode(handler("order"), new Object[] { new Order(7, List.of("a", "b"), Unit.PIECE) }))
-			.isEqualTo("{\"v\":1,\"handler\":\"handler-of-order\","
-					+ "\"args\":[{\"id\":7,\"lines\":[\"a\",\"b\"],\"unit\":\"PIECE\"}]}");
-		assertThat(this.codec.encode(handler("nothing"), new Object[0]))
-			.isEqualTo("{\"v\":1,\"handler\":\"handler-of-nothing\",\"args\":[]}");
+		Order order = new Order(7, List.of("a", "b"), Unit.PIECE);
+		assertThat(encode("order", order))
+			.isEqualTo(Payloads.payload("{\"id\":7,\"lines\":[\"a\",\"b\"],\"unit\":\"PIECE\"}"));
 	}
 
 	static List<Arguments> values() {
-		ZonedDateTime zoned = ZonedDateTime.parse("2026-03-29T01:30:00.123456789+01:00[Europe/Paris]");
-		return List.of(arguments("primitives", new Object[] { 1, 2L, true, 'c', 1.5d, 2.5f, (short) 3, (byte) 4 }),
-				arguments("primitives",
-						new Object[] { Integer.MIN_VALUE, Long.MAX_VALUE, false, '"', Double.NaN,
-								Float.NEGATIVE_INFINITY, Short.MAX_VALUE, Byte.MIN_VALUE }),
-				arguments("boxed", new Object[] { 1, 2L, null }),
-				arguments("text", new Object[] { "quote \" newline \n nul \0 \uD83D\uDE00" }),
-				arguments("text", new Object[] { "half a character: \uD83D" }),
-				arguments("text", new Object[] { null }),
-				arguments("exact",
-						new Object[] { new BigDecimal("1.00"), new BigInteger("123456789012345678901234567890") }),
-				arguments("exact", new Object[] { new BigDecimal("1E+30"), BigInteger.ZERO }),
-				arguments("bytes", new Object[] { new byte[] { 0, -1, 127 } }),
-				arguments("ids",
-						new Object[] { new UUID(1, 2), Locale.CANADA_FRENCH, Currency.getInstance("EUR"),
-								TimeUnit.DAYS }),
-				arguments("times",
-						new Object[] { Instant.parse("2026-01-01T00:00:00.123456789Z"), LocalDate.of(2026, 2, 28),
-								Duration.ofNanos(1), zoned,
-								OffsetDateTime.of(2026, 1, 1, 0, 0, 0, 1, ZoneOffset.ofHours(2)) }),
-				arguments("orders", new Object[] { List.of(new Order(1, List.of(), Unit.BOX)) }),
-				arguments("order", new Object[] { new Order(1, null, null) }),
-				arguments("optional",
-						new Object[] { Optional.of(new Order(1, List.of(), Unit.BOX)), OptionalInt.of(3) }),
-				arguments("optional", new Object[] { Optional.empty(), OptionalInt.empty() }),
-				arguments("sets", new Object[] { Set.of("a", "b", "c", "d", "e"), Set.of(1L, 2L, 3L) }),
-				arguments("maps",
-						new Object[] { Map.of("a", List.of(1), "b", List.of(), "c", List.of(2, 3)),
-								new EnumMap<>(Map.of(Unit.BOX, Instant.EPOCH)) }),
-				arguments("maps", new Object[] { new TreeMap<>(Map.of("z", List.of(1), "a", List.of())), null }),
-				arguments("arrays",
-						new Object[] { new Order[] { new Order(1, List.of(), null) }, new long[] { 1, 2 },
-								new int[][] { { 1 }, {} } }),
-				arguments("animals",
-						new Object[] { List.of(new Dog("rex"), new Cat(9)), new Cat(3), Map.of("a", new Dog("b")) }),
-				arguments("generic", new Object[] { new Page<>(List.of(new Order(1, List.of(), null)), 1) }),
-				arguments("chars", new Object[] { new char[] { 'a', 'b' }, new double[] { Double.NaN, -0.0 } }),
-				arguments("dates", new Object[] { new Date(5), new java.sql.Date(6) }),
-				arguments("empty",
-						new Object[] { "", new byte[0], new char[0], Locale.ROOT, URI.create(""), new String[0] }),
-				arguments("numbers", new Object[] { new BigDecimal("1.50"), 7 }),
-				arguments("sets", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
-				arguments("hashes",
-						new Object[] { new HashSet<>(List.of("z", "a", "q")), new HashMap<>(Map.of(1, 2)) }),
+		Order order = new Order(1, List.of(), Unit.BOX);
+		return List.of(row("integer", 1, Integer.MIN_VALUE), row("flag", true, false), row("character", 'c', '"'),
+				row("real", 1.5d, Double.NaN, -0.0, Double.MIN_VALUE), row("single", 2.5f, Float.NEGATIVE_INFINITY),
+				row("small", (short) 3, Short.MAX_VALUE), row("tiny", (byte) 4, Byte.MIN_VALUE),
+				row("boxed", 2L, Long.MAX_VALUE, null),
+				row("text", "quote \" newline \n nul \0 \uD83D\uDE00", "half a character: \uD83D", "", null),
+				row("decimal", new BigDecimal("1.00"), new BigDecimal("1E+30")),
+				row("big", new BigInteger("123456789012345678901234567890"), BigInteger.ZERO),
+				row("number", new BigDecimal("1.50"), 7), row("bytes", new byte[] { 0, -1, 127 }, new byte[0]),
+				row("characters", new char[] { 'a', 'b' }, new char[0]),
+				row("reals", new double[] { Double.NaN, -0.0 }), row("matrix", (Object) new int[][] { { 1 }, {} }),
+				row("uuid", new UUID(1, 2)), row("locale", Locale.CANADA_FRENCH, Locale.ROOT),
+				row("uri", URI.create("")), row("currency", Currency.getInstance("EUR")), row("unit", TimeUnit.DAYS),
+				row("instant", Instant.parse("2026-01-01T00:00:00.123456789Z")),
+				row("localDate", LocalDate.of(2026, 2, 28)), row("duration", Duration.ofNanos(1)),
+				row("zoned", ZonedDateTime.parse("2026-03-29T01:30:00.123456789+01:00[Europe/Paris]")),
+				row("offset", OffsetDateTime.of(2026, 1, 1, 0, 0, 0, 1, ZoneOffset.ofHours(2))),
+				row("date", new Date(5)), row("sqlDate", new java.sql.Date(6)), row("order", order, new Order(1, null, null)),
+				row("orders", List.of(order)), row("orderArray", (Object) new Order[] { order }),
+				row("optional", Optional.of(order), Optional.empty()),
+				row("optionalInt", OptionalInt.of(3), OptionalInt.empty()),
+				row("set", Set.of("a", "b", "c", "d", "e"), new LinkedHashSet<>(List.of("z", "a", "q"))),
+				row("lists", Map.of("a", List.of(1), "b", List.of(), "c", List.of(2, 3)),
+						new TreeMap<>(Map.of("z", List.of(1), "a", List.of()))),
+				row("enumMap", new EnumMap<>(Map.of(Unit.BOX, Instant.EPOCH))),
+				row("animals", List.of(new Dog("rex"), new Cat(9))), row("animal", new Cat(3)),
+				row("byName", Map.of("a", new Dog("b"))), row("page", new Page<>(List.of(order), 1)),
 				// Their order changes with their capacity.
-				arguments("hashes",
-						new Object[] { with(new HashSet<>(1024), "a", "q", "P"), with(new HashMap<>(1024), 1, 16) }),
-				arguments("tree", new Object[] {
-						JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X") }));
+				row("hashSet", new HashSet<>(List.of("z", "a", "q")), wide(new HashSet<>(1024))),
+				row("hashMap", new HashMap<>(Map.of(1, 2)), wide(new HashMap<>(1024))),
+				row("tree", JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X")));
 	}
 
-	private static Set<String> with(Set<String> set, String... elements) {
-		set.addAll(List.of(elements));
+	private static Arguments row(String type, @Nullable Object... values) {
+		return arguments(type, values);
+	}
+
+	private static Set<String> wide(Set<String> set) {
+		set.addAll(List.of("a", "q", "P"));
 		return set;
 	}
 
-	private static Map<Integer, Integer> with(Map<Integer, Integer> map, Integer... keys) {
-		for (Integer key : keys) {
-			map.put(key, key + 1);
-		}
+	private static Map<Integer, Integer> wide(Map<Integer, Integer> map) {
+		map.putAll(Map.of(1, 2, 16, 17));
 		return map;
 	}
 
 	@ParameterizedTest(name = "{index} {0}")
 	@MethodSource("values")
-	void argumentsComeBackUnchanged(String method, Object[] arguments) throws Exception {
-		Handler handler = handler(method);
-		this.codec.payloads(handler);
-		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, arguments));
-		assertThat(decoded).isEqualTo(arguments);
-		for (int i = 0; i < decoded.length; i++) {
-			if (arguments[i] != null && !(arguments[i] instanceof Iterable) && !(arguments[i] instanceof Map)) {
-				assertThat(decoded[i]).hasSameClassAs(arguments[i]);
+	void argumentsComeBackUnchanged(String type, @Nullable Object[] values) throws Exception {
+		for (Object value : values) {
+			Object read = decode(type, encode(type, value));
+			assertThat(read).isEqualTo(value);
+			if (value != null && !(value instanceof Iterable) && !(value instanceof Map)) {
+				assertThat(read).hasSameClassAs(value);
 			}
 		}
 	}
 
 	@Test
 	void beansComeBackUnchanged() throws Exception {
-		Handler handler = handler("bean");
 		Bean bean = bean("name", new Order(1, List.of("x"), Unit.BOX));
-		this.codec.payloads(handler);
-		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { bean })))
-			.usingRecursiveFieldByFieldElementComparator()
-			.containsExactly(bean);
-	}
-
-	@Test
-	void elementsHaveTheirDeclaredTypes() throws Exception {
-		Handler handler = handler("orders");
-		Object[] decoded = this.codec.decode(handler,
-				this.codec.encode(handler, new Object[] { List.of(new Order(1, List.of(), Unit.BOX)) }));
-		assertThat((List<?>) decoded[0]).hasOnlyElementsOfType(Order.class);
+		assertThat(decode("bean", encode("bean", bean))).usingRecursiveComparison().isEqualTo(bean);
 	}
 
 	@Test
 	void settingsOfTheApplicationForTimesAndTypesAreIgnored() throws Exception {
-		HandlerCodec codec = new HandlerCodec(JsonMapper.builder()
+		PayloadCodec codec = new PayloadCodec(JsonMapper.builder()
 			.enable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
 			.disable(DateTimeFeature.WRITE_DATE_TIMESTAMPS_AS_NANOSECONDS)
 			.enable(SerializationFeature.WRAP_ROOT_VALUE, SerializationFeature.INDENT_OUTPUT)
-			.activateDefaultTyping(tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator.builder()
-				.allowIfBaseType(Object.class)
-				.build(), tools.jackson.databind.DefaultTyping.NON_FINAL_AND_ENUMS)
-			.build(), MAX_BYTES, List::of);
-		Handler handler = handler("timedOrder");
+			.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build(),
+					DefaultTyping.NON_FINAL_AND_ENUMS)
+			.build(), Payloads.MAX_BYTES, List::of);
 		Instant time = Instant.parse("2026-01-01T00:00:00.123456789Z");
-		String payload = codec.encode(handler, new Object[] { time, bean("n", new Order(1, List.of(), null)) });
-		assertThat(payload).isEqualTo("{\"v\":1,\"handler\":\"handler-of-timedOrder\",\"args\":["
-				+ "\"2026-01-01T00:00:00.123456789Z\",{\"name\":\"n\",\"order\":{\"id\":1,\"lines\":[],\"unit\":null}}]}");
-		assertThat(codec.decode(handler, payload)[0]).isEqualTo(time);
+		assertThat(Payloads.of(codec, Types.class, "instant").encode(new Object[] { time }))
+			.isEqualTo(Payloads.payload("\"2026-01-01T00:00:00.123456789Z\""));
+		assertThat(Payloads.of(codec, Types.class, "bean")
+			.encode(new Object[] { bean("n", new Order(1, List.of(), null)) }))
+			.isEqualTo(Payloads.payload("{\"name\":\"n\",\"order\":{\"id\":1,\"lines\":[],\"unit\":null}}"));
 	}
 
 	@Test
 	void aValueOfAnotherTypeIsStoredIfItCanBeReadAsTheDeclaredType() throws Exception {
-		Handler handler = handler("boxed");
-		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { (short) 1, 2, "x" })))
-			.containsExactly(1, 2L, "x");
-	}
-
-	@Test
-	void aValueThatChangesWhenItIsReadIsRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("boxed"), new Object[] { "1", 2L, "x" }))
-			.withMessageContaining("Argument 1 (number) of the durable task \"handler-of-boxed\" changes");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("boxed"), new Object[] { 1, List.of(), "x" }))
-			.withMessageContaining(
-					"cannot be read back: Argument 2 (id) cannot be read: the JSON is no java.lang.Long");
-	}
-
-	@Test
-	void aValueThatLosesPropertiesIsRefused() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("bean"), new Object[] { new ExtendedBean() }))
-			.withMessageContaining("Argument 1 (bean)")
-			.withMessageContaining(
-					"changes when it is written to JSON and read back; give each of its properties a getter");
-		ReadOnly readOnly = new ReadOnly();
-		readOnly.hidden = 5;
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("readOnly"), new Object[] { readOnly }))
-			.withMessageContaining("Argument 1 (readOnly)")
-			.withMessageContaining("cannot be stored");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("opaque"), new Object[] { new Opaque() }))
-			.withMessageContaining("Argument 1 (opaque)")
-			.withMessageContaining("cannot be stored");
+		assertThat(decode("integer", encode("integer", (short) 1))).isEqualTo(1);
+		assertThat(decode("boxed", encode("boxed", 2))).isEqualTo(2L);
+		assertRefused("integer", "1", "Argument 1 (value) of the durable task \"task\" changes");
+		assertRefused("boxed", List.of(), "cannot be read back: Argument 1 (value) cannot be read: the JSON is no java.");
+		assertRefused("integer", null, "Argument 1 (value) cannot be read: the JSON is no int");
 	}
 
 	static List<Arguments> valuesThatJsonLoses() {
 		Unstored unstored = new Unstored();
 		unstored.setName("n");
 		unstored.hidden = 5;
-		return List.of(arguments("sets", new Object[] { new TreeSet<>(String.CASE_INSENSITIVE_ORDER), null }),
-				arguments("sorted", new Object[] { new TreeSet<>(List.of("a")).descendingSet() }),
-				arguments("hidden", new Object[] { new Hidden("a", "b") }),
-				arguments("unstored", new Object[] { unstored }), arguments("bean", new Object[] { new Bean() {
-				} }), arguments("nested", new Object[] { Optional.empty(), null }),
-				arguments("nested", new Object[] { null, new Path[] { Path.of("relative") } }));
+		Bean anonymous = new Bean() {
+		};
+		return List.of(arguments("set", new TreeSet<>(String.CASE_INSENSITIVE_ORDER)),
+				arguments("sorted", new TreeSet<>(List.of("a")).descendingSet()),
+				arguments("hidden", new Hidden("a", "b")), arguments("unstored", unstored),
+				arguments("bean", anonymous), arguments("bean", new ExtendedBean()),
+				arguments("nested", Optional.empty()), arguments("paths", new Path[] { Path.of("relative") }));
 	}
 
 	@ParameterizedTest(name = "{index} {0}")
 	@MethodSource
-	void valuesThatJsonLoses(String method, Object[] arguments) {
-		Handler handler = handler(method);
-		this.codec.payloads(handler);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler, arguments))
-			.withMessageContaining("changes when it is written to JSON and read back");
+	void valuesThatJsonLoses(String type, Object value) {
+		assertRefused(type, value, "changes when it is written to JSON and read back; give each of its properties");
+	}
+
+	@Test
+	void aClassWithoutPropertiesIsRefused() {
+		ReadOnly readOnly = new ReadOnly();
+		readOnly.hidden = 5;
+		assertRefused("readOnly", readOnly, "cannot be stored");
 	}
 
 	@Test
 	void whatAClassDoesNotStoreMayDiffer() throws Exception {
-		Handler handler = handler("cached");
 		Cached cached = new Cached();
 		cached.setName("n");
 		cached.cache = 1;
 		cached.ignored = "i";
 		cached.hash = 2;
-		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, new Object[] { cached }));
-		assertThat(decoded[0]).isEqualTo(cached);
-		Handler other = handler("ignoring");
+		assertThat(decode("cached", encode("cached", cached))).isEqualTo(cached);
 		Ignoring ignoring = new Ignoring();
 		ignoring.name = "n";
 		ignoring.field = ignoring;
 		ignoring.getter = "g";
-		decoded = this.codec.decode(other, this.codec.encode(other, new Object[] { ignoring }));
-		assertThat(decoded[0]).usingRecursiveComparison().ignoringFields("field", "getter").isEqualTo(ignoring);
+		assertThat(decode("ignoring", encode("ignoring", ignoring))).usingRecursiveComparison()
+			.ignoringFields("field", "getter")
+			.isEqualTo(ignoring);
 	}
 
-	@Test
-	void anArgumentThatIsReadAsAnotherTypeKeepsItsValueOrFails() {
-		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec
-			.decode(handler("boxed"), "{\"v\":1,\"handler\":\"handler-of-boxed\",\"args\":[1.9,2,\"x\"]}"));
-		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec.decode(handler("ids"),
-				"{\"v\":1,\"handler\":\"handler-of-ids\",\"args\":[\"\",null,null,null]}"));
-		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec.decode(handler("ids"),
-				"{\"v\":1,\"handler\":\"handler-of-ids\",\"args\":[null,null,null,1]}"));
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			integer | 1.9
+			uuid    | ""
+			unit    | 1
+			""")
+	void anArgumentThatIsReadAsAnotherTypeKeepsItsValueOrFails(String type, String json) {
+		assertThatExceptionOfType(UndecodablePayloadException.class)
+			.isThrownBy(() -> decode(type, Payloads.payload(json)));
 	}
 
 	@Test
 	void unsupportedTypesThatOnlyTheCallShowsAreRefused() {
 		BeanWithCustomer bean = new BeanWithCustomer();
 		bean.customer = new PayloadTypeTests.Customer$Proxy();
-		assertThatExceptionOfType(UnsupportedArgumentException.class)
-			.isThrownBy(() -> this.codec.encode(handler("bean"), new Object[] { bean }))
-			.withMessageContaining("Argument 1 (bean) of the durable task \"handler-of-bean\" cannot be stored")
-			.withMessageContaining("is a JPA entity; pass its id");
-		Runnable code = () -> {
-		};
-		assertThatExceptionOfType(UnsupportedArgumentException.class)
-			.isThrownBy(() -> this.codec.encode("far", new Object[] { 1, List.of(code) }))
-			.withMessageContaining("Argument 2 of the durable task \"far\" cannot be stored")
-			.withMessageContaining("is code; pass the data");
+		assertRefused("bean", bean, "Argument 1 (value) of the durable task \"task\" cannot be stored: "
+				+ PayloadTypeTests.Customer$Proxy.class.getTypeName() + " is a JPA entity; pass its id");
 	}
 
 	@Test
 	void cyclesAreRefused() {
 		Node node = new Node();
 		node.setNext(node);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler("node"), new Object[] { node }))
-			.withMessageContaining("Argument 1 (node)")
-			.withMessageContaining("self-reference");
+		assertRefused("node", node, "self-reference");
 		Node other = new Node();
 		other.setNext(node);
 		node.setNext(other);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler("node"), new Object[] { node }))
-			.withMessageContaining("Argument 1 (node)")
-			.withMessageContaining("nesting depth");
-	}
-
-	@Test
-	void nullIsRefusedForAPrimitive() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode(handler("number"), new Object[] { null }))
-			.withMessageContaining("Argument 1 (number) cannot be read: the JSON is no int");
+		assertRefused("node", node, "nesting depth");
 	}
 
 	@Test
 	void theNumberOfArgumentsMustFit() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler("number"), new Object[0]))
-			.withMessage("The durable task \"handler-of-number\" takes 1 arguments, not 0");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Payloads.of(this.codec, Types.class, "text").encode(new Object[0]))
+			.withMessage("The durable task \"task\" takes 1 arguments, not 0");
 	}
 
 	@Test
 	void theLimitIsInBytes() throws Exception {
-		Handler handler = handler("text");
-		int envelope = this.codec.encode(handler, new Object[] { "" }).length();
-		String fits = "€".repeat((int) (MAX_BYTES - envelope) / 3) + "x".repeat((int) (MAX_BYTES - envelope) % 3);
-		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { fits }))).containsExactly(fits);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler, new Object[] { fits + "x" }))
-			.withMessage("The arguments of the durable task \"handler-of-text\" take 1025 bytes, and"
-					+ " timingwheel.store.max-payload-size is 1024 bytes; pass less, such as an id, or raise the limit");
+		int free = Payloads.MAX_BYTES - encode("text", "").length();
+		String fits = "€".repeat(free / 3) + "x".repeat(free % 3);
+		assertThat(decode("text", encode("text", fits))).isEqualTo(fits);
+		assertRefused("text", fits + "x", "The arguments of the durable task \"task\" take 1025 bytes, and"
+				+ " timingwheel.store.max-payload-size is 1024 bytes; pass less, such as an id, or raise the limit");
 	}
 
 	@Test
 	void argumentsAreEncodedByTheirOwnTypesWithoutTheHandler() throws Exception {
-		Object[] arguments = { List.of(new Order(1, List.of("a"), Unit.BOX)) };
-		String payload = this.codec.encode("handler-of-orders", arguments);
-		assertThat(payload).isEqualTo(this.codec.encode(handler("orders"), arguments));
-		assertThat(this.codec.decode(handler("orders"), payload)).isEqualTo(arguments);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode("far", new Object[] { new Thread() }))
-			.withMessageStartingWith(
-					"Argument 1 of the durable task \"far\" cannot be stored: java.lang.Thread belongs");
+		List<Order> orders = List.of(new Order(1, List.of("a"), Unit.BOX));
+		String payload = this.codec.encode("task", new Object[] { orders });
+		assertThat(payload).isEqualTo(encode("orders", orders));
+		assertThat(decode("orders", this.codec.encode("earlier", new Object[] { orders }))).isEqualTo(orders);
+		Runnable code = () -> {
+		};
+		assertThatExceptionOfType(UnsupportedArgumentException.class)
+			.isThrownBy(() -> this.codec.encode("far", new Object[] { 1, List.of(code) }))
+			.withMessageContaining("Argument 2 of the durable task \"far\" cannot be stored")
+			.withMessageContaining("is code; pass the data");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.codec.encode("far", new Object[] { "x".repeat((int) MAX_BYTES) }))
+			.isThrownBy(() -> this.codec.encode("far", new Object[] { "x".repeat(Payloads.MAX_BYTES) }))
 			.withMessageContaining("timingwheel.store.max-payload-size");
 	}
 
-	@Test
-	void aPayloadUnderAnAliasIsDecoded() throws Exception {
-		assertThat(this.codec.decode(handler("number"), this.codec.encode("earlier-number", new Object[] { 5 })))
-			.containsExactly(5);
+	private String encode(String type, @Nullable Object value) {
+		return Payloads.of(this.codec, Types.class, type).encode(new Object[] { value });
 	}
 
-	private static Handler handler(String method) {
-		return Handler.of(Signatures.class, method);
+	private @Nullable Object decode(String type, String payload) throws UndecodablePayloadException {
+		return Payloads.of(this.codec, Types.class, type).decode(payload)[0];
+	}
+
+	private void assertRefused(String type, @Nullable Object value, String message) {
+		assertThatIllegalArgumentException().isThrownBy(() -> encode(type, value)).withMessageContaining(message);
 	}
 
 	private static Bean bean(String name, Order order) {
@@ -352,114 +282,17 @@ class PayloadCodecTests {
 		return bean;
 	}
 
-	@SuppressWarnings("unused")
-	static class Signatures {
-
-		void nothing() {
-		}
-
-		void number(int number) {
-		}
-
-		void primitives(int a, long b, boolean c, char d, double e, float f, short g, byte h) {
-		}
-
-		void boxed(Integer number, Long id, String text) {
-		}
-
-		void text(String text) {
-		}
-
-		void exact(BigDecimal decimal, BigInteger integer) {
-		}
-
-		void bytes(byte[] bytes) {
-		}
-
-		void ids(UUID id, Locale locale, Currency currency, TimeUnit unit) {
-		}
-
-		void times(Instant instant, LocalDate date, Duration duration, ZonedDateTime zoned, OffsetDateTime offset) {
-		}
-
-		void timedOrder(Instant instant, Bean bean) {
-		}
-
-		void order(Order order) {
-		}
-
-		void orders(List<Order> orders) {
-		}
-
-		void optional(Optional<Order> order, OptionalInt number) {
-		}
-
-		void sets(Set<String> names, Set<Long> ids) {
-		}
-
-		void maps(Map<String, List<Integer>> lists, EnumMap<Unit, Instant> times) {
-		}
-
-		void arrays(Order[] orders, long[] ids, int[][] matrix) {
-		}
-
-		void animals(List<Animal> animals, Animal animal, Map<String, ? extends Animal> byName) {
-		}
-
-		void bean(Bean bean) {
-		}
-
-		void generic(Page<Order> page) {
-		}
-
-		void tree(JsonNode tree) {
-		}
-
-		void readOnly(ReadOnly readOnly) {
-		}
-
-		void opaque(Opaque opaque) {
-		}
-
-		void names(List<String> names) {
-		}
-
-		void empty(String text, byte[] bytes, char[] chars, Locale locale, URI uri, String[] array) {
-		}
-
-		void chars(char[] chars, double[] numbers) {
-		}
-
-		void dates(Date date, java.sql.Date other) {
-		}
-
-		void numbers(Number number, Number other) {
-		}
-
-		void hashes(HashSet<String> set, HashMap<Integer, Integer> map) {
-		}
-
-		void sorted(SortedSet<String> set) {
-		}
-
-		void hidden(Hidden hidden) {
-		}
-
-		void unstored(Unstored unstored) {
-		}
-
-		void nested(Optional<Optional<String>> text, Path[] paths) {
-		}
-
-		void cached(Cached cached) {
-		}
-
-		void ignoring(Ignoring ignoring) {
-		}
-
-		void node(Node node) {
-		}
-
+	record Types(int integer, boolean flag, char character, double real, float single, short small, byte tiny,
+			Long boxed, String text, BigDecimal decimal, BigInteger big, Number number, byte[] bytes,
+			char[] characters, double[] reals, int[][] matrix, UUID uuid, Locale locale, URI uri, Currency currency,
+			TimeUnit unit, Instant instant, LocalDate localDate, Duration duration, ZonedDateTime zoned,
+			OffsetDateTime offset, Date date, java.sql.Date sqlDate, Order order, List<Order> orders,
+			Order[] orderArray, Optional<Order> optional, OptionalInt optionalInt, Set<String> set,
+			Map<String, List<Integer>> lists, EnumMap<Unit, Instant> enumMap, List<Animal> animals, Animal animal,
+			Map<String, ? extends Animal> byName, Page<Order> page, HashSet<String> hashSet,
+			HashMap<Integer, Integer> hashMap, JsonNode tree, Bean bean, SortedSet<String> sorted, Hidden hidden,
+			Unstored unstored, Optional<Optional<String>> nested, Path[] paths, ReadOnly readOnly, Cached cached,
+			Ignoring ignoring, Node node) {
 	}
 
 	enum Unit {
@@ -615,17 +448,6 @@ class PayloadCodecTests {
 
 		public int getValue() {
 			return this.hidden;
-		}
-
-	}
-
-	static class Opaque {
-
-		private int hidden = 5;
-
-		@Override
-		public String toString() {
-			return String.valueOf(this.hidden);
 		}
 
 	}

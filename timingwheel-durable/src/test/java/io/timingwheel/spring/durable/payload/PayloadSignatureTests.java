@@ -14,7 +14,6 @@ import io.timingwheel.spring.durable.PayloadMigration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -22,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Payloads of one signature of a method are read by another signature.
+ * Payloads of an earlier signature of a method get defaults or are migrated, or they are
+ * undecodable.
  */
 class PayloadSignatureTests {
 
@@ -30,132 +30,100 @@ class PayloadSignatureTests {
 
 	@Test
 	void parametersAtTheEndThatMayBeNullAreNullInOlderPayloads() throws Exception {
-		assertThat(codec().decode(handler("jspecify"), handler("jspecify").payload("1"))).containsExactly(1L, null,
-				null);
-		assertThat(codec().decode(handler("jspecify"), handler("jspecify").payload("1,\"a\""))).containsExactly(1L, "a",
-				null);
-		assertThat(codec().decode(handler("otherAnnotation"), handler("otherAnnotation").payload("1")))
-			.containsExactly(1L, null);
-	}
-
-	@Test
-	void optionalParametersAtTheEndAreEmptyInOlderPayloads() throws Exception {
-		assertThat(codec().decode(handler("optional"), handler("optional").payload("1"))).containsExactly(1L,
-				Optional.empty(), OptionalInt.empty());
-		assertThat(codec().decode(handler("optional"), handler("optional").payload("1,\"a\""))).containsExactly(1L,
-				Optional.of("a"), OptionalInt.empty());
+		assertThat(decode("jspecify", "1")).containsExactly(1L, null, null);
+		assertThat(decode("jspecify", "1,\"a\"")).containsExactly(1L, "a", null);
+		assertThat(decode("otherAnnotation", "1")).containsExactly(1L, null);
+		assertThat(decode("optional", "1")).containsExactly(1L, Optional.empty(), OptionalInt.empty());
+		assertThat(decode("optional", "1,\"a\"")).containsExactly(1L, Optional.of("a"), OptionalInt.empty());
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "primitive", "required", "nullablePrimitive", "requiredAfterOptional" })
 	void otherParametersHaveNoDefault(String method) {
-		assertUndecodable(handler(method), handler(method).payload("1"),
-				"The payload has 1 arguments, and the method takes");
-		assertUndecodable(handler(method), handler(method).payload("1"),
-				"is neither @Nullable nor an Optional, so it has no default");
+		assertUndecodable(method, "1", "The payload has 1 arguments, and the method takes");
+		assertUndecodable(method, "1", "is neither @Nullable nor an Optional, so it has no default");
 	}
 
 	@Test
 	void argumentsThatTheMethodDoesNotTakeAreNotDropped() {
-		assertUndecodable(handler("jspecify"), handler("jspecify").payload("1,\"a\",2,3"),
-				"The payload has 4 arguments, and the method takes 3");
+		assertUndecodable("jspecify", "1,\"a\",2,3", "The payload has 4 arguments, and the method takes 3");
 	}
 
 	@Test
 	void aMigrationGetsTheArgumentsAsTheyAreStored() throws Exception {
-		HandlerCodec codec = codec(migration("handler-of-required", "[7,\"b\"]"));
-		assertThat(codec.decode(handler("required"), handler("required").payload("1.10, {\"a\" : [1,2]},\"\u20ac\"")))
-			.containsExactly(7L, "b");
-		assertThat(this.migrated).containsExactly("3 [1.10, {\"a\" : [1,2]},\"\u20ac\"]");
-		assertThat(codec.decode(handler("required"), handler("required").payload(""))).containsExactly(7L, "b");
+		PayloadMigration migration = migration("task", "[7,\"b\"]");
 		String longText = "\"" + "x".repeat(100_000) + "\"";
-		assertThat(codec.decode(handler("required"), handler("required").payload(longText))).containsExactly(7L, "b");
-		assertThat(this.migrated).endsWith("0 []", "1 [" + longText + "]");
+		for (String arguments : List.of("1.10, {\"a\" : [1,2]},\"\u20ac\"", "", longText)) {
+			assertThat(decode("required", arguments, migration)).containsExactly(7L, "b");
+		}
+		assertThat(this.migrated).containsExactly("3 [1.10, {\"a\" : [1,2]},\"\u20ac\"]", "0 []",
+				"1 [" + longText + "]");
 	}
 
 	@Test
 	void aMigrationIsNotAskedForPayloadsThatFit() throws Exception {
-		HandlerCodec codec = codec(migration("handler-of-jspecify", "[7]"));
-		assertThat(codec.decode(handler("jspecify"), handler("jspecify").payload("1"))).containsExactly(1L, null, null);
-		assertThat(codec.decode(handler("jspecify"), handler("jspecify").payload("1,\"a\",2"))).containsExactly(1L, "a",
-				2);
+		PayloadMigration migration = migration("task", "[7]");
+		assertThat(decode("jspecify", "1", migration)).containsExactly(1L, null, null);
+		assertThat(decode("jspecify", "1,\"a\",2", migration)).containsExactly(1L, "a", 2);
 		assertThat(this.migrated).isEmpty();
-	}
-
-	@Test
-	void aMigrationAlsoGetsTypesThatDoNotFitAndItsResultMayUseDefaults() throws Exception {
-		HandlerCodec codec = codec(migration("handler-of-jspecify", "[7]"));
-		assertThat(codec.decode(handler("jspecify"), handler("jspecify").payload("\"text\""))).containsExactly(7L, null,
-				null);
+		assertThat(decode("jspecify", "\"text\"", migration)).containsExactly(7L, null, null);
 		assertThat(this.migrated).containsExactly("1 [\"text\"]");
 	}
 
 	@Test
 	void aMigrationMayHaveTheNameOfAnAlias() throws Exception {
-		assertThat(codec(migration("earlier-required", "[7,\"b\"]")).decode(handler("required"),
-				handler("required").payload("1")))
-			.containsExactly(7L, "b");
-		assertUndecodable(codec(migration("handler-of-optional", "[7,\"b\"]")), handler("required"),
-				handler("required").payload("1"), "The payload has 1 arguments");
+		assertThat(decode("required", "1", migration("earlier", "[7,\"b\"]"))).containsExactly(7L, "b");
+		assertUndecodable("required", "1", "The payload has 1 arguments", migration("another", "[7,\"b\"]"));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "not JSON", "{\"v\":1,\"handler\":\"handler-of-required\",\"args\":[1",
-			"{\"v\":2,\"handler\":\"handler-of-required\",\"args\":[1]}",
-			"{\"v\":1,\"handler\":\"another\",\"args\":[1]}",
-			"{\"v\":1,\"handler\":\"handler-of-required\",\"args\":[1]}]",
-			"{\"v\":1,\"handler\":\"handler-of-required\",\"args\":1}" })
+	@ValueSource(strings = { "not JSON", "{\"v\":1,\"handler\":\"task\",\"args\":[1",
+			"{\"v\":2,\"handler\":\"task\",\"args\":[1]}", "{\"v\":1,\"handler\":\"another\",\"args\":[1]}",
+			"{\"v\":1,\"handler\":\"task\",\"args\":[1]}]", "{\"v\":1,\"handler\":\"task\",\"args\":1}" })
 	void aDamagedPayloadIsNotMigrated(String payload) {
-		HandlerCodec codec = codec(migration("handler-of-required", "[7,\"b\"]"));
-		assertUndecodable(codec, handler("required"), payload, "payload");
+		assertThatExceptionOfType(UndecodablePayloadException.class)
+			.isThrownBy(() -> payloads("required", migration("task", "[7,\"b\"]")).decode(payload));
 		assertThat(this.migrated).isEmpty();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "not JSON", "7", "{}", "[7", "[7,\"b\"] 1", "[7]", "[7,\"b\",8]", "[\"x\",\"b\"]" })
 	void aResultThatDoesNotFitIsUndecodable(String result) {
-		assertUndecodable(codec(migration("handler-of-required", result)), handler("required"),
-				handler("required").payload("1"),
-				"After the PayloadMigration for \"handler-of-required\" from 1 arguments: ");
+		assertUndecodable("required", "1", "After the PayloadMigration for \"task\" from 1 arguments: ",
+				migration("task", result));
 	}
 
 	@Test
 	void aMigrationThatFailsIsNamedWithItsReason() {
-		HandlerCodec codec = codec(new PayloadMigration() {
+		PayloadMigration failing = new PayloadMigration() {
 			@Override
 			public String taskName() {
-				return "handler-of-required";
+				return "task";
 			}
 
 			@Override
 			public String migrate(int arity, String arguments) throws IOException {
-				if (arity == 1) {
-					throw new IOException("no such order");
-				}
-				return null;
+				throw new IOException("no such order");
 			}
-		});
-		assertUndecodable(codec, handler("required"), handler("required").payload("1"),
-				"The PayloadMigration for \"handler-of-required\" failed with 1 arguments:"
-						+ " java.io.IOException: no such order");
-		assertUndecodable(codec, handler("required"), handler("required").payload(""),
-				"it returned null instead of a JSON array");
+		};
+		assertUndecodable("required", "1",
+				"The PayloadMigration for \"task\" failed with 1 arguments: java.io.IOException: no such order",
+				failing);
+		assertUndecodable("required", "", "it returned null instead of a JSON array", migration("task", null));
 	}
 
 	@Test
 	void newCallsAreNotMigrated() {
-		HandlerCodec codec = codec(migration("handler-of-required", "[7,\"b\"]"));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> codec.encode(handler("required"), new Object[] { "text", "b" }))
+			.isThrownBy(() -> payloads("required", migration("task", "[7,\"b\"]"))
+				.encode(new Object[] { "text", "b" }))
 			.withMessageContaining("cannot be read back: Argument 1 (id)");
-		assertThatIllegalArgumentException().isThrownBy(() -> codec.encode(handler("optional"), new Object[] { 1L }))
-			.withMessage("The durable task \"handler-of-optional\" takes 3 arguments, not 1");
 		assertThat(this.migrated).isEmpty();
 	}
 
 	@Test
 	void twoMigrationsOfOneNameAreRefused() {
-		HandlerCodec codec = codec(migration("same", "[]"), migration("same", "[]"));
+		PayloadCodec codec = Payloads.codec(migration("same", "[]"), migration("same", "[]"));
 		assertThatIllegalStateException().isThrownBy(() -> codec.checkMigrations(List.of()))
 			.withMessageContaining("\"same\" has two beans of the type PayloadMigration")
 			.withMessageContaining("make them one");
@@ -176,47 +144,39 @@ class PayloadSignatureTests {
 		};
 	}
 
-	private static HandlerCodec codec(PayloadMigration... migrations) {
-		return new HandlerCodec(JsonMapper.builder().build(), 1024, () -> List.of(migrations));
+	private static MethodPayloads payloads(String method, PayloadMigration... migrations) {
+		return Payloads.ofMethod(Payloads.codec(migrations), Signatures.class, method);
 	}
 
-	private static void assertUndecodable(Handler handler, String payload, String message) {
-		assertUndecodable(codec(), handler, payload, message);
+	private static Object[] decode(String method, String arguments, PayloadMigration... migrations)
+			throws UndecodablePayloadException {
+		return payloads(method, migrations).decode(Payloads.payload(arguments));
 	}
 
-	private static void assertUndecodable(HandlerCodec codec, Handler handler, String payload, String message) {
-		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> codec.decode(handler, payload))
+	private static void assertUndecodable(String method, String arguments, String message,
+			PayloadMigration... migrations) {
+		assertThatExceptionOfType(UndecodablePayloadException.class)
+			.isThrownBy(() -> decode(method, arguments, migrations))
 			.withMessageContaining(message);
 	}
 
-	private static Handler handler(String method) {
-		return Handler.of(Signatures.class, method);
-	}
-
 	@SuppressWarnings("unused")
-	static class Signatures {
+	interface Signatures {
 
 		void jspecify(long id, @org.jspecify.annotations.Nullable String reason,
-				@org.jspecify.annotations.Nullable Integer count) {
-		}
+				@org.jspecify.annotations.Nullable Integer count);
 
-		void otherAnnotation(long id, @Nullable String reason) {
-		}
+		void otherAnnotation(long id, @Nullable String reason);
 
-		void optional(long id, Optional<String> reason, OptionalInt count) {
-		}
+		void optional(long id, Optional<String> reason, OptionalInt count);
 
-		void primitive(long id, int count) {
-		}
+		void primitive(long id, int count);
 
-		void required(long id, String reason) {
-		}
+		void required(long id, String reason);
 
-		void nullablePrimitive(long id, @Nullable int count) {
-		}
+		void nullablePrimitive(long id, @Nullable int count);
 
-		void requiredAfterOptional(long id, Optional<String> reason, String required) {
-		}
+		void requiredAfterOptional(long id, Optional<String> reason, String required);
 
 	}
 

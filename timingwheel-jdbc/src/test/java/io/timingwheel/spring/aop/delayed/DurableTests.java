@@ -27,9 +27,7 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.DurableCall;
-import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
@@ -54,7 +52,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
@@ -85,11 +82,14 @@ class DurableTests {
 	@Test
 	void returnsTheStoredTask() {
 		this.runner.run((context) -> {
-			DelayedTask<Void> task = context.getBean(Service.class).returning(5);
+			Service service = context.getBean(Service.class);
+			DelayedTask<Void> task = service.returning(5);
 			assertThat(task.taskId()).isEqualTo(TaskId.of("returning", 5));
 			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 			assertThat(task.cancel(false)).isTrue();
 			assertThat(this.store.payloads("returning")).isEmpty();
+			Instant due = Instant.parse("2100-01-01T00:00:00Z");
+			assertThat(service.at(due).dueAt()).isEqualTo(due);
 		});
 	}
 
@@ -102,43 +102,6 @@ class DurableTests {
 			await().untilAsserted(
 					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("returning-at-once").completed())
 						.isEqualTo(2));
-		});
-	}
-
-	@Test
-	void keysAreReplacedKeptOrRejected() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.replace(1, "first");
-			service.replace(1, "second");
-			service.replace(2, "third");
-			assertThat(this.store.payloads("replace")).hasSize(2).noneMatch((payload) -> payload.contains("first"));
-			service.keep(1, "first");
-			service.keep(1, "second");
-			assertThat(this.store.payloads("keep")).hasSize(1).allMatch((payload) -> payload.contains("first"));
-			service.reject(1, "first");
-			assertThatExceptionOfType(DuplicateTaskException.class).isThrownBy(() -> service.reject(1, "second"));
-			assertThatIllegalArgumentException().isThrownBy(() -> service.keyOfNull(null))
-				.withMessageContaining("must not be null");
-		});
-	}
-
-	@Test
-	void aDelayMayBeATimeOfTheWallClock() {
-		this.runner.run((context) -> {
-			Instant due = Instant.parse("2100-01-01T00:00:00Z");
-			DelayedTask<Void> task = context.getBean(Service.class).at(due);
-			assertThat(task.dueAt()).isEqualTo(due);
-		});
-	}
-
-	@Test
-	void argumentsThatCannotBeStoredAreRefusedAndNothingIsStored() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			assertThatIllegalArgumentException().isThrownBy(() -> service.replace(1, "x".repeat(65 * 1024)))
-				.withMessageContaining("timingwheel.store.max-payload-size");
-			assertThat(this.store.payloads("replace")).isEmpty();
 		});
 	}
 
@@ -166,8 +129,11 @@ class DurableTests {
 			this.runner.run((other) -> assertThat(take(other.getBean(Service.class))).startsWith("later 7"));
 			assertThat(service.work().events).isEmpty();
 			service.later(Duration.ofMillis(1), new Order(8, List.of()));
-			context.getBean(DurableTaskAdmin.class).resume();
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			assertThat(admin.isClaiming()).isFalse();
+			admin.resume();
 			assertThat(take(service)).startsWith("later 8");
+			assertThat(admin.isClaiming()).isTrue();
 		});
 	}
 
@@ -212,22 +178,6 @@ class DurableTests {
 		});
 	}
 
-	@Test
-	void brokenPayloadsFailTheirAttemptsAndTheOthersGoOn() {
-		this.runner.run((context) -> {
-			this.store.insert("later", "broken",
-					"{\"v\":1,\"handler\":\"later\",\"args\":[\"PT1H\",[\"java.io.File\"]]}");
-			Service service = context.getBean(Service.class);
-			service.later(Duration.ZERO, new Order(1, List.of()));
-			assertThat(take(service)).isEqualTo("later 1 on task-");
-			await().untilAsserted(() -> assertThat(this.store.dead("later", 10)).extracting(StoredTask::error)
-				.singleElement()
-				.asString()
-				.startsWith("Argument 2 (order) cannot be read"));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).counts("later").failed() == 3);
-		});
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void otherAdviceActsOnTheBody(boolean classProxies) {
@@ -264,17 +214,6 @@ class DurableTests {
 	}
 
 	@Test
-	void theBodyKnowsItsTask() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.failing(3);
-			for (int attempt = 1; attempt <= 3; attempt++) {
-				assertThat(take(service)).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
-			}
-		});
-	}
-
-	@Test
 	void theApplicationPausesANameAndRequeuesAndDeletesTheDead() {
 		this.runner.run((context) -> {
 			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
@@ -295,24 +234,13 @@ class DurableTests {
 	}
 
 	@Test
-	void theApplicationPausesItsNode() {
-		this.runner.run((context) -> {
-			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
-			assertThat(admin.isClaiming()).isTrue();
-			admin.pause();
-			assertThat(admin.isClaiming()).isFalse();
-			Service service = context.getBean(Service.class);
-			service.later(Duration.ofMillis(1), new Order(7, List.of()));
-			admin.resume();
-			assertThat(take(service)).isEqualTo("later 7 on task-");
-		});
-	}
-
-	@Test
-	void theExceptionHandlerGetsOnlyTheLastFailure() {
+	void theBodyKnowsItsAttemptAndTheExceptionHandlerGetsOnlyTheLastFailure() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.failing(9);
+			for (int attempt = 1; attempt <= 3; attempt++) {
+				assertThat(take(service)).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
+			}
 			Uncaught uncaught = context.getBean(Uncaught.class);
 			await().untilAsserted(() -> assertThat(uncaught.errors).hasSize(1));
 			assertThat(uncaught.errors.peek()).isInstanceOf(IOException.class).hasMessage("attempt 3");
@@ -540,18 +468,6 @@ class DurableTests {
 
 		@Delayed(delay = "1h", name = "replace", key = "#id", durable = true)
 		public void replace(long id, String text) {
-		}
-
-		@Delayed(delay = "1h", name = "keep", key = "#id", ifPending = IfPending.KEEP, durable = true)
-		public void keep(long id, String text) {
-		}
-
-		@Delayed(delay = "1h", name = "reject", key = "#id", ifPending = IfPending.REJECT, durable = true)
-		public void reject(long id, String text) {
-		}
-
-		@Delayed(delay = "1h", name = "key-of-null", key = "#id", durable = true)
-		public void keyOfNull(String id) {
 		}
 
 		@Delayed(delayExpression = "#due", name = "at", durable = true)

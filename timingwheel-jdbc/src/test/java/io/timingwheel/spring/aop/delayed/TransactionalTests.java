@@ -153,15 +153,6 @@ class TransactionalTests {
 	}
 
 	@Test
-	void anyManagerWillDoThatOffersItsConnection() {
-		this.withoutManager.withUserConfiguration(OtherKindOfManager.class).withBean(Bodies.class).run((context) -> {
-			context.getBean(Bodies.class).call("plain", "throw");
-			awaitEnd(context);
-			assertThat(effects(context)).containsExactly("throw");
-		});
-	}
-
-	@Test
 	void theManagerOfTheStoredTasksIsUsedAmongSeveral() {
 		this.withoutManager.withUserConfiguration(ManagerOfAnotherDatabase.class, OtherKindOfManager.class)
 			.withBean(Bodies.class)

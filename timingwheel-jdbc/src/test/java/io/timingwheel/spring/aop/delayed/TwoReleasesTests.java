@@ -79,42 +79,9 @@ class TwoReleasesTests {
 	}
 
 	@Test
-	void theOldReleaseLeavesPayloadsOfAChangedSignatureToTheNewOne() {
-		this.first.run((old) -> this.changed.run((next) -> {
-			tasks(next).node().pause();
-			next.getBean(ParametersChanged.class).close("order-8", 5);
-			awaitFailure(old);
-			tasks(next).node().resume();
-			assertThat(take()).startsWith("changed order-8 5, attempt ");
-			awaitNothingStored(next);
-		}));
-	}
-
-	@Test
-	void allTasksOfBothReleasesRun() {
-		this.first.run((old) -> this.added.run((next) -> {
-			for (int i = 0; i < 20; i++) {
-				old.getBean(FirstRelease.class).close(i);
-				next.getBean(ParameterAdded.class).close(100 + i, "unpaid");
-			}
-			for (int i = 0; i < 40; i++) {
-				assertThat(take()).matches("first \\d{1,2},.*|added (\\d{1,2} null|1\\d\\d unpaid),.*");
-			}
-			awaitNothingStored(next);
-		}));
-	}
-
-	@Test
 	void aMigrationWithoutAMethodIsNamedAtTheStart(CapturedOutput output) {
 		release().withBean(OrderMigration.class).run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).contains("The PayloadMigration for \"close-order\" is never called");
-	}
-
-	@Test
-	void twoMigrationsOfOneMethodStopTheStart() {
-		this.changed.withBean("another", OrderMigration.class)
-			.run((context) -> assertThat(context).getFailure()
-				.hasStackTraceContaining("\"close-order\" has two beans of the type PayloadMigration"));
 	}
 
 	private ApplicationContextRunner release() {

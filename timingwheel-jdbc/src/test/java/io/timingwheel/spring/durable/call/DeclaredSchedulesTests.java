@@ -105,9 +105,8 @@ class DeclaredSchedulesTests {
 	}
 
 	private Submission submission(String name) {
-		Handle task = new Handle(this.pending, name, DelayedTaskStore.DECLARED_KEY, NOW);
-		return new Submission(task, new NewTask(task.id(), name, task.key(), "{}", null, NOW, IfPending.REPLACE, null),
-				null, new Object[0]);
+		return new Submission(this.pending, new NewTask(name, name, DelayedTaskStore.DECLARED_KEY, "{}", null, NOW,
+				IfPending.REPLACE, null), Kind.SCHEDULE, null, new Object[0]);
 	}
 
 	private List<String> stored() {
