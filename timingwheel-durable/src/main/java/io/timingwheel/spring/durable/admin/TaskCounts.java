@@ -84,22 +84,13 @@ public final class TaskCounts implements StoredTasks.Counts {
 
 	/** By method, and by each other name that has a task. */
 	private Map<String, StoredTaskCounts> byMethod(Map<String, StoredCounts> counts) {
-		Map<String, StoredTaskCounts> sums = new TreeMap<>();
-		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredTaskCounts.NONE));
-		counts.forEach(
-				(name, count) -> sums.merge(this.handlers.canonicalName(name), neutral(name, count), TaskCounts::plus));
-		return sums;
-	}
-
-	private StoredTaskCounts neutral(String name, StoredCounts count) {
-		return new StoredTaskCounts(count.pending(), count.overdue(), count.running(), count.dead(), count.estimated(),
-				this.node.mayHoldBack(name) ? count.overdue() : 0);
-	}
-
-	private static StoredTaskCounts plus(StoredTaskCounts one, StoredTaskCounts other) {
-		return new StoredTaskCounts(one.pending() + other.pending(), one.overdue() + other.overdue(),
-				one.running() + other.running(), one.dead() + other.dead(), one.estimated() || other.estimated(),
-				one.waiting() + other.waiting());
+		Map<String, StoredCounts> sums = new HashMap<>();
+		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredCounts.NONE));
+		counts.forEach((name, count) -> sums.merge(this.handlers.canonicalName(name), count, StoredCounts::plus));
+		Map<String, StoredTaskCounts> neutral = new TreeMap<>();
+		sums.forEach((name, sum) -> neutral.put(name, new StoredTaskCounts(sum.pending(), sum.overdue(), sum.running(),
+				sum.dead(), sum.estimated(), this.node.mayHoldBack(name) ? sum.overdue() : 0)));
+		return neutral;
 	}
 
 	@Override

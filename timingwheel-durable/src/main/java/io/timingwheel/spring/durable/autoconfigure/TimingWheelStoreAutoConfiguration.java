@@ -68,8 +68,8 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, ObjectProvider<PayloadMigration> migrations,
 			TimingWheelStoreProperties properties) {
-		return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
-				properties.maxPayloadSize().toBytes(), () -> migrations.orderedStream().toList());
+		return new PayloadCodec(mapper.getIfAvailable(JsonMapper::new), properties.maxPayloadSize().toBytes(),
+				() -> migrations.orderedStream().toList());
 	}
 
 	@Bean

@@ -44,7 +44,8 @@ class HostilePayloadTests {
 			"{\"v\":1,\"handler\":\"task\",\"args\":}", "{\"v\":1,\"args\":[1]}",
 			"{\"v\":2,\"handler\":\"task\",\"args\":[1]}", "{\"v\":1,\"handler\":\"another\",\"args\":[1]}",
 			"{\"handler\":\"task\",\"args\":[1],\"v\":1}", "{\"v\":1,\"handler\":\"task\",\"args\":[1]} {\"v\":1}",
-			"{\"v\":1,\"handler\":\"task\",\"args\":[1]}]", "{\"v\":1,\"handler\":\"task\",\"args\":[1],\"args\":[2]}" })
+			"{\"v\":1,\"handler\":\"task\",\"args\":[1]}]",
+			"{\"v\":1,\"handler\":\"task\",\"args\":[1],\"args\":[2]}" })
 	void payloadsThatThisLibraryHasNotWrittenAreUndecodable(String payload) {
 		assertUndecodable("number", payload);
 	}

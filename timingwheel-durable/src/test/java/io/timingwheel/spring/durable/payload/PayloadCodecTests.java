@@ -83,8 +83,9 @@ class PayloadCodecTests {
 				row("localDate", LocalDate.of(2026, 2, 28)), row("duration", Duration.ofNanos(1)),
 				row("zoned", ZonedDateTime.parse("2026-03-29T01:30:00.123456789+01:00[Europe/Paris]")),
 				row("offset", OffsetDateTime.of(2026, 1, 1, 0, 0, 0, 1, ZoneOffset.ofHours(2))),
-				row("date", new Date(5)), row("sqlDate", new java.sql.Date(6)), row("order", order, new Order(1, null, null)),
-				row("orders", List.of(order)), row("orderArray", (Object) new Order[] { order }),
+				row("date", new Date(5)), row("sqlDate", new java.sql.Date(6)),
+				row("order", order, new Order(1, null, null)), row("orders", List.of(order)),
+				row("orderArray", (Object) new Order[] { order }),
 				row("optional", Optional.of(order), Optional.empty()),
 				row("optionalInt", OptionalInt.of(3), OptionalInt.empty()),
 				row("set", Set.of("a", "b", "c", "d", "e"), new LinkedHashSet<>(List.of("z", "a", "q"))),
@@ -153,7 +154,8 @@ class PayloadCodecTests {
 		assertThat(decode("integer", encode("integer", (short) 1))).isEqualTo(1);
 		assertThat(decode("boxed", encode("boxed", 2))).isEqualTo(2L);
 		assertRefused("integer", "1", "Argument 1 (value) of the durable task \"task\" changes");
-		assertRefused("boxed", List.of(), "cannot be read back: Argument 1 (value) cannot be read: the JSON is no java.");
+		assertRefused("boxed", List.of(),
+				"cannot be read back: Argument 1 (value) cannot be read: the JSON is no java.");
 		assertRefused("integer", null, "Argument 1 (value) cannot be read: the JSON is no int");
 	}
 
@@ -283,16 +285,15 @@ class PayloadCodecTests {
 	}
 
 	record Types(int integer, boolean flag, char character, double real, float single, short small, byte tiny,
-			Long boxed, String text, BigDecimal decimal, BigInteger big, Number number, byte[] bytes,
-			char[] characters, double[] reals, int[][] matrix, UUID uuid, Locale locale, URI uri, Currency currency,
-			TimeUnit unit, Instant instant, LocalDate localDate, Duration duration, ZonedDateTime zoned,
-			OffsetDateTime offset, Date date, java.sql.Date sqlDate, Order order, List<Order> orders,
-			Order[] orderArray, Optional<Order> optional, OptionalInt optionalInt, Set<String> set,
-			Map<String, List<Integer>> lists, EnumMap<Unit, Instant> enumMap, List<Animal> animals, Animal animal,
-			Map<String, ? extends Animal> byName, Page<Order> page, HashSet<String> hashSet,
-			HashMap<Integer, Integer> hashMap, JsonNode tree, Bean bean, SortedSet<String> sorted, Hidden hidden,
-			Unstored unstored, Optional<Optional<String>> nested, Path[] paths, ReadOnly readOnly, Cached cached,
-			Ignoring ignoring, Node node) {
+			Long boxed, String text, BigDecimal decimal, BigInteger big, Number number, byte[] bytes, char[] characters,
+			double[] reals, int[][] matrix, UUID uuid, Locale locale, URI uri, Currency currency, TimeUnit unit,
+			Instant instant, LocalDate localDate, Duration duration, ZonedDateTime zoned, OffsetDateTime offset,
+			Date date, java.sql.Date sqlDate, Order order, List<Order> orders, Order[] orderArray,
+			Optional<Order> optional, OptionalInt optionalInt, Set<String> set, Map<String, List<Integer>> lists,
+			EnumMap<Unit, Instant> enumMap, List<Animal> animals, Animal animal, Map<String, ? extends Animal> byName,
+			Page<Order> page, HashSet<String> hashSet, HashMap<Integer, Integer> hashMap, JsonNode tree, Bean bean,
+			SortedSet<String> sorted, Hidden hidden, Unstored unstored, Optional<Optional<String>> nested, Path[] paths,
+			ReadOnly readOnly, Cached cached, Ignoring ignoring, Node node) {
 	}
 
 	enum Unit {

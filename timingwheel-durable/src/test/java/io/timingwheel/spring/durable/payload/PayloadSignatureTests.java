@@ -115,8 +115,7 @@ class PayloadSignatureTests {
 	@Test
 	void newCallsAreNotMigrated() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> payloads("required", migration("task", "[7,\"b\"]"))
-				.encode(new Object[] { "text", "b" }))
+			.isThrownBy(() -> payloads("required", migration("task", "[7,\"b\"]")).encode(new Object[] { "text", "b" }))
 			.withMessageContaining("cannot be read back: Argument 1 (id)");
 		assertThat(this.migrated).isEmpty();
 	}

@@ -93,7 +93,8 @@ class PayloadTypeTests {
 			default -> "has no constructor that JSON can be read into";
 		};
 		for (int repetition = 0; repetition < 2; repetition++) {
-			assertThatExceptionOfType(UnsupportedArgumentException.class).isThrownBy(() -> Payloads.of(Payloads.codec(), Types.class, type))
+			assertThatExceptionOfType(UnsupportedArgumentException.class)
+				.isThrownBy(() -> Payloads.of(Payloads.codec(), Types.class, type))
 				.withMessageContaining("Argument 1 (value) cannot be stored: ")
 				.satisfies((ex) -> {
 					assertThat(ex.getProblem()).contains(text);
@@ -118,14 +119,14 @@ class PayloadTypeTests {
 			Map<String, List<Customer>> entityInMap, Object object, Map<String, Object> untypedMap, List rawList,
 			List<?> unknownList, Holder<Object> objectInRecord, T variable, Stream<String> stream,
 			InputStream inputStream, Thread thread, Class<?> type, Map<Class<?>, String> typeAsKey,
-			CompletableFuture<String> future, Runnable runnable, Supplier<String> supplier,
-			HttpServletRequest request, Shape shape, Holder<Shape> shapeInRecord, ByClassName byClassName,
-			ByMinimalClassName byMinimalClassName, List<ByClassName> byClassNameInList,
-			Holder<ByClassName> byClassNameInRecord, ByClassNameOfProperty byClassNameOfProperty,
-			SubtypeOfByClassName subtypeOfByClassName, Recursion entityInRecursion, NoConstructor noConstructor,
-			PayloadTypeTests.Inner innerClass, GregorianCalendar calendar, List<Timestamp> timestamps,
-			Holder<Pattern> pattern, CharSequence charSequence, Number number, Path path, Iterable<String> iterable,
-			SealedParent sealed, WithIgnoredEntity ignoredEntity, Tree recursive, Explosive explosive) {
+			CompletableFuture<String> future, Runnable runnable, Supplier<String> supplier, HttpServletRequest request,
+			Shape shape, Holder<Shape> shapeInRecord, ByClassName byClassName, ByMinimalClassName byMinimalClassName,
+			List<ByClassName> byClassNameInList, Holder<ByClassName> byClassNameInRecord,
+			ByClassNameOfProperty byClassNameOfProperty, SubtypeOfByClassName subtypeOfByClassName,
+			Recursion entityInRecursion, NoConstructor noConstructor, PayloadTypeTests.Inner innerClass,
+			GregorianCalendar calendar, List<Timestamp> timestamps, Holder<Pattern> pattern, CharSequence charSequence,
+			Number number, Path path, Iterable<String> iterable, SealedParent sealed, WithIgnoredEntity ignoredEntity,
+			Tree recursive, Explosive explosive) {
 	}
 
 	class Inner {

@@ -105,8 +105,9 @@ class DeclaredSchedulesTests {
 	}
 
 	private Submission submission(String name) {
-		return new Submission(this.pending, new NewTask(name, name, DelayedTaskStore.DECLARED_KEY, "{}", null, NOW,
-				IfPending.REPLACE, null), Kind.SCHEDULE, null, new Object[0]);
+		return new Submission(this.pending,
+				new NewTask(name, name, DelayedTaskStore.DECLARED_KEY, "{}", null, NOW, IfPending.REPLACE, null),
+				Kind.SCHEDULE, null, new Object[0]);
 	}
 
 	private List<String> stored() {
