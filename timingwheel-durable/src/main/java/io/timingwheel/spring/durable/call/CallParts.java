@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.call;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -102,12 +103,12 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	}
 
 	/** Changes a task after the commit. */
-	boolean defer(@Nullable Key key, Effect effect, Runnable change) {
+	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
 		Transactions.defer(new DeferredCall(key, effect) {
 
 			@Override
 			protected void commit() {
-				change.run();
+				boolean ignored = change.getAsBoolean();
 			}
 
 		});

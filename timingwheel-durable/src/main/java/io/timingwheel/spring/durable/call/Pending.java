@@ -109,8 +109,7 @@ public final class Pending {
 		Key key = key(stored);
 		// An earlier call that waits to store a task with this key stays: it did not make
 		// this task pending.
-		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
-				change::getAsBoolean);
+		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL, change);
 	}
 
 	private boolean countCancelled(String name, boolean cancelled) {
@@ -139,7 +138,7 @@ public final class Pending {
 			return change.getAsBoolean();
 		}
 		return (isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE))
-				&& this.parts.defer(null, Effect.NONE, change::getAsBoolean);
+				&& this.parts.defer(null, Effect.NONE, change);
 	}
 
 	/** Whether a task is pending after the earlier calls of the transaction. */
