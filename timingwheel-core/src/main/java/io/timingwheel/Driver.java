@@ -25,10 +25,10 @@ final class Driver {
 	/** The gate of tasks that do not name their executor has this key. */
 	private static final Object UNNAMED = new Object();
 
-	/** Constants, since the first use of a method reference needs memory. */
-	private static final ToLongFunction<Wheel> NEXT_DUE = Wheel::nextDue;
+	/** Constants, since the first use of a lambda needs memory. */
+	private static final ToLongFunction<Wheel> NEXT_DUE = (wheel) -> wheel.nextDue;
 
-	private static final ToLongFunction<Wheel> NEXT_WAKE = Wheel::nextWake;
+	private static final ToLongFunction<Wheel> NEXT_WAKE = (wheel) -> wheel.nextWake;
 
 	private final WheelClock time;
 
@@ -61,20 +61,12 @@ final class Driver {
 
 	private volatile long nextRetry = Wheel.NEVER;
 
-	private volatile long refused;
+	volatile long refused;
 
-	private volatile long maxLag;
+	/** In nanoseconds. */
+	volatile long maxLag;
 
-	private volatile boolean stopped;
-
-	/**
-	 * The class of the last task, since a check of its kind costs as much as a hand-over.
-	 */
-	private @Nullable Class<?> knownClass;
-
-	private boolean direct;
-
-	private boolean routed;
+	volatile boolean stopped;
 
 	Driver(WheelClock time, Shard[] shards, Executor executor, Log log, boolean ownThread) {
 		this.time = time;
@@ -127,8 +119,6 @@ final class Driver {
 			}
 		}
 		finally {
-			// It would keep its class loader in memory while the wheel is idle.
-			this.knownClass = null;
 			this.turnLock.unlock();
 		}
 	}
@@ -141,14 +131,14 @@ final class Driver {
 		Shard due = this.shards[0];
 		Shard wake = due;
 		for (Shard shard : this.shards) {
-			if (shard.wheel.nextDue() < due.wheel.nextDue()) {
+			if (shard.wheel.nextDue < due.wheel.nextDue) {
 				due = shard;
 			}
-			if (shard.wheel.nextWake() < wake.wheel.nextWake()) {
+			if (shard.wheel.nextWake < wake.wheel.nextWake) {
 				wake = shard;
 			}
 		}
-		Shard shard = (due.wheel.nextDue() <= now) ? due : wake;
+		Shard shard = (due.wheel.nextDue <= now) ? due : wake;
 		Chunk chunk = shard.advance(now);
 		if (chunk != null) {
 			this.chunk = chunk;
@@ -198,14 +188,13 @@ final class Driver {
 			return;
 		}
 		try {
-			learn(task);
-			if (this.direct) {
+			if (task instanceof DirectTask) {
 				if (timer.runIfDue(tick)) {
 					shard.handedOver(false);
 					return;
 				}
 			}
-			else if (timer.state() == Timer.FIRED || timer.expire(tick)) {
+			else if (timer.state() == Timer.FIRED || timer.expire(tick, Timer.FIRED)) {
 				handOver(timer, task, shard, tick, source);
 				return;
 			}
@@ -219,15 +208,6 @@ final class Driver {
 		}
 	}
 
-	private void learn(Runnable task) {
-		Class<?> type = task.getClass();
-		if (type != this.knownClass) {
-			this.direct = task instanceof DirectTask;
-			this.routed = task instanceof RoutedTask;
-			this.knownClass = type;
-		}
-	}
-
 	/**
 	 * Hands an expired timer over, unless it has to wait for its executor. Tasks that
 	 * name no executor are always tried, and wait together.
@@ -236,17 +216,17 @@ final class Driver {
 		Object key = UNNAMED;
 		boolean called = true;
 		try {
-			Executor executor = this.routed
-					? Objects.requireNonNull(((RoutedTask) task).executor(), "The task names no executor")
-					: this.executor;
+			RoutedTask routed = (task instanceof RoutedTask other) ? other : null;
+			Executor executor = (routed != null)
+					? Objects.requireNonNull(routed.executor(), "The task names no executor") : this.executor;
 			key = executor;
 			Gate gate = (source == null) ? shard.gate(key) : null;
 			if (gate != null && gate.holdsBack()) {
 				shard.letWait(timer, gate, gate.untried, tick);
 				return;
 			}
-			if (this.routed) {
-				called = ((RoutedTask) task).handOver(executor, timer);
+			if (routed != null) {
+				called = routed.handOver(executor, timer);
 			}
 			else {
 				executor.execute(timer);
@@ -338,22 +318,15 @@ final class Driver {
 	}
 
 	/**
-	 * Stops the driver for good, and collects all tasks that were not handed over. Waits
-	 * for the end of the turn, unless called on the driver's thread. Then the current
-	 * task is collected, too, unless it has begun. If this fails without memory, another
-	 * call collects the rest.
+	 * Collects all tasks that were not handed over, once the driver is closed. Waits for
+	 * the end of the turn, unless called on the driver's thread. Then the current task is
+	 * collected, too, unless it has begun.
 	 */
 	void stop(ArrayList<Runnable> tasks, long waitNanos) {
-		close();
-		drain(tasks, false);
+		drain(tasks, false, null);
 		boolean locked = lockTurn(waitNanos);
 		try {
-			Timer current = locked ? current() : null;
-			Shard shard = (current != null) ? current.shard() : null;
-			if (current != null && shard != null) {
-				shard.giveBack(current, tasks);
-			}
-			drain(tasks, true);
+			drain(tasks, true, locked ? current() : null);
 		}
 		finally {
 			if (locked) {
@@ -368,14 +341,14 @@ final class Driver {
 	 */
 	void close() {
 		for (Shard shard : this.shards) {
-			shard.close();
+			shard.shut();
 		}
 		this.stopped = true;
 	}
 
-	private void drain(ArrayList<Runnable> tasks, boolean last) {
+	private void drain(ArrayList<Runnable> tasks, boolean last, @Nullable Timer current) {
 		for (Shard shard : this.shards) {
-			shard.drain(tasks, last);
+			shard.drain(tasks, last, current);
 		}
 	}
 
@@ -405,21 +378,9 @@ final class Driver {
 		return locked;
 	}
 
-	boolean isStopped() {
-		return this.stopped;
-	}
-
-	long refused() {
-		return this.refused;
-	}
-
 	long lagNanos() {
 		long tick = nextHandOver();
 		return (tick == Wheel.NEVER) ? 0 : Math.max(0, -this.time.nanosUntil(tick));
-	}
-
-	long maxLagNanos() {
-		return this.maxLag;
 	}
 
 }

@@ -43,7 +43,7 @@ class DriverThread {
 
 	private volatile @Nullable Thread sleeper;
 
-	private volatile long wakeUps;
+	volatile long wakeUps;
 
 	/** By how many nanoseconds a sleep is nearly always too long. */
 	private long oversleep;
@@ -64,9 +64,6 @@ class DriverThread {
 
 	void start(Driver driver, ThreadFactory factory) {
 		Thread thread = factory.newThread(() -> run(driver));
-		if (thread == null) {
-			throw new IllegalStateException("The thread factory has created no thread: " + factory);
-		}
 		thread.start();
 	}
 
@@ -79,7 +76,7 @@ class DriverThread {
 	void run(Driver driver) {
 		try {
 			long pause = MIN_PAUSE;
-			while (!driver.isStopped()) {
+			while (!driver.stopped) {
 				try {
 					step(driver);
 					pause = MIN_PAUSE;
@@ -115,7 +112,7 @@ class DriverThread {
 	 */
 	void pauseFor(Driver driver, long nanos) {
 		long end = System.nanoTime() + nanos;
-		for (long left = nanos; left > 0 && !driver.isStopped(); left = end - System.nanoTime()) {
+		for (long left = nanos; left > 0 && !driver.stopped; left = end - System.nanoTime()) {
 			Thread.interrupted();
 			LockSupport.parkNanos(this, left);
 		}
@@ -124,7 +121,7 @@ class DriverThread {
 	private void parkUntil(Driver driver, long wake) {
 		this.sleeper = Thread.currentThread();
 		this.parkedUntil = wake;
-		if (driver.nextWake() >= wake && !driver.isStopped()) {
+		if (driver.nextWake() >= wake && !driver.stopped) {
 			if (wake == Wheel.NEVER) {
 				LockSupport.park(this);
 			}
@@ -157,10 +154,6 @@ class DriverThread {
 			long step = (late > this.oversleep) ? OVERSLEPT_MORE : -OVERSLEPT_LESS;
 			this.oversleep = Math.max(0, this.oversleep + step);
 		}
-	}
-
-	long wakeUps() {
-		return this.wakeUps;
 	}
 
 }

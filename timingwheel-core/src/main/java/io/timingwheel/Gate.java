@@ -143,9 +143,7 @@ final class Gate {
 	}
 
 	void forEach(Consumer<Timer> consumer) {
-		for (TimerList list : lists()) {
-			list.forEach(consumer);
-		}
+		lists().forEach((list) -> list.forEach(consumer));
 	}
 
 	void clear() {

@@ -2,6 +2,7 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -11,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.timingwheel.internal.PendingTimers;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +83,6 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 	@Override
 	public Timer schedule(Runnable task, long delay, TimeUnit unit) {
-		Objects.requireNonNull(task, "task");
 		long nanos = unit.toNanos(delay);
 		return add(task, this.time.dueTick(this.time.elapsed(), nanos));
 	}
@@ -93,41 +94,37 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 	@Override
 	public TimerHandle scheduleAt(Runnable task, long nanoTime) {
-		Objects.requireNonNull(task, "task");
 		return add(task, this.time.dueTickAt(nanoTime));
 	}
 
 	private Timer add(Runnable task, long dueTick) {
+		Objects.requireNonNull(task, "task");
 		// All timers of one thread go to the same shard, which keeps them in order.
 		Shard shard = this.shards[(int) Thread.currentThread().getId() & (this.shards.length - 1)];
-		Timer timer = new Timer(task, dueTick);
-		long wake = shard.add(timer, dueTick);
-		if (wake == Shard.FULL) {
-			wake = addAtQuota(shard, timer, dueTick);
-		}
-		this.thread.wakeFor(wake);
-		return timer;
+		Timer timer = shard.add(task, dueTick);
+		return (timer != null) ? timer : addAtQuota(shard, task, dueTick);
 	}
 
 	/**
 	 * Adds a timer to a shard whose quota is used up. The exception and the wake-up come
 	 * after the locks, which every other thread needs.
 	 */
-	private long addAtQuota(Shard shard, Timer timer, long dueTick) {
-		long wake = withAllLocks(() -> {
+	private Timer addAtQuota(Shard shard, Runnable task, long dueTick) {
+		Timer timer = new Timer(task, dueTick);
+		boolean added = withAllLocks(() -> {
 			long free = this.maxPending - countPending();
-			if (free <= 0) {
-				return Shard.FULL;
+			if (free > 0) {
+				shard.addLocked(timer, dueTick);
+				dealOut(free - 1);
 			}
-			long earliest = shard.addLocked(timer, dueTick);
-			dealOut(free - 1);
-			return earliest;
+			return free > 0;
 		});
-		if (wake == Shard.FULL) {
+		if (!added) {
 			this.rejected.increment();
 			throw new RejectedExecutionException("The limit of " + this.maxPending + " pending timers is reached");
 		}
-		return wake;
+		shard.wakeDriver();
+		return timer;
 	}
 
 	private void dealOut(long free) {
@@ -155,19 +152,19 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		}
 		finally {
 			for (Shard shard : this.shards) {
-				shard.unlock();
+				shard.close();
 			}
 		}
 	}
 
 	@Override
 	public long nanoTime() {
-		return this.time.source().nanoTime();
+		return this.time.source.nanoTime();
 	}
 
 	@Override
 	public TimeSource timeSource() {
-		return this.time.source();
+		return this.time.source;
 	}
 
 	@Override
@@ -189,8 +186,8 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		}
 	}
 
-	private WheelTotals totals() {
-		WheelTotals totals = new WheelTotals(this.wheelSize);
+	private Totals totals() {
+		Totals totals = new Totals(this.wheelSize);
 		return withAllLocks(() -> {
 			for (Shard shard : this.shards) {
 				shard.addTo(totals);
@@ -201,12 +198,12 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 	@Override
 	public WheelSnapshot snapshot() {
-		WheelTotals totals = totals();
-		boolean stopped = this.stopped.get() || this.driver.isStopped();
+		Totals totals = totals();
+		boolean stopped = this.stopped.get() || this.driver.stopped;
 		return new WheelSnapshot(stopped ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING, this.tick,
 				this.wheelSize, this.shards.length, totals.pending, totals.scheduled, totals.rescheduled, totals.fired,
-				totals.cancelled, totals.returned, this.rejected.sum(), this.driver.refused(), this.thread.wakeUps(),
-				Duration.ofNanos(this.driver.lagNanos()), Duration.ofNanos(this.driver.maxLagNanos()),
+				totals.cancelled, totals.returned, this.rejected.sum(), this.driver.refused, this.thread.wakeUps,
+				Duration.ofNanos(this.driver.lagNanos()), Duration.ofNanos(this.driver.maxLag),
 				nextExpiry(totals.pending), totals.levels(this.tick.toNanos()));
 	}
 
@@ -229,29 +226,26 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		}
 		boolean done = false;
 		try {
-			List<Runnable> tasks = collectTasks();
+			this.driver.close();
+			ArrayList<Runnable> tasks = this.collected;
+			this.driver.stop(tasks, this.stopWaitNanos);
+			if (this.manual != null) {
+				this.manual.remove(this.driver);
+			}
+			for (Runnable task : tasks) {
+				if (task instanceof WheelScheduledTask<?> scheduled) {
+					scheduled.service.ended(scheduled);
+				}
+			}
 			this.collected = new ArrayList<>(0);
 			done = true;
 			return tasks;
 		}
 		finally {
-			// After a failure, for example without memory, another call goes on.
+			// After a failure for want of memory, another call goes on.
 			this.stopped.set(done);
 			this.thread.wakeFor(Long.MIN_VALUE + 1);
 		}
-	}
-
-	private List<Runnable> collectTasks() {
-		this.driver.stop(this.collected, this.stopWaitNanos);
-		if (this.manual != null) {
-			this.manual.remove(this.driver);
-		}
-		for (Runnable task : this.collected) {
-			if (task instanceof WheelScheduledTask<?> scheduled) {
-				scheduled.service.ended(scheduled);
-			}
-		}
-		return this.collected;
 	}
 
 	@Override
@@ -268,6 +262,68 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 	public String toString() {
 		return "TimingWheel[tick=%s, wheelSize=%d, shards=%d, pending=%d]".formatted(this.tick, this.wheelSize,
 				this.shards.length, pending());
+	}
+
+	/**
+	 * The sums of the shards, from which {@link WheelSnapshot} and {@link WheelSlots} are
+	 * made.
+	 */
+	static final class Totals {
+
+		private final int wheelSize;
+
+		long pending;
+
+		long scheduled;
+
+		long rescheduled;
+
+		long fired;
+
+		long cancelled;
+
+		long returned;
+
+		/** By level and slot, how many shards have a timer in the slot. */
+		private final List<int[]> slots = new ArrayList<>();
+
+		private final long[] timers = new long[Long.SIZE];
+
+		Totals(int wheelSize) {
+			this.wheelSize = wheelSize;
+		}
+
+		/**
+		 * Adds the slots of a wheel. The caller holds the lock of its shard.
+		 */
+		void add(Wheel wheel) {
+			while (this.slots.size() < wheel.levels()) {
+				this.slots.add(new int[this.wheelSize]);
+			}
+			wheel.forEachSlot((list) -> {
+				int level = wheel.levelOf(list.slot);
+				this.slots.get(level)[list.slot % this.wheelSize]++;
+				this.timers[level] += list.size();
+			});
+		}
+
+		List<List<Integer>> slots() {
+			return this.slots.stream().map((level) -> IntStream.of(level).boxed().toList()).toList();
+		}
+
+		List<WheelSnapshot.Level> levels(long tickNanos) {
+			List<WheelSnapshot.Level> result = new ArrayList<>(this.slots.size());
+			long tick = tickNanos;
+			for (int number = 0; number < this.slots.size(); number++) {
+				long span = (tick > Long.MAX_VALUE / this.wheelSize) ? Long.MAX_VALUE : tick * this.wheelSize;
+				int occupied = Arrays.stream(this.slots.get(number)).sum();
+				result.add(new WheelSnapshot.Level(number, Duration.ofNanos(tick), Duration.ofNanos(span),
+						this.timers[number], occupied));
+				tick = span;
+			}
+			return result;
+		}
+
 	}
 
 }

@@ -24,10 +24,8 @@ import org.jspecify.annotations.Nullable;
  * lock. A chunk that the driver has in hand has left its list. Its timers change only by
  * a compare-and-set of their state, until the driver puts them back.
  */
+@SuppressWarnings("try")
 abstract class Shard extends ShardLock {
-
-	/** The timer was not added, since the shard's share of the limit is used up. */
-	static final long FULL = -1;
 
 	private static final VarHandle MOVES = handle(MethodHandles.lookup(), "moves", long.class);
 
@@ -35,7 +33,7 @@ abstract class Shard extends ShardLock {
 
 	final Log log;
 
-	private final WheelClock time;
+	final WheelClock time;
 
 	private final DriverThread thread;
 
@@ -79,40 +77,46 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * Adds a timer.
-	 * @return the tick at which the driver has to be awake, or {@link #FULL}
+	 * Adds a timer, unless the shard's share of the limit is used up.
 	 */
-	long add(Timer timer, long dueTick) {
-		lock();
-		try {
-			return (pending() >= this.quota && !this.closed) ? FULL : addLocked(timer, dueTick);
+	@Nullable Timer add(Runnable task, long dueTick) {
+		Timer timer;
+		try (ShardLock held = lock()) {
+			if (pending() >= this.quota && !this.closed) {
+				return null;
+			}
+			timer = new Timer(task, dueTick);
+			addLocked(timer, dueTick);
 		}
-		finally {
-			unlock();
-		}
+		wakeDriver();
+		return timer;
 	}
 
 	/**
-	 * Adds a timer even if the quota is used up. The caller holds the lock.
+	 * Adds a timer even if the quota is used up. The caller holds the lock, and wakes the
+	 * driver afterwards.
 	 */
-	long addLocked(Timer timer, long dueTick) {
+	void addLocked(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
-		if (this.mover.refersTo(null)) {
+		// The look takes time, so there is one for 256 timers.
+		if ((this.scheduled & 0xFF) == 0 && this.mover.refersTo(null)) {
 			this.mover = new WeakReference<>(Thread.currentThread());
 		}
-		long wake = this.wheel.place(timer, dueTick);
+		this.wheel.place(timer, dueTick);
 		this.scheduled++;
-		return wake;
+	}
+
+	void wakeDriver() {
+		this.thread.wakeFor(this.wheel.nextWake);
 	}
 
 	/**
 	 * Ends a timer, unless its state is below the lowest one.
 	 */
 	boolean end(Timer timer, long lowest, long newState) {
-		lock();
-		try {
+		try (ShardLock held = lock()) {
 			Timer.Place place = timer.place;
 			if (place == null || timer.state() < lowest) {
 				return false;
@@ -129,9 +133,6 @@ abstract class Shard extends ShardLock {
 			this.wheel.remove(list, place, index);
 			return true;
 		}
-		finally {
-			unlock();
-		}
 	}
 
 	/**
@@ -139,31 +140,18 @@ abstract class Shard extends ShardLock {
 	 */
 	boolean repeat(Timer timer, long delay) {
 		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
-		long wake;
-		lock();
-		try {
+		try (ShardLock held = lock()) {
 			if (this.closed || timer.state() != Timer.BEGUN) {
 				return false;
 			}
-			wake = this.wheel.place(timer, dueTick);
+			this.wheel.place(timer, dueTick);
 			timer.change(Timer.BEGUN, dueTick);
 		}
-		finally {
-			unlock();
-		}
-		this.thread.wakeFor(wake);
+		wakeDriver();
 		return true;
 	}
 
-	boolean reschedule(Timer timer, long delay) {
-		return move(timer, this.time.dueTick(this.time.elapsed(), delay));
-	}
-
-	boolean rescheduleAt(Timer timer, long nanoTime) {
-		return move(timer, this.time.dueTickAt(nanoTime));
-	}
-
-	private boolean move(Timer timer, long dueTick) {
+	boolean move(Timer timer, long dueTick) {
 		long before = timer.state();
 		while (before >= 0 && before <= dueTick) {
 			if (timer.change(before, dueTick)) {
@@ -176,30 +164,27 @@ abstract class Shard extends ShardLock {
 	}
 
 	private boolean moveToSooner(Timer timer, long dueTick) {
-		long wake = Wheel.NEVER;
-		lock();
-		try {
+		try (ShardLock held = lock()) {
 			Timer.Place place = timer.place;
 			if (place == null || !timer.isPending()) {
 				return false;
 			}
-			if (this.wheel.isTooLate(timer, dueTick)) {
+			boolean tooLate = this.wheel.isTooLate(timer, dueTick);
+			TimerList list = timer.list();
+			int index = timer.index;
+			if (tooLate) {
 				// If there is no memory for the new slot, the timer keeps the old one.
-				TimerList list = timer.list();
-				int index = timer.index;
-				wake = this.wheel.place(timer, dueTick);
-				changeDueTick(timer, dueTick);
-				this.wheel.remove(list, place, index);
+				this.wheel.place(timer, dueTick);
 			}
-			else if (!changeDueTick(timer, dueTick)) {
+			if (!changeDueTick(timer, dueTick)) {
 				return false;
 			}
-		}
-		finally {
-			unlock();
+			if (tooLate) {
+				this.wheel.remove(list, place, index);
+			}
 		}
 		countMove();
-		this.thread.wakeFor(wake);
+		wakeDriver();
 		return true;
 	}
 
@@ -230,24 +215,16 @@ abstract class Shard extends ShardLock {
 	 * follow.
 	 */
 	@Nullable Chunk advance(long now) {
-		lockNext();
-		try {
+		try (ShardLock held = lockNext()) {
 			return this.wheel.advance(now);
-		}
-		finally {
-			unlock();
 		}
 	}
 
 	void putBack(Timer timer) {
-		lockNext();
-		try {
+		try (ShardLock held = lockNext()) {
 			if (timer.isPending() && !endAfterStop(timer)) {
 				this.wheel.place(timer, timer.state());
 			}
-		}
-		finally {
-			unlock();
 		}
 	}
 
@@ -255,8 +232,7 @@ abstract class Shard extends ShardLock {
 	 * Lets an expired timer wait, unless its task has begun or the timer has ended.
 	 */
 	boolean letWait(Timer timer, Gate gate, TimerList list, long tick) {
-		lockNext();
-		try {
+		try (ShardLock held = lockNext()) {
 			// What needs memory comes before the timer is pending.
 			this.gates.put(gate.executor, gate);
 			list.reserve();
@@ -267,9 +243,6 @@ abstract class Shard extends ShardLock {
 				list.append(timer);
 			}
 			return true;
-		}
-		finally {
-			unlock();
 		}
 	}
 
@@ -288,23 +261,19 @@ abstract class Shard extends ShardLock {
 	 * to the wheel.
 	 */
 	@Nullable Timer takeWaiting(TimerList list, long tick) {
-		lockNext();
-		try {
+		try (ShardLock held = lockNext()) {
 			Timer timer = list.first();
 			Timer.Place place = (timer != null) ? timer.place : null;
 			if (timer == null || place == null) {
 				return null;
 			}
 			int index = timer.index;
-			boolean due = timer.expire(tick);
+			boolean due = timer.expire(tick, Timer.FIRED);
 			if (!due) {
 				this.wheel.place(timer, timer.state());
 			}
 			list.remove(place, index);
 			return due ? timer : null;
-		}
-		finally {
-			unlock();
 		}
 	}
 
@@ -313,8 +282,7 @@ abstract class Shard extends ShardLock {
 	}
 
 	boolean removeIfEmpty(Gate gate) {
-		lockNext();
-		try {
+		try (ShardLock held = lockNext()) {
 			if (gate.size() > 0) {
 				return false;
 			}
@@ -324,9 +292,6 @@ abstract class Shard extends ShardLock {
 				this.gates = new IdentityHashMap<>();
 			}
 			return true;
-		}
-		finally {
-			unlock();
 		}
 	}
 
@@ -339,65 +304,44 @@ abstract class Shard extends ShardLock {
 		counter.setRelease(counter.getPlain() + 1);
 	}
 
-	void close() {
-		lock();
-		try {
+	void shut() {
+		try (ShardLock held = lock()) {
 			this.closed = true;
-		}
-		finally {
-			unlock();
 		}
 	}
 
 	/**
 	 * Ends all pending timers, and collects their tasks.
 	 * @param last whether timers that come back later end without being collected
+	 * @param current what the driver is handing over. It ends, too, unless it has begun
 	 */
-	void drain(ArrayList<Runnable> tasks, boolean last) {
-		lock();
-		try {
+	void drain(ArrayList<Runnable> tasks, boolean last, @Nullable Timer current) {
+		try (ShardLock held = lock()) {
 			// A timer that has ended must have its place in the list.
 			tasks.ensureCapacity(tasks.size() + (int) pending());
 			visit((timer) -> endReturned(timer, 0, tasks));
+			if (current != null && current.shard() == this) {
+				endReturned(current, Timer.FIRED, tasks);
+			}
 			this.wheel.clear();
 			this.gates.values().forEach(Gate::clear);
 			this.drained |= last;
 		}
-		finally {
-			unlock();
-		}
 	}
 
 	void forEach(Consumer<Timer> visitor) {
-		lock();
-		try {
+		try (ShardLock held = lock()) {
 			visit(visitor);
-		}
-		finally {
-			unlock();
 		}
 	}
 
 	private void visit(Consumer<Timer> visitor) {
-		Chunk inHand = this.wheel.inHand();
+		Chunk inHand = this.wheel.inHand;
 		if (inHand != null) {
 			inHand.forEach(visitor);
 		}
 		this.gates.values().forEach((gate) -> gate.forEach(visitor));
 		this.wheel.forEachSlot((list) -> list.forEach(visitor));
-	}
-
-	/**
-	 * Ends the timer that the driver is handing over, unless its task has begun.
-	 */
-	void giveBack(Timer timer, ArrayList<Runnable> tasks) {
-		lock();
-		try {
-			endReturned(timer, Timer.FIRED, tasks);
-		}
-		finally {
-			unlock();
-		}
 	}
 
 	private void endReturned(Timer timer, long lowest, ArrayList<Runnable> tasks) {
@@ -408,11 +352,7 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	long nanosUntil(long tick) {
-		return this.time.nanosUntil(tick);
-	}
-
-	void addTo(WheelTotals totals) {
+	void addTo(HierarchicalTimingWheel.Totals totals) {
 		long repeated = this.repeated.getAcquire();
 		long fired = this.fired.getAcquire();
 		totals.scheduled += this.scheduled + repeated;

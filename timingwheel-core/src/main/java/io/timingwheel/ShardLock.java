@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * While the driver waits, no other thread takes the lock. Otherwise the driver would
  * sleep again and again behind busy callers, and all timers that are due would be late.
  */
-abstract class ShardLock extends Padding {
+abstract class ShardLock extends Padding implements AutoCloseable {
 
 	private static final int SPINS = 100;
 
@@ -28,7 +28,7 @@ abstract class ShardLock extends Padding {
 	private volatile int locked;
 
 	/** 1 while the driver waits for the lock, otherwise 0. */
-	private volatile int reserved;
+	volatile int reserved;
 
 	static VarHandle handle(MethodHandles.Lookup lookup, String field, Class<?> type) {
 		try {
@@ -39,16 +39,17 @@ abstract class ShardLock extends Padding {
 		}
 	}
 
-	void lock() {
+	ShardLock lock() {
 		if (this.reserved != 0 || !tryLock()) {
 			await(false);
 		}
+		return this;
 	}
 
 	/**
 	 * Takes the lock as the next thread. Only the driver calls this.
 	 */
-	void lockNext() {
+	ShardLock lockNext() {
 		if (!tryLock()) {
 			this.reserved = 1;
 			try {
@@ -58,6 +59,7 @@ abstract class ShardLock extends Padding {
 				RESERVED.setRelease(this, 0);
 			}
 		}
+		return this;
 	}
 
 	private boolean tryLock() {
@@ -86,11 +88,9 @@ abstract class ShardLock extends Padding {
 		return this.locked == 0 && (driver || this.reserved == 0);
 	}
 
-	boolean isReserved() {
-		return this.reserved != 0;
-	}
-
-	void unlock() {
+	/** Releases the lock. */
+	@Override
+	public void close() {
 		LOCKED.setRelease(this, 0);
 	}
 

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * {@link DirectTask} expires and begins in one step.
  *
  * <pre>
- * pending --expire--> FIRED --run--> BEGUN --last run--> ENDED
+ * pending --expire--> FIRED --run--> BEGUN
  *   |  ^                |             |
  *   |  +--- refused ----+             |
  *   |  +--- next run of a periodic task
- *   +--cancel--> CANCELLED
+ *   +--cancel, or the end of a periodic task--> CANCELLED
  *   +--stop--> RETURNED
  * </pre>
  */
@@ -34,11 +34,9 @@ final class Timer implements TimerHandle, Runnable {
 
 	static final long BEGUN = -2;
 
-	static final long ENDED = -3;
+	static final long CANCELLED = -3;
 
-	static final long CANCELLED = -4;
-
-	static final long RETURNED = -5;
+	static final long RETURNED = -4;
 
 	private static final VarHandle STATE = ShardLock.handle(MethodHandles.lookup(), "state", long.class);
 
@@ -76,7 +74,7 @@ final class Timer implements TimerHandle, Runnable {
 	public boolean reschedule(long delay, TimeUnit unit) {
 		long nanos = unit.toNanos(delay);
 		Shard shard = shard();
-		return shard != null && this.state >= 0 && shard.reschedule(this, nanos);
+		return shard != null && this.state >= 0 && shard.move(this, shard.time.dueTick(shard.time.elapsed(), nanos));
 	}
 
 	@Override
@@ -87,7 +85,7 @@ final class Timer implements TimerHandle, Runnable {
 	@Override
 	public boolean rescheduleAt(long nanoTime) {
 		Shard shard = shard();
-		return shard != null && this.state >= 0 && shard.rescheduleAt(this, nanoTime);
+		return shard != null && this.state >= 0 && shard.move(this, shard.time.dueTickAt(nanoTime));
 	}
 
 	@Override
@@ -104,7 +102,7 @@ final class Timer implements TimerHandle, Runnable {
 	public long remaining(TimeUnit unit) {
 		Shard shard = shard();
 		long state = this.state;
-		long nanos = (shard != null && state >= 0) ? Math.max(0, shard.nanosUntil(state)) : 0;
+		long nanos = (shard != null && state >= 0) ? Math.max(0, shard.time.nanosUntil(state)) : 0;
 		return unit.convert(nanos, TimeUnit.NANOSECONDS);
 	}
 
@@ -172,11 +170,7 @@ final class Timer implements TimerHandle, Runnable {
 		return STATE.compareAndSet(this, expected, state);
 	}
 
-	boolean expire(long tick) {
-		return expire(tick, FIRED);
-	}
-
-	private boolean expire(long tick, long newState) {
+	boolean expire(long tick, long newState) {
 		long state = this.state;
 		while (state >= 0 && state <= tick) {
 			if (STATE.compareAndSet(this, state, newState)) {
@@ -218,7 +212,7 @@ final class Timer implements TimerHandle, Runnable {
 	public String toString() {
 		long state = this.state;
 		String description = (state >= 0) ? "pending until tick " + state : (state == FIRED) ? "handed over"
-				: (state >= ENDED) ? "fired" : (state == CANCELLED) ? "cancelled" : "returned by stop";
+				: (state == BEGUN) ? "fired" : (state == CANCELLED) ? "cancelled" : "returned by stop";
 		return "Timer[" + description + "]";
 	}
 

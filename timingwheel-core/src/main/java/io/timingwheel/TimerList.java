@@ -15,7 +15,7 @@ final class TimerList extends Timer.Place {
 	/** The {@link #slot} of a list that is no slot of the wheel. */
 	static final int NO_SLOT = -1;
 
-	/** The number of the slot, counted through all rings of the wheel. */
+	/** The number of the slot, counted through all levels of the wheel. */
 	final int slot;
 
 	/** The only timer, or the first chunk. Null if the list is empty. */

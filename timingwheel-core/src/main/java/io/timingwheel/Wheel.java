@@ -1,5 +1,8 @@
 package io.timingwheel;
 
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import io.timingwheel.TimerList.Chunk;
@@ -12,19 +15,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The bits of a due tick at a level select its slot there. Each level accepts the
- * rotation in which the clock is, and the next one, so it has two rings of slots. A timer
- * goes to the lowest level that accepts its due tick. The clock jumps from one occupied
- * slot to the next. The timers of a slot of a higher level cascade, in steps, once the
- * slot before it has begun. The timers of a slot of the lowest level expire when the slot
- * begins. While a slot is occupied, new timers of its span are appended to it and not to
- * the levels below, so no timer overtakes an earlier one with the same due tick.
+ * rotation in which the clock is, and the next one, so it has twice as many slots as a
+ * rotation. A timer goes to the lowest level that accepts its due tick. The clock jumps
+ * from one occupied slot to the next. The timers of a slot of a higher level cascade, in
+ * steps, once the slot before it has begun. The timers of a slot of the lowest level
+ * expire when the slot begins. While a slot is occupied, new timers of its span are
+ * appended to it and not to the levels below, so no timer overtakes an earlier one with
+ * the same due tick.
  *
  * <p>
  * Invariants, which hold after each call:
  * <ol>
  * <li>Each occupied slot begins at the clock or later.</li>
- * <li>A ring holds the clock's rotation of its level or the next one. So the number of a
- * slot and the clock determine when the slot begins.</li>
+ * <li>A level holds the clock's rotation and the next one. So the number of a slot and
+ * the clock determine when the slot begins.</li>
  * <li>No occupied slot begins before {@link #nextDue}, and {@link #nextWake} is never
  * after it. While the driver has a chunk in hand, {@code nextDue} and the clock stay at
  * the chunk's tick, so that no timer overtakes one that is put back.</li>
@@ -38,26 +42,25 @@ final class Wheel {
 	/** The tick of a slot that does not exist. */
 	static final long NEVER = Long.MAX_VALUE;
 
-	private static final int WORD = 6;
-
 	private final Shard shard;
 
 	private final WheelClock time;
 
 	final int bits;
 
-	private final int mask;
+	/** The number of slots of a level. */
+	private final int width;
 
 	/** The level by the number of leading zeros of a difference. */
 	private final byte[] levelOf = new byte[Long.SIZE];
 
-	/** The slots of each ring, null until used. Two rings for each level. */
-	private final @Nullable TimerList[] @Nullable [] slots;
+	/** The slots of all levels up to the highest one that was used. Null until used. */
+	private @Nullable TimerList[] slots = new TimerList[0];
 
-	private final long[][] occupied;
+	private final BitSet occupied = new BitSet();
 
 	/** The chunk that the driver has in hand. It is in no list. */
-	private @Nullable Chunk inHand;
+	@Nullable Chunk inHand;
 
 	/** The driver takes a timer that is alone in its slot in this chunk. */
 	private final Chunk spare;
@@ -69,21 +72,17 @@ final class Wheel {
 	int cascading;
 
 	/** A lower bound of the start of the first occupied slot. Any thread may read it. */
-	private volatile long nextDue = NEVER;
+	volatile long nextDue = NEVER;
 
 	/** When the driver has to be awake: at {@link #nextDue}, or earlier for a cascade. */
-	private volatile long nextWake = NEVER;
+	volatile long nextWake = NEVER;
 
-	@SuppressWarnings("NullAway")
 	Wheel(Shard shard, WheelClock time, int size) {
 		this.shard = shard;
 		this.time = time;
 		this.bits = Integer.numberOfTrailingZeros(size);
-		this.mask = size - 1;
+		this.width = 2 * size;
 		this.spare = new Chunk(shard, Chunk.MIN_LENGTH);
-		int levels = (Long.SIZE - 2) / this.bits + 1;
-		this.slots = new TimerList[2 * levels][];
-		this.occupied = new long[2 * levels][];
 		for (int bit = 0; bit < Long.SIZE; bit++) {
 			this.levelOf[Long.SIZE - 1 - bit] = (byte) (bit / this.bits);
 		}
@@ -92,13 +91,11 @@ final class Wheel {
 	/**
 	 * Puts a timer into the slot of its due tick. Reads the time only if this slot would
 	 * begin before all others, since a reading costs as much as the rest of the call.
-	 * @return the tick at which the driver has to be awake because of this timer,
-	 * {@link #NEVER} if it need not wake earlier than planned
 	 */
-	long place(Timer timer, long dueTick) {
+	void place(Timer timer, long dueTick) {
 		long tick = Math.max(dueTick, this.clock);
 		int level = levelFor(tick);
-		long start = slotNumber(tick, level) << (level * this.bits);
+		long start = slotNumber(tick, level) << shift(level);
 		if (start < this.nextDue) {
 			long now = this.time.now();
 			if (now > this.clock && now < this.nextDue) {
@@ -107,7 +104,7 @@ final class Wheel {
 				this.clock = now;
 				tick = Math.max(dueTick, now);
 				level = levelFor(tick);
-				start = slotNumber(tick, level) << (level * this.bits);
+				start = slotNumber(tick, level) << shift(level);
 			}
 		}
 		append(timer, level, tick);
@@ -115,11 +112,9 @@ final class Wheel {
 			this.nextDue = start;
 		}
 		long wake = wakeFor(level, start);
-		if (wake >= this.nextWake) {
-			return NEVER;
+		if (wake < this.nextWake) {
+			this.nextWake = wake;
 		}
-		this.nextWake = wake;
-		return wake;
 	}
 
 	private int levelFor(long tick) {
@@ -134,32 +129,30 @@ final class Wheel {
 	private int lowestLevel(int from, long tick) {
 		int level = from;
 		while (level > 0 && slotNumber(tick, level) - slotNumber(this.clock, level) <= 1
-				&& !isOccupied(ring(level, tick), digit(tick, level))) {
+				&& !this.occupied.get(slot(tick, level))) {
 			level--;
 		}
 		return level;
 	}
 
 	private void append(Timer timer, int level, long tick) {
-		int ring = ring(level, tick);
-		int digit = digit(tick, level);
-		@Nullable TimerList[] lists = this.slots[ring];
-		if (lists == null) {
-			lists = new TimerList[this.mask + 1];
-			this.occupied[ring] = new long[(this.mask >> WORD) + 1];
-			this.slots[ring] = lists;
+		int slot = slot(tick, level);
+		if (slot >= this.slots.length) {
+			this.slots = Arrays.copyOf(this.slots, (level + 1) * this.width);
 		}
-		TimerList list = lists[digit];
+		TimerList list = this.slots[slot];
 		if (list == null) {
-			list = new TimerList(this.shard, ring << this.bits | digit);
-			lists[digit] = list;
+			list = new TimerList(this.shard, slot);
+			this.slots[slot] = list;
+		}
+		if (list.isEmpty()) {
+			this.occupied.set(slot);
 		}
 		list.append(timer);
-		this.occupied[ring][digit >> WORD] |= 1L << digit;
 	}
 
 	private long wakeFor(int level, long start) {
-		return (level == 0) ? start : start - (1L << (level * this.bits));
+		return (level == 0) ? start : start - (1L << shift(level));
 	}
 
 	/**
@@ -174,8 +167,7 @@ final class Wheel {
 
 	private void emptied(TimerList list) {
 		if (list.isEmpty() && list.slot != TimerList.NO_SLOT) {
-			int digit = list.slot & this.mask;
-			this.occupied[list.slot >>> this.bits][digit >> WORD] &= ~(1L << digit);
+			this.occupied.clear(list.slot);
 		}
 	}
 
@@ -206,7 +198,7 @@ final class Wheel {
 		finally {
 			// This happens even if the step has failed for want of memory.
 			TimerList begun = highestSlot(0);
-			this.cascading = (begun != null) ? levelOf(begun) : 0;
+			this.cascading = (begun != null) ? levelOf(begun.slot) : 0;
 			if (this.inHand == null) {
 				plan();
 			}
@@ -224,7 +216,7 @@ final class Wheel {
 			return;
 		}
 		this.clock = Math.max(this.clock, this.nextDue);
-		if (levelOf(first) > 0) {
+		if (levelOf(first.slot) > 0) {
 			cascade(first);
 			return;
 		}
@@ -236,11 +228,11 @@ final class Wheel {
 	 * The occupied slot of the highest level above 0, which has the oldest timers.
 	 * @param following 0 for the slots that hold the clock, 1 for those that follow them
 	 */
-	private @Nullable TimerList highestSlot(int following) {
-		for (int level = this.slots.length / 2 - 1; level > 0; level--) {
-			long start = (slotNumber(this.clock, level) + following) << (level * this.bits);
-			if (isOccupied(ring(level, start), digit(start, level))) {
-				return list(ring(level, start), digit(start, level));
+	private @Nullable TimerList highestSlot(long following) {
+		for (int level = levels() - 1; level > 0; level--) {
+			int slot = slot(this.clock + (following << shift(level)), level);
+			if (this.occupied.get(slot)) {
+				return this.slots[slot];
 			}
 		}
 		return null;
@@ -251,7 +243,7 @@ final class Wheel {
 	 * moved past the slot goes to the slot of its due tick.
 	 */
 	private void cascade(TimerList list) {
-		int level = levelOf(list);
+		int level = levelOf(list.slot);
 		long start = startOf(list.slot);
 		list.moveFirst((timer) -> {
 			long tick = Math.max(timer.state(), start);
@@ -273,15 +265,14 @@ final class Wheel {
 		TimerList first = null;
 		long due = NEVER;
 		long wake = NEVER;
-		for (int ring = 0; ring < this.slots.length; ring++) {
-			int level = ring >>> 1;
-			int digit = nextOccupied(ring, (ring == ring(level, this.clock)) ? digit(this.clock, level) : 0);
-			if (digit >= 0) {
-				long start = startOf(ring << this.bits | digit);
+		for (int level = 0; level < levels(); level++) {
+			int slot = firstOccupied(level);
+			if (slot >= 0) {
+				long start = startOf(slot);
 				wake = Math.min(wake, wakeFor(level, start));
 				if (start <= due) {
 					due = start;
-					first = list(ring, digit);
+					first = this.slots[slot];
 				}
 			}
 		}
@@ -290,94 +281,49 @@ final class Wheel {
 		return first;
 	}
 
-	int nextOccupied(int ring, int from) {
-		long[] occupied = this.occupied[ring];
-		if (occupied == null || from > this.mask) {
-			return -1;
+	private int firstOccupied(int level) {
+		int slot = this.occupied.nextSetBit(slot(this.clock, level));
+		if (slot < 0 || levelOf(slot) > level) {
+			slot = this.occupied.nextSetBit(level * this.width);
 		}
-		int word = from >> WORD;
-		long bits = occupied[word] & (-1L << from);
-		while (bits == 0) {
-			if (++word == occupied.length) {
-				return -1;
-			}
-			bits = occupied[word];
-		}
-		return (word << WORD) + Long.numberOfTrailingZeros(bits);
-	}
-
-	private boolean isOccupied(int ring, int digit) {
-		long[] occupied = this.occupied[ring];
-		return occupied != null && (occupied[digit >> WORD] & (1L << digit)) != 0;
+		return (slot >= 0 && levelOf(slot) == level) ? slot : -1;
 	}
 
 	long startOf(int slot) {
-		int ring = slot >>> this.bits;
-		int shift = (ring >>> 1) * this.bits;
-		long rotation = this.clock >>> shift >>> this.bits;
-		if (((rotation ^ ring) & 1) != 0) {
-			rotation++;
-		}
-		return (rotation << this.bits | (slot & this.mask)) << shift;
+		int level = levelOf(slot);
+		long current = slotNumber(this.clock, level);
+		return (current + (slot - current & (this.width - 1))) << shift(level);
 	}
 
-	int levelOf(TimerList list) {
-		return list.slot >>> this.bits >>> 1;
+	int levelOf(int slot) {
+		return slot / this.width;
+	}
+
+	private int shift(int level) {
+		return level * this.bits;
 	}
 
 	private long slotNumber(long tick, int level) {
-		return tick >>> (level * this.bits);
+		return tick >>> shift(level);
 	}
 
-	private int digit(long tick, int level) {
-		return (int) slotNumber(tick, level) & this.mask;
-	}
-
-	private int ring(int level, long tick) {
-		return (level << 1) | ((int) (slotNumber(tick, level) >>> this.bits) & 1);
-	}
-
-	private @Nullable TimerList list(int ring, int digit) {
-		@Nullable TimerList[] lists = this.slots[ring];
-		return (lists != null) ? lists[digit] : null;
+	private int slot(long tick, int level) {
+		return level * this.width + ((int) slotNumber(tick, level) & (this.width - 1));
 	}
 
 	int levels() {
-		int rings = this.slots.length;
-		while (rings > 0 && this.slots[rings - 1] == null) {
-			rings--;
-		}
-		return (rings + 1) / 2;
+		return this.slots.length / this.width;
 	}
 
 	void forEachSlot(Consumer<TimerList> consumer) {
-		for (int ring = 0; ring < this.slots.length; ring++) {
-			for (int digit = nextOccupied(ring, 0); digit >= 0; digit = nextOccupied(ring, digit + 1)) {
-				TimerList list = list(ring, digit);
-				if (list != null) {
-					consumer.accept(list);
-				}
-			}
+		for (int slot = this.occupied.nextSetBit(0); slot >= 0; slot = this.occupied.nextSetBit(slot + 1)) {
+			consumer.accept(Objects.requireNonNull(this.slots[slot]));
 		}
 	}
 
 	void clear() {
-		forEachSlot((list) -> {
-			list.clear();
-			emptied(list);
-		});
-	}
-
-	@Nullable Chunk inHand() {
-		return this.inHand;
-	}
-
-	long nextDue() {
-		return this.nextDue;
-	}
-
-	long nextWake() {
-		return this.nextWake;
+		Arrays.fill(this.slots, null);
+		this.occupied.clear();
 	}
 
 }

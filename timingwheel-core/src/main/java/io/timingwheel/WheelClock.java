@@ -6,13 +6,11 @@ package io.timingwheel;
  */
 final class WheelClock {
 
-	private final TimeSource source;
+	final TimeSource source;
 
 	private final long start;
 
 	private final long tickNanos;
-
-	private final long maxTick;
 
 	/** 2^63 divided by the duration of a tick. */
 	private final long reciprocal;
@@ -21,12 +19,7 @@ final class WheelClock {
 		this.source = source;
 		this.start = source.nanoTime();
 		this.tickNanos = tickNanos;
-		this.maxTick = Long.MAX_VALUE / tickNanos;
 		this.reciprocal = (tickNanos == 1) ? Long.MAX_VALUE : Long.divideUnsigned(Long.MIN_VALUE, tickNanos);
-	}
-
-	TimeSource source() {
-		return this.source;
 	}
 
 	long elapsed() {
@@ -83,7 +76,7 @@ final class WheelClock {
 	 * The nanoseconds until a tick, counted from the creation of the wheel.
 	 */
 	long nanosAt(long tick) {
-		return (tick > this.maxTick) ? Long.MAX_VALUE : tick * this.tickNanos;
+		return (tick > Long.MAX_VALUE / this.tickNanos) ? Long.MAX_VALUE : tick * this.tickNanos;
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.timingwheel;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Callable;
@@ -46,7 +45,6 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	@Override
 	public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
-		Objects.requireNonNull(callable, "callable");
 		return start(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
 	}
 
@@ -61,7 +59,6 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	private ScheduledFuture<?> schedulePeriodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
-		Objects.requireNonNull(command, "command");
 		return start(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
 				periodNanos));
 	}
@@ -85,9 +82,12 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	@Override
 	public void execute(Runnable command) {
-		boolean own = command instanceof WheelScheduledTask<?> task && task.service == this;
-		start(own ? (WheelScheduledTask<?>) command
-				: new WheelScheduledTask<>(this, Executors.callable(command), after(0), 0));
+		if (command instanceof WheelScheduledTask<?> task && task.service == this) {
+			start(task);
+		}
+		else {
+			schedule(command, 0, TimeUnit.NANOSECONDS);
+		}
 	}
 
 	private <T extends WheelScheduledTask<?>> T start(T task) {
@@ -99,7 +99,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}
-			task.timer(this.wheel.schedule(task, nanosUntil(task.deadline()), TimeUnit.NANOSECONDS));
+			task.timer(this.wheel.schedule(task, nanosUntil(task.deadline), TimeUnit.NANOSECONDS));
 			return task;
 		}
 		catch (Throwable ex) {

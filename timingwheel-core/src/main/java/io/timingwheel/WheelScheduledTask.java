@@ -30,7 +30,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	private final long period;
 
 	/** Nanoseconds since the creation of the wheel. */
-	private volatile long deadline;
+	volatile long deadline;
 
 	private volatile @Nullable Timer timer;
 
@@ -53,26 +53,21 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	/**
 	 * Remembers the timer, and cancels it if another thread has ended the task meanwhile.
 	 */
-	void timer(Timer timer) {
+	synchronized void timer(Timer timer) {
 		this.timer = timer;
-		if (isOver()) {
+		if (isDone() || this.withdrawn) {
 			cancelTimer();
 		}
 	}
 
 	/**
-	 * Cancels the timer. That of a periodic task ends, too, if the executor has not begun
-	 * the task yet.
+	 * Frees the timer at once. That of a periodic task has a permit while the task runs.
 	 */
 	private void cancelTimer() {
 		Timer timer = this.timer;
 		if (timer != null) {
-			timer.cancel(isPeriodic() ? Timer.FIRED : 0);
+			timer.cancel(isPeriodic() ? Timer.BEGUN : 0);
 		}
-	}
-
-	long deadline() {
-		return this.deadline;
 	}
 
 	/**
@@ -82,15 +77,13 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	@Override
 	public void run() {
 		if (runOnce()) {
-			endUnlessWithdrawn(wheelIsStopped());
+			end(wheelIsStopped());
 		}
 	}
 
 	/**
-	 * Runs the task, and makes its timer pending again for the next run. If another
-	 * thread ends the task at the same time, at least one of the two ends the timer: the
-	 * other one ends the task and then the timer, and this one repeats the timer and then
-	 * looks whether the task has ended.
+	 * Runs the task, and makes its timer pending again for the next run, unless another
+	 * thread has ended the task and so the timer.
 	 */
 	void run(Timer timer, Shard shard) {
 		boolean again = false;
@@ -100,15 +93,12 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		catch (Throwable ex) {
 			// For example no memory for the slot of the next run. The wheel's handler
 			// gets the error, too.
-			endUnlessWithdrawn(ex);
+			end(ex);
 			throw ex;
 		}
 		finally {
 			if (!again) {
-				shard.end(timer, Timer.BEGUN, Timer.ENDED);
-			}
-			else if (isOver()) {
-				timer.cancel(Timer.FIRED);
+				timer.cancel(Timer.BEGUN);
 			}
 		}
 	}
@@ -118,8 +108,11 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	 * @return whether another run follows
 	 */
 	private boolean runOnce() {
-		if (!begin()) {
-			return false;
+		synchronized (this) {
+			if (this.service.isStopped()) {
+				return false;
+			}
+			this.runner = Thread.currentThread();
 		}
 		try {
 			if (isPeriodic()) {
@@ -129,43 +122,31 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 			return false;
 		}
 		finally {
-			end();
-		}
-	}
-
-	private synchronized boolean begin() {
-		if (this.service.isStopped()) {
-			return false;
-		}
-		this.runner = Thread.currentThread();
-		return true;
-	}
-
-	private void end() {
-		synchronized (this) {
-			this.runner = null;
-			if (this.interrupted) {
-				// The interrupt was meant for this task, not for the next task of the
-				// thread.
-				Thread.interrupted();
+			synchronized (this) {
+				this.runner = null;
+				if (this.interrupted) {
+					// The interrupt was meant for this task, not for the next task of
+					// the thread.
+					Thread.interrupted();
+				}
 			}
-		}
-		if (isDone()) {
-			this.service.ended(this);
+			if (isDone()) {
+				this.service.ended(this);
+			}
 		}
 	}
 
 	private boolean repeat(Timer timer, Shard shard) {
 		if (this.service.isShutdown()) {
 			// A later shutdown finds the waiting task and ends it.
-			endUnlessWithdrawn(null);
+			end(null);
 			return false;
 		}
 		this.deadline = this.service.next(this.deadline, this.period);
 		if (shard.repeat(timer, this.service.nanosUntil(this.deadline))) {
 			return true;
 		}
-		endUnlessWithdrawn(wheelIsStopped());
+		end(wheelIsStopped());
 		return false;
 	}
 
@@ -177,7 +158,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	 * Ends a periodic task that has no further run, unless {@code shutdownNow} has
 	 * returned it. Without a reason, the task is cancelled.
 	 */
-	private synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
+	private synchronized void end(@Nullable Throwable reason) {
 		if (this.withdrawn) {
 			return;
 		}
@@ -189,6 +170,10 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
+	/**
+	 * Takes the task back if it does not run, otherwise interrupts it.
+	 * @return whether the task will never run
+	 */
 	synchronized boolean withdraw() {
 		if (this.runner != null) {
 			this.interrupted = true;
@@ -201,10 +186,6 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		this.withdrawn = true;
 		cancelTimer();
 		return !isDone();
-	}
-
-	private synchronized boolean isOver() {
-		return isDone() || this.withdrawn;
 	}
 
 	@Override
@@ -244,16 +225,6 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 			return (order != 0) ? order : Long.compare(this.sequence, task.sequence);
 		}
 		return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
-	}
-
-	@Override
-	public boolean equals(@Nullable Object other) {
-		return this == other;
-	}
-
-	@Override
-	public int hashCode() {
-		return Long.hashCode(this.sequence);
 	}
 
 }

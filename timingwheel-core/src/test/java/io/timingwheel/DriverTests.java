@@ -145,7 +145,7 @@ class DriverTests {
 			assertThat(this.shards[0].wheel.clock).as("the shard that has only to prepare").isZero();
 		}
 		catchUp();
-		assertThat(this.shards[0].wheel.nextWake()).isEqualTo(100 * 256);
+		assertThat(this.shards[0].wheel.nextWake).isEqualTo(100 * 256);
 	}
 
 	/**
@@ -169,7 +169,7 @@ class DriverTests {
 
 		};
 		assertThatIllegalStateException().isThrownBy(() -> thread.run(failing)).withMessage("no pause");
-		assertThat(failing.isStopped()).isTrue();
+		assertThat(failing.stopped).isTrue();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
 		ArrayList<Runnable> returned = new ArrayList<>();
 		failing.stop(returned, 0);
@@ -217,7 +217,7 @@ class DriverTests {
 			timer.run();
 			failedAt.add(System.nanoTime());
 			if (failedAt.size() == count) {
-				driver.get().stop(new ArrayList<>(), 0);
+				driver.get().close();
 			}
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("on purpose");
@@ -248,7 +248,9 @@ class DriverTests {
 
 	private Timer schedule(int shard, long tick) {
 		Timer timer = new Timer(() -> this.fired.add(tick), tick);
-		this.shards[shard].add(timer, tick);
+		try (ShardLock held = this.shards[shard].lock()) {
+			this.shards[shard].addLocked(timer, tick);
+		}
 		return timer;
 	}
 

@@ -156,23 +156,6 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void advanceSurvivesTasksThatThrow() {
-		List<Throwable> errors = new ArrayList<>();
-		TimingWheel wheel = TimingWheel.builder(Runnable::run)
-			.timeSource(this.clock)
-			.onError((failed, error) -> errors.add(error))
-			.build();
-		wheel.schedule(() -> {
-			throw new IllegalStateException("on purpose");
-		}, 10, TimeUnit.MILLISECONDS);
-		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(20));
-		assertThat(errors).singleElement().isInstanceOf(IllegalStateException.class);
-		assertThat(this.task.count()).isOne();
-		assertThat(this.clock.nanoTime()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(20));
-	}
-
-	@Test
 	void tasksOfAnExecutorSeeTheirTickWhenHandedOver() {
 		List<Long> handedOver = new ArrayList<>();
 		TimingWheel wheel = TimingWheel.builder((task) -> handedOver.add(this.clock.nanoTime()))

@@ -1,14 +1,10 @@
 package io.timingwheel;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Constructor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -32,29 +28,6 @@ class MemoryRetentionTests {
 
 	private TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
 
-	@Test
-	void pendingTimerKeepsItsTask() {
-		Runnable task = newTask();
-		WeakReference<Runnable> reference = new WeakReference<>(task);
-		this.wheel.schedule(task, 1, TimeUnit.DAYS);
-		task = null;
-		System.gc();
-		assertThat(reference.get()).isNotNull();
-		Reference.reachabilityFence(this.wheel);
-	}
-
-	@Test
-	void cancelFreesTheTaskAtOnce() {
-		Runnable task = newTask();
-		WeakReference<Runnable> reference = new WeakReference<>(task);
-		TimerHandle handle = this.wheel.schedule(task, 1, TimeUnit.DAYS);
-		task = null;
-		handle.cancel();
-		assertCollected(reference);
-		Reference.reachabilityFence(handle);
-		Reference.reachabilityFence(this.wheel);
-	}
-
 	/**
 	 * The remaining timers are packed into smaller arrays in between.
 	 */
@@ -76,42 +49,6 @@ class MemoryRetentionTests {
 		handles.clear();
 		references.forEach(MemoryRetentionTests::assertCollected);
 		Reference.reachabilityFence(this.wheel);
-	}
-
-	@Test
-	void cancelOfAMovedTimerFreesItAtOnce() {
-		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.MINUTES);
-		handle.reschedule(1, TimeUnit.DAYS);
-		handle.reschedule(1, TimeUnit.HOURS);
-		handle.cancel();
-		WeakReference<TimerHandle> reference = new WeakReference<>(handle);
-		handle = null;
-		assertCollected(reference);
-		Reference.reachabilityFence(this.wheel);
-	}
-
-	/**
-	 * The executor blocks the driver, and a cancel must not need the driver.
-	 */
-	@Test
-	void heapStaysFlatOverTenMillionCancelsWhileTheExecutorBlocks() {
-		CountDownLatch blocked = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
-		try (TimingWheel wheel = TimingWheel.builder((task) -> {
-			blocked.countDown();
-			Latches.await(release);
-		}).build()) {
-			wheel.schedule(newTask(), 0, TimeUnit.SECONDS);
-			Latches.await(blocked);
-			long before = usedHeap();
-			for (int i = 0; i < 10_000_000; i++) {
-				wheel.schedule(this.wheel::close, 1 + i % 100_000, TimeUnit.MILLISECONDS).cancel();
-			}
-			// At 40 bytes each, 400 MB would remain.
-			assertThat(usedHeap() - before).isLessThan(20_000_000);
-			assertThat(wheel.pending()).isOne();
-			release.countDown();
-		}
 	}
 
 	private static long usedHeap() {
@@ -219,31 +156,6 @@ class MemoryRetentionTests {
 		handle = null;
 		assertCollected(reference);
 		Reference.reachabilityFence(wheel);
-	}
-
-	@Test
-	void idleWheelDoesNotKeepTheClassOfTheLastTask() throws Exception {
-		WeakReference<ClassLoader> reference = new WeakReference<>(runTaskOfAnotherLoader(this.wheel, this.clock));
-		assertCollected(reference);
-		try (TimingWheel real = TimingWheel.builder(Runnable::run).build()) {
-			reference = new WeakReference<>(runTaskOfAnotherLoader(real, null));
-			assertCollected(reference);
-		}
-		Reference.reachabilityFence(this.wheel);
-	}
-
-	private static ClassLoader runTaskOfAnotherLoader(TimingWheel wheel, ManualTimeSource clock) throws Exception {
-		ClassLoader loader = new OtherLoader();
-		Class<?> type = loader.loadClass(TaskOfAnotherLoader.class.getName());
-		assertThat(type).isNotSameAs(TaskOfAnotherLoader.class);
-		Constructor<?> constructor = type.getDeclaredConstructor();
-		constructor.setAccessible(true);
-		wheel.schedule((Runnable) constructor.newInstance(), 1, TimeUnit.MILLISECONDS);
-		if (clock != null) {
-			clock.advance(Duration.ofMillis(1));
-		}
-		await().until(() -> wheel.pending() == 0);
-		return loader;
 	}
 
 	@Test
@@ -442,15 +354,6 @@ class MemoryRetentionTests {
 
 	}
 
-	private static final class TaskOfAnotherLoader implements Runnable {
-
-		@Override
-		public void run() {
-			// Only its class matters.
-		}
-
-	}
-
 	private static final class RefusingOnce implements Executor {
 
 		private boolean refused;
@@ -462,31 +365,6 @@ class MemoryRetentionTests {
 				refuse(task);
 			}
 			task.run();
-		}
-
-	}
-
-	/**
-	 * Defines {@link TaskOfAnotherLoader} once more.
-	 */
-	private static final class OtherLoader extends ClassLoader {
-
-		OtherLoader() {
-			super(MemoryRetentionTests.class.getClassLoader());
-		}
-
-		@Override
-		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-			if (!name.equals(TaskOfAnotherLoader.class.getName())) {
-				return super.loadClass(name, resolve);
-			}
-			try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
-				byte[] bytes = in.readAllBytes();
-				return defineClass(name, bytes, 0, bytes.length);
-			}
-			catch (IOException ex) {
-				throw new ClassNotFoundException(name, ex);
-			}
 		}
 
 	}

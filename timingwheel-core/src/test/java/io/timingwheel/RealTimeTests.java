@@ -5,12 +5,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -88,18 +85,6 @@ class RealTimeTests {
 		}
 	}
 
-	@Test
-	void zeroDelayIsHandedOverSoonButNotOnTheCallersThread() throws InterruptedException {
-		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
-		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
-			for (long delay : new long[] { 0, -1, Long.MIN_VALUE }) {
-				wheel.schedule(() -> ran.add(Thread.currentThread()), delay, TimeUnit.MILLISECONDS);
-				assertThat(ran.poll(60, TimeUnit.SECONDS)).isSameAs(this.driver.get())
-					.isNotSameAs(Thread.currentThread());
-			}
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void addingATimerWakesAParkedDriverInTime(boolean withFarTimer) throws Exception {
@@ -142,44 +127,6 @@ class RealTimeTests {
 				assertThat(handle.reschedule(i % 5, TimeUnit.MILLISECONDS)).isTrue();
 				assertThat(ran.await(60, TimeUnit.SECONDS)).isTrue();
 			}
-		}
-	}
-
-	@Test
-	void timersThatFallDueWhileTheDriverIsHeldUpFireAfterwardsInTickOrder() {
-		ConcurrentLinkedQueue<Integer> fired = new ConcurrentLinkedQueue<>();
-		CountDownLatch blocked = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
-		DirectTask blocking = () -> {
-			blocked.countDown();
-			Latches.await(release);
-		};
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(4).shards(4).build();
-				Callers callers = new Callers(4)) {
-			wheel.schedule(blocking, 0, TimeUnit.MILLISECONDS);
-			Latches.await(blocked);
-			// All timers must be scheduled before the first one is due.
-			long lead = TimeUnit.SECONDS.toNanos(1);
-			List<TimerHandle> handles = new ArrayList<>();
-			long start;
-			do {
-				handles.forEach(TimerHandle::cancel);
-				handles.clear();
-				start = System.nanoTime() + lead;
-				for (int i = 9; i >= 0; i--) {
-					int id = i;
-					long deadline = start + TimeUnit.MILLISECONDS.toNanos(20 * id);
-					callers.run(i % 4, () -> handles
-						.add(wheel.schedule(() -> fired.add(id), deadline - System.nanoTime(), TimeUnit.NANOSECONDS)));
-				}
-				lead *= 2;
-			}
-			while (System.nanoTime() - start > 0);
-			await().until(() -> wheel.snapshot().lag().compareTo(Duration.ofMillis(250)) > 0);
-			assertThat(fired).isEmpty();
-			release.countDown();
-			await().until(() -> wheel.pending() == 0);
-			assertThat(fired).containsExactlyElementsOf(IntStream.range(0, 10).boxed().toList());
 		}
 	}
 

@@ -130,47 +130,6 @@ class RefusalTests {
 	}
 
 	@Test
-	void refusedTimerCanBeCancelled() {
-		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(handle.cancel()).isTrue();
-		assertThat(handle.isCancelled()).isTrue();
-		this.refuse = false;
-		this.clock.advance(Duration.ofDays(1));
-		assertThat(this.task.count()).isZero();
-		WheelSnapshot snapshot = this.wheel.snapshot();
-		assertThat(snapshot.pending()).isZero();
-		assertThat(snapshot.cancelled()).isOne();
-		assertThat(snapshot.fired()).isZero();
-	}
-
-	/**
-	 * The executor has refused both, so that the moved timer waits for the retry after 5
-	 * ms.
-	 */
-	@Test
-	void refusedTimerCanBeMoved() {
-		TimerHandle sooner = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		TimerHandle later = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(5));
-		this.refuse = false;
-		assertThat(sooner.reschedule(1, TimeUnit.MILLISECONDS)).isTrue();
-		assertThat(later.reschedule(1, TimeUnit.DAYS)).isTrue();
-		this.clock.advance(Duration.ofDays(2));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(10),
-				TimeUnit.DAYS.toNanos(1) + TimeUnit.MILLISECONDS.toNanos(5));
-	}
-
-	@Test
-	void refusedTimersAreReturnedByStopAsTheyWereScheduled() {
-		Runnable routed = routed(() -> this::refuseOrRun);
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(routed, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(this.wheel.stop()).containsExactlyInAnyOrder(this.task, routed);
-	}
-
-	@Test
 	void refusalsDelayNoOtherTimers() {
 		RecordingTask accepted = new RecordingTask(this.clock);
 		DirectTask direct = accepted::run;
@@ -183,22 +142,6 @@ class RefusalTests {
 		this.clock.advance(Duration.ofMillis(100));
 		assertThat(accepted.times()).isEqualTo(expected);
 		assertThat(this.wheel.pending()).isEqualTo(100);
-	}
-
-	@Test
-	void manyRefusedTimersAllFireOnceTheExecutorRecovers() {
-		List<RecordingTask> tasks = new ArrayList<>();
-		for (int i = 0; i < 10_000; i++) {
-			RecordingTask task = new RecordingTask(this.clock);
-			tasks.add(task);
-			this.wheel.schedule(task, i % 50, TimeUnit.MILLISECONDS);
-		}
-		this.clock.advance(Duration.ofSeconds(30));
-		assertThat(this.wheel.pending()).isEqualTo(10_000);
-		this.refuse = false;
-		this.clock.advance(Duration.ofMinutes(1));
-		assertThat(tasks).allMatch((task) -> task.count() == 1);
-		assertThat(this.wheel.pending()).isZero();
 	}
 
 	@Test
@@ -413,18 +356,6 @@ class RefusalTests {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(snapshot.nextExpiry()).isNull();
 		assertThat(snapshot.refused()).isEqualTo(2);
-	}
-
-	@Test
-	void waitingTimersStandInNoSlot() {
-		for (int i = 0; i < 100; i++) {
-			this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		}
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(this.wheel.pending()).isEqualTo(100);
-		assertThat(this.wheel.snapshot().levels()).allMatch((level) -> level.pending() == 0);
-		assertThat(this.wheel.stop()).hasSize(100);
-		assertThat(this.wheel.snapshot().returned()).isEqualTo(100);
 	}
 
 	@Test

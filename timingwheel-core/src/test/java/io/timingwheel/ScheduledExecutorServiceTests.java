@@ -19,7 +19,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -267,21 +266,6 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void hugePeriodsAreLegal() {
-			Runnable task = () -> {
-				if (this.runs.incrementAndGet() > 3) {
-					// Otherwise the task would run for ever.
-					this.service.shutdownNow();
-				}
-			};
-			this.service.scheduleAtFixedRate(task, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
-			this.service.scheduleWithFixedDelay(task, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
-			this.service.scheduleWithFixedDelay(task, 0, Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-			advance(Duration.ofMillis(1));
-			assertThat(this.runs).hasValue(3);
-		}
-
-		@Test
 		void shutdownLetsARunningPeriodicTaskEnd() {
 			AtomicReference<ScheduledFuture<?>> future = new AtomicReference<>();
 			List<Boolean> done = new ArrayList<>();
@@ -340,48 +324,6 @@ class ScheduledExecutorServiceTests {
 			this.service.shutdownNow();
 			this.wheel.close();
 			this.threads.shutdownNow();
-		}
-
-		@Test
-		void submittedTasksGiveTheirResults() throws Exception {
-			AtomicBoolean ran = new AtomicBoolean();
-			assertThat(this.service.submit(() -> "x").get()).isEqualTo("x");
-			assertThat(this.service.submit(() -> ran.set(true), "y").get()).isEqualTo("y");
-			assertThat(this.service.submit(() -> ran.set(true)).get()).isNull();
-			assertThat(ran).isTrue();
-		}
-
-		@Test
-		void invokeAllCancelsLateTasksAtTheTimeout() throws Exception {
-			CountDownLatch never = new CountDownLatch(1);
-			List<Future<String>> futures;
-			long timeout = 250;
-			do {
-				timeout *= 2;
-				futures = this.service.invokeAll(List.of(() -> "quick", () -> {
-					never.await();
-					return "late";
-				}), timeout, TimeUnit.MILLISECONDS);
-			}
-			while (futures.get(0).isCancelled() && timeout < 20_000);
-			assertThat(futures.get(0).get()).isEqualTo("quick");
-			assertThat(futures.get(1).isCancelled()).isTrue();
-		}
-
-		@Test
-		void invokeAnyReturnsAResultOfATaskThatSucceeds() throws Exception {
-			String result = this.service.invokeAny(List.of(() -> {
-				throw new IllegalStateException();
-			}, () -> "good"));
-			assertThat(result).isEqualTo("good");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> this.service.invokeAny(List.of(() -> {
-				throw new IllegalStateException();
-			})));
-			CountDownLatch never = new CountDownLatch(1);
-			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> this.service.invokeAny(List.of(() -> {
-				never.await();
-				return "late";
-			}), 20, TimeUnit.MILLISECONDS));
 		}
 
 		@Test
@@ -480,35 +422,6 @@ class ScheduledExecutorServiceTests {
 			finally {
 				wheel.close();
 				single.shutdownNow();
-			}
-		}
-
-		@Test
-		void fixedDelayWaitsAfterEachRunAndNeverOverlaps() {
-			AtomicInteger running = new AtomicInteger();
-			AtomicInteger overlaps = new AtomicInteger();
-			List<Long> gaps = new ArrayList<>();
-			long[] lastEnd = new long[1];
-			this.service.scheduleWithFixedDelay(() -> {
-				if (running.incrementAndGet() > 1) {
-					overlaps.incrementAndGet();
-				}
-				synchronized (gaps) {
-					if (lastEnd[0] != 0) {
-						gaps.add(System.nanoTime() - lastEnd[0]);
-					}
-					lastEnd[0] = System.nanoTime();
-				}
-				running.decrementAndGet();
-			}, 0, 5, TimeUnit.MILLISECONDS);
-			Awaitility.await().until(() -> {
-				synchronized (gaps) {
-					return gaps.size() >= 10;
-				}
-			});
-			assertThat(overlaps).hasValue(0);
-			synchronized (gaps) {
-				assertThat(gaps).allMatch((gap) -> gap >= 5_000_000);
 			}
 		}
 

@@ -37,7 +37,7 @@ class ShardLockTests {
 						this.lock.lock();
 					}
 					this.taken++;
-					this.lock.unlock();
+					this.lock.close();
 				}
 			}));
 		}
@@ -58,9 +58,9 @@ class ShardLockTests {
 			Thread driver = start(() -> {
 				this.lock.lockNext();
 				overtaken.set(this.taken);
-				this.lock.unlock();
+				this.lock.close();
 			});
-			await().until(this.lock::isReserved);
+			await().until(() -> this.lock.reserved != 0);
 			AtomicBoolean done = new AtomicBoolean();
 			AtomicInteger begun = new AtomicInteger();
 			List<Thread> callers = new ArrayList<>();
@@ -70,17 +70,17 @@ class ShardLockTests {
 					while (!done.get()) {
 						this.lock.lock();
 						this.taken++;
-						this.lock.unlock();
+						this.lock.close();
 					}
 				}));
 			}
 			await().until(() -> begun.get() == 8);
-			this.lock.unlock();
+			this.lock.close();
 			Latches.join(driver);
 			done.set(true);
 			callers.forEach(Latches::join);
 			assertThat(overtaken).hasValue(0);
-			assertThat(this.lock.isReserved()).isFalse();
+			assertThat(this.lock.reserved).isZero();
 		}
 	}
 
@@ -92,10 +92,10 @@ class ShardLockTests {
 			Thread.currentThread().interrupt();
 			this.lock.lock();
 			interrupted.set(Thread.currentThread().isInterrupted());
-			this.lock.unlock();
+			this.lock.close();
 		});
 		await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
-		this.lock.unlock();
+		this.lock.close();
 		Latches.join(waiting);
 		assertThat(interrupted).isTrue();
 	}

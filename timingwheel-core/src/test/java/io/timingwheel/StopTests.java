@@ -3,7 +3,6 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
@@ -21,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -71,49 +69,6 @@ class StopTests {
 		assertThat(returned).hasSameSizeAs(expected).allMatch(expected::remove);
 	}
 
-	@Test
-	void returnsMovedTimersButNoneThatFiredOrWasCancelled() {
-		Runnable movedLater = newTask();
-		Runnable movedSooner = newTask();
-		Runnable dueNow = newTask();
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS).cancel();
-		this.wheel.schedule(movedLater, 5, TimeUnit.MILLISECONDS).reschedule(1, TimeUnit.DAYS);
-		this.wheel.schedule(movedSooner, 1, TimeUnit.DAYS).reschedule(10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(5));
-		this.wheel.schedule(dueNow, 0, TimeUnit.MILLISECONDS);
-		assertThat(this.wheel.stop()).containsExactlyInAnyOrder(movedLater, movedSooner, dueNow);
-		assertThat(this.task.count()).isOne();
-	}
-
-	@Test
-	void returnsATaskOnceForEachOfItsTimers() {
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(this.task, 6, TimeUnit.DAYS);
-		assertThat(this.wheel.stop()).containsExactly(this.task, this.task, this.task);
-	}
-
-	@Test
-	void returnsAnEmptyListFromTheSecondCallOn() {
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		assertThat(this.wheel.stop()).hasSize(1);
-		assertThat(this.wheel.stop()).isEmpty();
-		this.wheel.close();
-		assertThat(this.wheel.stop()).isEmpty();
-	}
-
-	@Test
-	void nothingFiresAfterwards() {
-		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
-		this.wheel.stop();
-		this.clock.advance(Duration.ofDays(1));
-		assertThat(this.task.count()).isZero();
-		assertThat(this.wheel.snapshot().fired()).isZero();
-		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
-	}
-
 	/**
 	 * xiaoxuxiansheng/timewheel, godis: a task added after Stop blocks for ever.
 	 */
@@ -126,23 +81,6 @@ class StopTests {
 			.isThrownBy(() -> this.wheel.schedule(this.task, Duration.ZERO));
 		assertThat(this.wheel.pending()).isZero();
 		assertThat(this.wheel.snapshot().scheduled()).isZero();
-	}
-
-	@Test
-	void noHandleIsPendingAfterwards() {
-		TimerHandle pending = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
-		TimerHandle cancelled = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
-		cancelled.cancel();
-		this.wheel.stop();
-		assertThat(pending.isPending()).isFalse();
-		assertThat(pending.cancel()).isFalse();
-		assertThat(pending.isCancelled()).isFalse();
-		assertThat(pending.reschedule(1, TimeUnit.SECONDS)).isFalse();
-		assertThat(pending.reschedule(Duration.ofDays(1))).isFalse();
-		assertThat(pending.remaining(TimeUnit.NANOSECONDS)).isZero();
-		assertThat(cancelled.isCancelled()).isTrue();
-		assertThat(cancelled.isPending()).isFalse();
-		assertThat(this.wheel.pending()).isZero();
 	}
 
 	@Test
@@ -376,50 +314,6 @@ class StopTests {
 		}
 	}
 
-	/**
-	 * Netty: stop does not return a timeout that is added at the same time.
-	 */
-	@RepeatedTest(20)
-	void eachTimerAcceptedDuringStopEndsInExactlyOneWay() throws Exception {
-		TimingWheel wheel = wheelThatWaits(Runnable::run, 4);
-		CyclicBarrier start = new CyclicBarrier(THREADS + 1);
-		List<Future<List<Outcome>>> adders = new ArrayList<>();
-		for (int i = 0; i < THREADS; i++) {
-			adders.add(this.pool.submit(() -> {
-				List<Outcome> accepted = new ArrayList<>();
-				start.await();
-				try {
-					for (int n = 0; n < 1_000_000; n++) {
-						Outcome outcome = new Outcome();
-						TimerHandle handle = wheel.schedule(outcome, n % 4 * 200, TimeUnit.MICROSECONDS);
-						accepted.add(outcome);
-						if (n % 5 == 0 && handle.cancel()) {
-							outcome.cancelled = true;
-						}
-					}
-				}
-				catch (RejectedExecutionException ex) {
-					// The wheel has been stopped.
-				}
-				return accepted;
-			}));
-		}
-		start.await();
-		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> wheel.snapshot().fired() > 100);
-		Set<Runnable> returned = new HashSet<>(wheel.stop());
-		int accepted = 0;
-		for (Future<List<Outcome>> adder : adders) {
-			for (Outcome outcome : adder.get(60, TimeUnit.SECONDS)) {
-				accepted++;
-				int ends = outcome.runs.get() + (outcome.cancelled ? 1 : 0) + (returned.remove(outcome) ? 1 : 0);
-				assertThat(ends).isOne();
-			}
-		}
-		assertThat(returned).isEmpty();
-		assertThat(wheel.snapshot().scheduled()).isEqualTo(accepted);
-		assertThat(wheel.pending()).isZero();
-	}
-
 	private TimingWheel realWheel(AtomicReference<Thread> driver) {
 		return TimingWheel.builder(Runnable::run).threadFactory((task) -> {
 			Thread thread = new Thread(task);
@@ -430,19 +324,6 @@ class StopTests {
 
 	private RecordingTask newTask() {
 		return new RecordingTask(this.clock);
-	}
-
-	private static final class Outcome implements Runnable {
-
-		private final AtomicInteger runs = new AtomicInteger();
-
-		private volatile boolean cancelled;
-
-		@Override
-		public void run() {
-			this.runs.incrementAndGet();
-		}
-
 	}
 
 }

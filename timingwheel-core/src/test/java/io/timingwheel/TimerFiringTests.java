@@ -2,7 +2,6 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -36,28 +35,6 @@ class TimerFiringTests {
 		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
 	}
 
-	@Test
-	void timerWhoseDeadlineIsATickFiresAtThatTick() {
-		TimingWheel wheel = wheel(Duration.ofMillis(10));
-		wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofHours(1));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
-	}
-
-	/**
-	 * Kafka rounds deadlines down, so a third of all timers fire early.
-	 */
-	@Test
-	void timerScheduledInTheMiddleOfATickIsNotEarly() {
-		TimingWheel wheel = wheel(Duration.ofMillis(10));
-		this.clock.advance(Duration.ofMillis(5));
-		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(10));
-		assertThat(this.task.count()).isZero();
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(20));
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "1, 1", "3, 7", "1000, 999", "1000, 1000", "1000, 1001", "1000000, 1", "1000000, 999999",
 			"1000000, 1000001", "1234567, 9876543", "86400000000000, 86400000000001" })
@@ -80,27 +57,6 @@ class TimerFiringTests {
 				});
 			}
 		}
-	}
-
-	@Test
-	void delayBelowATickFiresAtTheNextTick() {
-		TimingWheel wheel = wheel(Duration.ofMillis(10));
-		this.clock.advance(Duration.ofMillis(20));
-		wheel.schedule(this.task, 1, TimeUnit.NANOSECONDS);
-		this.clock.advance(Duration.ofMillis(10).minusNanos(1));
-		assertThat(this.task.count()).isZero();
-		this.clock.advance(Duration.ofNanos(1));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
-	}
-
-	@Test
-	void ticksCountFromTheCreationOfTheWheel() {
-		this.clock.advance(Duration.ofNanos(3_141_592));
-		TimingWheel wheel = wheel(Duration.ofMillis(10));
-		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
-		wheel.schedule(this.task, 11, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(20));
-		assertThat(this.task.times()).containsExactly(13_141_592L, 23_141_592L);
 	}
 
 	@ParameterizedTest
@@ -210,19 +166,6 @@ class TimerFiringTests {
 	}
 
 	@Test
-	void handOverIsInTickOrder() {
-		TimingWheel wheel = wheel(Duration.ofMillis(1));
-		Random random = new Random(42);
-		List<Long> delays = random.longs(10_000, 0, 1L << 30).boxed().toList();
-		List<Long> fired = new ArrayList<>();
-		for (long delay : delays) {
-			wheel.schedule(() -> fired.add(delay), delay, TimeUnit.MILLISECONDS);
-		}
-		this.clock.advance(Duration.ofMillis(1L << 30));
-		assertThat(fired).isEqualTo(delays.stream().sorted().toList());
-	}
-
-	@Test
 	void handOverIsInTickOrderAcrossShards() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(8).timeSource(this.clock).build();
 		Random random = new Random(42);
@@ -273,22 +216,6 @@ class TimerFiringTests {
 	}
 
 	@Test
-	void timersScheduledByATaskAndDueWithinTheTargetFireInTheSameAdvance() {
-		TimingWheel wheel = wheel(Duration.ofMillis(1));
-		wheel.schedule(() -> {
-			wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-			wheel.schedule(this.task, 90, TimeUnit.MILLISECONDS);
-			wheel.schedule(this.task, 91, TimeUnit.MILLISECONDS);
-		}, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(100));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(15),
-				TimeUnit.MILLISECONDS.toNanos(100));
-		assertThat(wheel.pending()).isOne();
-		this.clock.advance(Duration.ofMillis(1));
-		assertThat(this.task.count()).isEqualTo(3);
-	}
-
-	@Test
 	void zeroDelayInATaskFiresAfterThatTaskAtTheSameTick() {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		List<String> events = new ArrayList<>();
@@ -300,42 +227,6 @@ class TimerFiringTests {
 		wheel.schedule(() -> events.add("later"), 8, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(7));
 		assertThat(events).containsExactly("begin", "end", "inner at 7000000");
-	}
-
-	@Test
-	void chainOfTimersRunsThroughInOneAdvance() {
-		TimingWheel wheel = wheel(Duration.ofMillis(1));
-		Runnable chain = new Runnable() {
-
-			@Override
-			public void run() {
-				TimerFiringTests.this.task.run();
-				wheel.schedule(this, 1, TimeUnit.MINUTES);
-			}
-
-		};
-		wheel.schedule(chain, 1, TimeUnit.MINUTES);
-		this.clock.advance(Duration.ofDays(1));
-		assertThat(this.task.times()).isEqualTo(
-				IntStream.rangeClosed(1, 24 * 60).mapToObj((minute) -> TimeUnit.MINUTES.toNanos(minute)).toList());
-	}
-
-	@Test
-	void everyAcceptedTimerFiresExactlyOnceWithRandomStepsOfTheClock() {
-		TimingWheel wheel = wheel(Duration.ofMillis(1));
-		Random random = new Random(7);
-		List<RecordingTask> tasks = new ArrayList<>();
-		for (int i = 0; i < 5_000; i++) {
-			RecordingTask task = new RecordingTask(this.clock);
-			tasks.add(task);
-			wheel.schedule(task, random.nextLong(TimeUnit.HOURS.toNanos(10)), TimeUnit.NANOSECONDS);
-		}
-		while (wheel.pending() > 0) {
-			this.clock.advance(Duration.ofNanos(random.nextLong(TimeUnit.MINUTES.toNanos(20))));
-		}
-		assertThat(tasks).allMatch((task) -> task.count() == 1);
-		assertThat(tasks.stream().map((task) -> task.times().get(0)).max(Comparator.naturalOrder()))
-			.hasValueSatisfying((last) -> assertThat(last).isLessThanOrEqualTo(this.clock.nanoTime()));
 	}
 
 	private TimingWheel wheel(Duration tick) {

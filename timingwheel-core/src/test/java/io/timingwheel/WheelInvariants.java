@@ -31,11 +31,11 @@ final class WheelInvariants {
 	void check() {
 		this.earliest = Wheel.NEVER;
 		this.wheel.forEachSlot(this::checkSlot);
-		long nextDue = this.wheel.nextDue();
+		long nextDue = this.wheel.nextDue;
 		require(nextDue <= this.earliest, "nextDue", nextDue, "is after the first occupied slot, which begins at",
 				this.earliest);
-		require(this.wheel.nextWake() <= nextDue, "nextWake", this.wheel.nextWake(), "is after nextDue", nextDue);
-		if (this.wheel.inHand() != null) {
+		require(this.wheel.nextWake <= nextDue, "nextWake", this.wheel.nextWake, "is after nextDue", nextDue);
+		if (this.wheel.inHand != null) {
 			require(nextDue == this.wheel.clock, "nextDue", nextDue, "has left the chunk in hand at", this.wheel.clock);
 		}
 		if (this.wheel.cascading > 0) {
@@ -50,7 +50,7 @@ final class WheelInvariants {
 		require(start >= this.wheel.clock, "The clock", this.wheel.clock,
 				"has passed an occupied slot, which begins at", start);
 		this.earliest = Math.min(this.earliest, start);
-		int level = slot >>> this.wheel.bits >>> 1;
+		int level = this.wheel.levelOf(slot);
 		long last = start + (1L << (level * this.wheel.bits)) - 1;
 		this.count = 0;
 		list.forEach((timer) -> {

@@ -33,47 +33,6 @@ class WheelSnapshotTests {
 		.timeSource(this.clock)
 		.build();
 
-	@Test
-	void freshWheelIsRunningAndEmpty() {
-		WheelSnapshot snapshot = this.wheel.snapshot();
-		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.RUNNING);
-		assertThat(snapshot.tick()).isEqualTo(Duration.ofMillis(10));
-		assertThat(snapshot.wheelSize()).isEqualTo(4);
-		assertThat(snapshot.shards()).isEqualTo(2);
-		assertThat(List.of(snapshot.pending(), snapshot.scheduled(), snapshot.rescheduled(), snapshot.fired(),
-				snapshot.cancelled(), snapshot.refused(), snapshot.rejected(), snapshot.wakeUps()))
-			.containsOnly(0L);
-		assertThat(snapshot.lag()).isZero();
-		assertThat(snapshot.maxLag()).isZero();
-		assertThat(snapshot.nextExpiry()).isNull();
-		assertThat(snapshot.levels()).allMatch((level) -> level.pending() == 0 && level.occupiedSlots() == 0);
-	}
-
-	/**
-	 * Netty #14959: cancelled and rejected timeouts still counted as pending.
-	 */
-	@Test
-	void countsWhatHappened() {
-		List<TimerHandle> handles = new ArrayList<>();
-		for (int i = 1; i <= 10; i++) {
-			handles.add(this.wheel.schedule(this.task, i, TimeUnit.SECONDS));
-		}
-		handles.get(9).cancel();
-		handles.get(8).cancel();
-		handles.get(0).reschedule(20, TimeUnit.SECONDS);
-		handles.get(7).reschedule(1, TimeUnit.SECONDS);
-		handles.get(7).reschedule(2, TimeUnit.SECONDS);
-		this.clock.advance(Duration.ofSeconds(5));
-		handles.get(1).cancel();
-		handles.get(2).reschedule(1, TimeUnit.SECONDS);
-		WheelSnapshot snapshot = this.wheel.snapshot();
-		assertThat(snapshot.scheduled()).isEqualTo(10);
-		assertThat(snapshot.cancelled()).isEqualTo(2);
-		assertThat(snapshot.rescheduled()).isEqualTo(3);
-		assertThat(snapshot.fired()).isEqualTo(5);
-		assertThat(snapshot.pending()).isEqualTo(3).isEqualTo(this.wheel.pending());
-	}
-
 	/**
 	 * The first task reads the snapshot while it runs. The second one throws at its third
 	 * run, and the third one is cancelled.
@@ -185,21 +144,6 @@ class WheelSnapshotTests {
 		this.wheel.schedule(this.task, 10, TimeUnit.DAYS);
 		List<WheelSnapshot.Level> levels = this.wheel.snapshot().levels();
 		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(levels::clear);
-	}
-
-	@Test
-	void nextExpiryIsALowerBoundFromNow() {
-		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
-		assertThat(this.wheel.snapshot().nextExpiry()).isEqualTo(Duration.ofMillis(30));
-		this.clock.advance(Duration.ofMillis(12));
-		assertThat(this.wheel.snapshot().nextExpiry()).isEqualTo(Duration.ofMillis(18));
-		TimerHandle sooner = this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
-		assertThat(this.wheel.snapshot().nextExpiry()).isLessThanOrEqualTo(Duration.ZERO);
-		sooner.cancel();
-		this.clock.advance(Duration.ofMillis(18));
-		assertThat(this.wheel.snapshot().nextExpiry()).isNull();
-		this.wheel.schedule(this.task, 1, TimeUnit.HOURS);
-		assertThat(this.wheel.snapshot().nextExpiry()).isPositive().isLessThanOrEqualTo(Duration.ofHours(1));
 	}
 
 	@Test

@@ -16,7 +16,7 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 	/** Their lock spins in real time. Here its methods count as those of a lock. */
 	private static final Set<String> SHARD_LOCKS = Set.of("io/timingwheel/ShardLock", "io/timingwheel/Shard");
 
-	private static final Set<String> LOCK_METHODS = Set.of("lock", "lockNext", "unlock");
+	private static final Set<String> LOCK_METHODS = Set.of("lock", "lockNext", "close");
 
 	private static final String ACCESS = "(Ljava/lang/Object;Ljava/lang/String;Z)V";
 
@@ -99,7 +99,12 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 			return;
 		}
 		if (SHARD_LOCKS.contains(owner) && LOCK_METHODS.contains(name)) {
-			hook(name.equals("unlock") ? "exit" : "enter", "(Ljava/lang/Object;)V");
+			boolean close = name.equals("close");
+			if (!close) {
+				// The methods return the lock.
+				super.visitInsn(Opcodes.DUP);
+			}
+			hook(close ? "exit" : "enter", "(Ljava/lang/Object;)V");
 			return;
 		}
 		if (isAtomic(owner) && !name.equals("<init>")) {
