@@ -68,8 +68,8 @@ final class TaskRuntime {
 			Supplier<Executor> executor = executor(method);
 			if (SecurityContextExecutors.needsCaller(executor)) {
 				throw new InvalidAnnotatedMethodException(method.method(),
-						(method.recurring() ? "nobody calls it" : "its calls are stored")
-								+ ", and its executor runs them with the security context of a caller",
+						"its executor runs it with the security context of a caller, "
+								+ (method.recurring() ? "and nobody calls it" : "which is not stored"),
 						"name another executor, or give the " + executor.get().getClass().getSimpleName()
 								+ " a SecurityContext of its own");
 			}
