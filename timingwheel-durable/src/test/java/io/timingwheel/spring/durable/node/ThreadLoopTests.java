@@ -45,6 +45,8 @@ class ThreadLoopTests {
 
 	@AfterEach
 	void stop() throws InterruptedException {
+		this.thread.stop(Duration.ZERO);
+		// A round that waits for this one is the last.
 		this.rounds.add((thread) -> {
 		});
 		this.thread.stop(Duration.ofSeconds(10));
