@@ -35,11 +35,11 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	protected AdvicePostProcessor(AnnotatedMethods<?> annotated, int order,
 			ConfigurableListableBeanFactory beanFactory) {
 		this.annotated = annotated;
-		setOrder(order);
+		super.setOrder(order);
 		// Spring Boot's default, also where nothing else makes proxies.
 		if (beanFactory.getBean("environment", Environment.class)
 			.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
-			setProxyTargetClass(true);
+			super.setProxyTargetClass(true);
 		}
 	}
 
