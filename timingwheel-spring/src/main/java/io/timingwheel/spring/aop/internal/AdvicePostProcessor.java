@@ -32,14 +32,15 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	/**
 	 * A subclass sets the advisor.
 	 */
+	@SuppressWarnings("this-escape") // Spring's setters only set fields
 	protected AdvicePostProcessor(AnnotatedMethods<?> annotated, int order,
 			ConfigurableListableBeanFactory beanFactory) {
 		this.annotated = annotated;
-		super.setOrder(order);
+		setOrder(order);
 		// Spring Boot's default, also where nothing else makes proxies.
 		if (beanFactory.getBean("environment", Environment.class)
 			.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
-			super.setProxyTargetClass(true);
+			setProxyTargetClass(true);
 		}
 	}
 
