@@ -155,7 +155,7 @@ public interface DelayedTaskStore {
 	 * Begins tasks that the caller has leased. From now on nobody can cancel, move or
 	 * replace them. The lease lasts from now.
 	 * @return {@link Reply#REFUSED} if the task was cancelled, replaced, moved, released,
-	 * or claimed by another node
+	 * or claimed by another node, or has lost deliveries and its lease has ended
 	 */
 	List<Reply> begin(List<TaskRef> tasks, Duration lease);
 

@@ -30,6 +30,8 @@
  *                                                     lost + 1
  * leased                 begin                        running, without its key,          ✓
  *                                                     deliveries + 1
+ * leased, lost > 0,      begin                        the same, and the store refuses    -
+ * lease over
  * running                renew                        running                            ✓
  * running                settle: acknowledge          gone                               ✓
  * leased, running        settle: repeat               scheduled, lost = 0; gone if the   ✓
@@ -66,9 +68,10 @@
  * The starts of a name may be limited over all nodes
  * ({@link io.timingwheel.spring.durable.store.StartLimits}), by what the nodes send with
  * their claims. A running task counts until it is settled, or until its lease has ended.
- * A leased task with lost deliveries counts from its claim on. While such a task waits,
- * the other tasks of its name leave one place for it, and those with its key wait if the
- * starts of a key are limited.
+ * A leased task with lost deliveries counts from its claim until its lease has ended, so
+ * the task does not begin after that. While such a task waits, the other tasks of its
+ * name leave one place for it, and those with its key wait if the starts of a key are
+ * limited.
  *
  * <p>
  * A claim finds a scheduled task by its due time, and a leased or running one by the end

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -48,7 +49,7 @@ final class LeasedTasks {
 				select * from unnest((select ?::text[]), (select ?::bigint[])) as given (id, fence)
 			), held as (
 				select t.ctid as place from {task} t join given on t.id = given.id and t.fence = given.fence
-				where owner is not null and status %s for update of t skip locked
+				where owner is not null and %s for update of t skip locked
 			), changed as (
 				%s held where t.ctid = held.place returning t.id, t.fence
 			)
@@ -56,14 +57,15 @@ final class LeasedTasks {
 
 	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max}) from";
 
-	private static final String BEGIN = atOnce("<> {dead}", UPDATE.formatted("""
-			deliveries = deliveries + case when status = {pending} then 1 else 0 end,
-			held_key = case when schedule is null then null else held_key end, first_at = null, status = {running},
-			"""));
+	private static final String BEGIN = atOnce("status <> {dead} and (queue <> {suspect} or next_at > {now})", UPDATE
+		.formatted("""
+				deliveries = deliveries + case when status = {pending} then 1 else 0 end,
+				held_key = case when schedule is null then null else held_key end, first_at = null, status = {running},
+				"""));
 
-	private static final String RENEW = atOnce("= {running}", UPDATE.formatted(""));
+	private static final String RENEW = atOnce("status = {running}", UPDATE.formatted(""));
 
-	private static final String ACKNOWLEDGE = atOnce("= {running}", "delete from {task} t using");
+	private static final String ACKNOWLEDGE = atOnce("status = {running}", "delete from {task} t using");
 
 	private final Database database;
 
@@ -71,30 +73,30 @@ final class LeasedTasks {
 		this.database = database;
 	}
 
-	private static String atOnce(String status, String write) {
-		return AT_ONCE.formatted(status, write);
+	private static String atOnce(String condition, String write) {
+		return AT_ONCE.formatted(condition, write);
 	}
 
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return extend(BEGIN, tasks, lease, false, TaskRow::begin);
+		Long now = this.database.givenTime();
+		return extend(BEGIN, tasks, lease, TaskRow::mayBegin, TaskRow::begin, now, now, Session.millis(lease));
 	}
 
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return extend(RENEW, tasks, lease, true, (row) -> {
-		});
+		return extend(RENEW, tasks, lease, (row, now) -> row.isRunning(), (row) -> {
+		}, this.database.givenTime(), Session.millis(lease));
 	}
 
-	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease, boolean running,
-			Consumer<TaskRow> change) {
+	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease,
+			BiPredicate<TaskRow, Long> condition, Consumer<TaskRow> change, @Nullable Object... values) {
 		List<Change> changes = tasks.stream()
-			.map((task) -> new Change(task, running, Reply.REFUSED, null, (row, now) -> {
+			.map((task) -> new Change(task, condition, Reply.REFUSED, null, (row, now) -> {
 				change.accept(row);
 				row.nextAt = DueTime.after(lease).resolve(now);
 				return Reply.DONE;
 			}))
 			.toList();
-		return this.database.dialect().isPostgres()
-				? atOnce(statement, changes, this.database.givenTime(), Session.millis(lease))
+		return this.database.dialect().isPostgres() ? atOnce(statement, changes, values)
 				: this.database.node().transaction((session) -> lockAndChange(session, changes));
 	}
 
@@ -161,11 +163,17 @@ final class LeasedTasks {
 			}
 			return found;
 		}, parameters.toArray()));
-		Map<String, TaskRow> rows = this.database.node()
-			.single((session) -> session.read(left.stream().map(TaskRef::id).toList()));
-		return changes.stream()
-			.map((change) -> left.contains(change.task) ? change.notLocked(rows.get(change.task.id())) : Reply.DONE)
-			.toList();
+		if (left.isEmpty()) {
+			return Collections.nCopies(changes.size(), Reply.DONE);
+		}
+		return this.database.node().single((session) -> {
+			Map<String, TaskRow> rows = session.read(left.stream().map(TaskRef::id).toList());
+			long now = session.now();
+			return changes.stream()
+				.map((change) -> left.contains(change.task) ? change.notLocked(rows.get(change.task.id()), now)
+						: Reply.DONE)
+				.toList();
+		});
 	}
 
 	private static List<Reply> lockAndChange(Session session, List<Change> changes) {
@@ -179,8 +187,8 @@ final class LeasedTasks {
 		for (Change change : changes) {
 			String id = change.task.id();
 			TaskRow row = locked.get(id);
-			if (row == null || !change.fits(row)) {
-				replies.add(change.notLocked((row != null) ? row : others.get(id)));
+			if (row == null || !change.fits(row, now)) {
+				replies.add(change.notLocked((row != null) ? row : others.get(id), now));
 				continue;
 			}
 			boolean held = row.held;
@@ -254,7 +262,8 @@ final class LeasedTasks {
 	private Change settlement(Settlement settlement) {
 		boolean acknowledges = settlement instanceof Settlement.Acknowledge;
 		State after = acknowledges ? null : (settlement instanceof Settlement.Bury) ? State.DEAD : State.SCHEDULED;
-		return new Change(settlement.task(), acknowledges || settlement instanceof Settlement.Retry,
+		boolean onlyRunning = acknowledges || settlement instanceof Settlement.Retry;
+		return new Change(settlement.task(), (row, now) -> row.isRunning() || !onlyRunning,
 				(acknowledges || settlement instanceof Settlement.Repeat) ? Reply.DONE : Reply.REFUSED, after,
 				(row, now) -> settle(settlement, row, now));
 	}
@@ -309,30 +318,30 @@ final class LeasedTasks {
 	/**
 	 * What a call does with one task.
 	 *
-	 * @param running whether the task has to be running
+	 * @param condition what has to be true of a task that the caller has, at a time
 	 * @param gone the reply for a task that does not exist
 	 * @param after the state in which an earlier call with this change has left the task,
 	 * {@code null} if such a call is not recognized
 	 * @param decision changes a locked row
 	 */
-	private record Change(TaskRef task, boolean running, Reply gone, @Nullable State after,
+	private record Change(TaskRef task, BiPredicate<TaskRow, Long> condition, Reply gone, @Nullable State after,
 			BiFunction<TaskRow, Long, Reply> decision) {
 
 		/** Whether the caller has the task, in the right state. */
-		boolean fits(TaskRow row) {
-			return row.isHeldAs(this.task) && (row.isRunning() || !this.running);
+		boolean fits(TaskRow row, long now) {
+			return row.isHeldAs(this.task) && this.condition.test(row, now);
 		}
 
 		/**
 		 * The reply about a task that the caller does not have, or that another
 		 * transaction has locked. A repeated call is known by the fence.
 		 */
-		Reply notLocked(@Nullable TaskRow row) {
+		Reply notLocked(@Nullable TaskRow row, long now) {
 			if (row == null) {
 				return this.gone;
 			}
 			boolean repeated = row.fence == this.task.fence() && row.state() == this.after;
-			return fits(row) ? Reply.BUSY : repeated ? Reply.DONE : Reply.REFUSED;
+			return fits(row, now) ? Reply.BUSY : repeated ? Reply.DONE : Reply.REFUSED;
 		}
 
 	}

@@ -173,6 +173,11 @@ final class TaskRow {
 		this.nextAt = Math.min(Math.max(this.dueAt, now) + lease, DelayedTaskStore.MAX_TIME);
 	}
 
+	/** A suspect whose lease has ended counts for no limit any more. */
+	boolean mayBegin(long now) {
+		return !isPending() || this.lost == 0 || Objects.requireNonNull(this.nextAt) > now;
+	}
+
 	void begin() {
 		this.deliveries += isPending() ? 1 : 0;
 		this.held = this.schedule != null;

@@ -264,7 +264,8 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 	public List<Reply> begin(List<TaskRef> refs, Duration lease) {
 		return callEach(refs, (ref, now) -> {
 			InMemoryTask task = held(ref);
-			if (task == null) {
+			// A suspect whose lease has ended counts for no limit any more.
+			if (task == null || (task.lost > 0 && task.isFree(now))) {
 				return Reply.REFUSED;
 			}
 			if (task.state == State.LEASED) {

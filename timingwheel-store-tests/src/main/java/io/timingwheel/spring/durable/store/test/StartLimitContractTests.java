@@ -233,6 +233,20 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	@Test
+	void suspectsWhoseLeasesAreOverDoNotBeginBesideWhatHasTakenTheirPlaces() {
+		enqueueDue(3);
+		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
+		later(LEASES_OVER);
+		assertThat(this.b.claim(new StartLimits(1, 0, 0, 1)).newSuspects()).isTrue();
+		List<LeasedTask> suspects = List.of(suspect(this.b, TWO), suspect(this.b, TWO));
+		later(LEASES_OVER);
+		assertThat(this.a.claim(TWO).tasks()).as("beside a place for a suspect").hasSize(1);
+		suspects.forEach((suspect) -> assertThat(this.b.begin(suspect)).isEqualTo(Reply.REFUSED));
+		assertThat(this.a.begin(suspect(this.a, TWO))).isEqualTo(Reply.DONE);
+		assertThat(claimSuspect(this.a, TWO)).as("all places are taken").isNull();
+	}
+
+	@Test
 	void whatWaitsCanBeCancelledReplacedAndMoved() {
 		enqueueDue(5);
 		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
