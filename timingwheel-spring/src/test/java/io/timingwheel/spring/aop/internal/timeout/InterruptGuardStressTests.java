@@ -5,7 +5,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
@@ -27,14 +26,7 @@ class InterruptGuardStressTests {
 
 	private static final long LIMIT = 4_000;
 
-	private final ManualTimeSource time = new ManualTimeSource();
-
-	private final TimingWheel wheel = TimingWheel.builder(Runnable::run)
-		.tick(Duration.ofNanos(1_000))
-		.timeSource(this.time)
-		.build();
-
-	private final Proxies proxies = new Proxies(this.wheel, Runnable::run);
+	private final Proxies proxies = new Proxies(TimingWheel.builder(Runnable::run).tick(Duration.ofNanos(1_000)), true);
 
 	private final Service service = this.proxies.proxy(new Service());
 
@@ -65,14 +57,14 @@ class InterruptGuardStressTests {
 			timedOut += caller.timedOut.join();
 		}
 		assertThat(timedOut).isBetween(calls / 10, calls / 10 * 9);
-		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.proxies.wheel.pending()).isZero();
 	}
 
 	private void advanceTime() {
 		if (this.advancing.tryLock()) {
 			try {
 				long now = System.nanoTime();
-				this.time.advance(Duration.ofNanos(now - this.advancedTo));
+				this.proxies.time.advance(Duration.ofNanos(now - this.advancedTo));
 				this.advancedTo = now;
 			}
 			finally {

@@ -6,13 +6,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
+import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.memory.CallerContext;
 import org.aopalliance.intercept.MethodInterceptor;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
@@ -20,10 +19,18 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
- * Proxies with the advice of {@code @Timeout}, without an application context.
+ * Proxies with the advice of {@code @Timeout}, without an application context. With
+ * virtual time, the thread that moves it runs everything, so each interrupt arrives at a
+ * known point of a body that moves the time.
  */
 final class Proxies {
+
+	final ManualTimeSource time = new ManualTimeSource();
+
+	final TimingWheel wheel;
 
 	final List<Method> timeouts = new CopyOnWriteArrayList<>();
 
@@ -33,30 +40,39 @@ final class Proxies {
 
 	private final Advisor bodyAdvisor;
 
-	Proxies(TimingWheel wheel, Executor executor) {
+	Proxies() {
+		this(TimingWheel.builder(Runnable::run), true);
+	}
+
+	Proxies(TimingWheel.Builder wheel, boolean virtual) {
+		this.wheel = (virtual ? wheel.timeSource(this.time) : wheel).build();
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
 		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, new NoOverrides());
-		TimeoutRuntime runtime = new TimeoutRuntime(wheel, executor, new CallerContext(null, () -> executor),
-				(method) -> this.listener.accept(method), new DeadlineStacks());
+		TimeoutRuntime runtime = new TimeoutRuntime(this.wheel, Runnable::run,
+				new CallerContext(null, () -> Runnable::run), (method) -> this.listener.accept(method),
+				new DeadlineStacks());
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
 				new TimeoutInterceptor(methods, "bean", () -> runtime));
 		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
 	}
 
 	/**
-	 * Returns the suppressed exceptions of a timeout, without the stack at the deadline.
+	 * The suppressed exceptions of a timeout, without the stack at the deadline.
 	 */
 	static List<Throwable> suppressed(Throwable timeout) {
 		return Arrays.stream(timeout.getSuppressed()).filter((ex) -> !(ex instanceof StackAtDeadline)).toList();
 	}
 
+	void assertNoTimerAndNoInterruptIsLeft() {
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
 	/**
-	 * Creates a class-based proxy.
-	 * @param target the target object
+	 * Makes a class-based proxy.
 	 * @param between advice between the outer and the innermost advice of
 	 * {@code @Timeout}
-	 * @return the proxy
 	 */
 	@SuppressWarnings("unchecked")
 	<T> T proxy(T target, MethodInterceptor... between) {

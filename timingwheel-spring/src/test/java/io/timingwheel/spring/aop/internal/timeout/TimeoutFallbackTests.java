@@ -5,9 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
-import io.timingwheel.ManualTimeSource;
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.AfterEach;
@@ -20,16 +19,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Fallbacks of calls that block, in virtual time.
  */
-@org.junit.jupiter.api.Timeout(60)
 class TimeoutFallbackTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
-	private final ManualTimeSource time = new ManualTimeSource();
-
-	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).build();
-
-	private final Proxies proxies = new Proxies(this.wheel, Runnable::run);
+	private final Proxies proxies = new Proxies();
 
 	private final Service target = new Service();
 
@@ -37,14 +31,20 @@ class TimeoutFallbackTests {
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
-		assertThat(Thread.interrupted()).isFalse();
-		assertThat(this.wheel.pending()).isZero();
+		this.proxies.assertNoTimerAndNoInterruptIsLeft();
+	}
+
+	private String late() {
+		this.proxies.time.advance(LIMIT);
+		return "late";
 	}
 
 	@Test
 	void theCallerGetsTheResultOfTheFallback() throws Exception {
 		assertThat(this.service.plain("tea", this::late)).isEqualTo("instead of tea");
 		assertThat(this.proxies.timeouts).hasSize(1);
+		assertThat(this.target.calls).containsExactly(Thread.currentThread());
+		assertThat(this.target.interrupted).isFalse();
 	}
 
 	@Test
@@ -58,19 +58,8 @@ class TimeoutFallbackTests {
 	}
 
 	@Test
-	void theFallbackRunsOnTheThreadOfTheCallerWithoutTheInterrupt() throws Exception {
-		assertThat(this.service.withTimeout("tea", this::late)).isEqualTo("800ms");
-		assertThat(this.target.calls).containsExactly(Thread.currentThread());
-		assertThat(this.target.interrupted).isFalse();
-	}
-
-	@Test
-	void theFallbackWithTheExceptionPrecedesTheFallbackWithout() throws Exception {
-		assertThat(this.service.overloaded("tea", this::late)).isEqualTo("with the exception");
-	}
-
-	@Test
-	void theFallbackMayBeStaticOrInherited() throws Exception {
+	void theFallbackThatTakesTheExceptionIsPreferredAndMayBeStaticOrInherited() throws Exception {
+		assertThat(this.service.overloaded("tea", this::late)).isEqualTo("after 800 ms");
 		assertThat(this.service.ofClass(this::late)).isEqualTo("static");
 		assertThat(this.service.inherited(this::late)).isEqualTo("inherited");
 	}
@@ -92,30 +81,19 @@ class TimeoutFallbackTests {
 	}
 
 	@Test
-	void theTimeoutOfAnInnerCallIsNoTimeoutOfTheOuterCall() {
+	void theTimeoutOfAnInnerCallIsNoTimeoutOfTheOuterCall() throws Exception {
 		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.outer(() -> this.service.withoutFallback(this::late)));
-		assertThat(this.target.calls).isEmpty();
-	}
-
-	@Test
-	void theFallbackOfAnInnerCallRunsInTheTimeOfTheOuterCall() throws Exception {
+			.isThrownBy(() -> this.service.outer(() -> this.service.rethrowing(this::late)));
 		assertThat(this.service.outer(() -> this.service.plain("tea", this::late))).isEqualTo("instead of tea");
 		assertThat(this.service.outer(() -> this.service.plain("tea", () -> {
-			this.time.advance(Duration.ofSeconds(10));
+			this.proxies.time.advance(Duration.ofSeconds(10));
 			return "late";
 		}))).isEqualTo("outer");
 	}
 
 	@Test
 	void aMethodThatBlocksBeforeItReturnsItsFutureGivesTheFutureOfTheFallback() {
-		assertThat(this.service.blockingFuture(() -> this.time.advance(LIMIT))).isSameAs(this.target.later);
-		assertThat(this.wheel.pending()).isZero();
-	}
-
-	private String late() {
-		this.time.advance(LIMIT);
-		return "late";
+		assertThat(this.service.blockingFuture(this::late)).isSameAs(this.target.later);
 	}
 
 	static class Base<T> {
@@ -140,18 +118,9 @@ class TimeoutFallbackTests {
 		}
 
 		private String plainFallback(String item, Callable<String> body) {
-			return "instead of " + item;
-		}
-
-		@Timeout(timeout = "800ms", fallback = "timeoutFallback")
-		public String withTimeout(String item, Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		private String timeoutFallback(String item, Callable<String> body, Exception timeout) {
 			this.calls.add(Thread.currentThread());
 			this.interrupted = Thread.currentThread().isInterrupted();
-			return ((MethodTimeoutException) timeout).getTimeout().toMillis() + "ms";
+			return "instead of " + item;
 		}
 
 		@Timeout(timeout = "800ms", fallback = "overload")
@@ -164,7 +133,7 @@ class TimeoutFallbackTests {
 		}
 
 		String overload(String item, Callable<String> body, MethodTimeoutException timeout) {
-			return "with the exception";
+			return "after %d ms".formatted(timeout.getTimeout().toMillis());
 		}
 
 		String overload(String item) {
@@ -212,28 +181,22 @@ class TimeoutFallbackTests {
 			throw timeout;
 		}
 
-		@Timeout("800ms")
-		public String withoutFallback(Callable<String> body) throws Exception {
-			return body.call();
-		}
-
 		@Timeout(timeout = "5s", fallback = "outerFallback")
 		public String outer(Callable<String> body) throws Exception {
 			return body.call();
 		}
 
 		String outerFallback(Callable<String> body) {
-			this.calls.add(Thread.currentThread());
 			return "outer";
 		}
 
 		@Timeout(timeout = "800ms", fallback = "blockingFallback")
-		public CompletableFuture<String> blockingFuture(Runnable body) {
-			body.run();
+		public CompletableFuture<String> blockingFuture(Supplier<String> body) {
+			body.get();
 			return new CompletableFuture<>();
 		}
 
-		private CompletableFuture<String> blockingFallback(Runnable body) {
+		private CompletableFuture<String> blockingFallback(Supplier<String> body) {
 			return this.later;
 		}
 

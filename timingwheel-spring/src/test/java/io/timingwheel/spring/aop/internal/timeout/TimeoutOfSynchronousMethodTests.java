@@ -3,16 +3,15 @@ package io.timingwheel.spring.aop.internal.timeout;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,94 +27,82 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Synchronous methods in virtual time. The bodies advance the time, which runs the wheel
- * on their own thread, so each interrupt arrives at a known point of the body.
+ * Synchronous methods in virtual time.
  */
 class TimeoutOfSynchronousMethodTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
-	private final ManualTimeSource time = new ManualTimeSource();
+	private final Proxies proxies = new Proxies();
 
-	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).build();
-
-	private final Proxies proxies = new Proxies(this.wheel, Runnable::run);
+	private final ManualTimeSource time = this.proxies.time;
 
 	private final Service service = this.proxies.proxy(new Service());
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
-		assertThat(Thread.interrupted()).isFalse();
-		assertThat(this.wheel.pending()).isZero();
+		this.proxies.assertNoTimerAndNoInterruptIsLeft();
+	}
+
+	private static MethodTimeoutException timeoutOf(ThrowingCallable call) {
+		Throwable thrown = catchThrowable(call);
+		assertThat(thrown).isExactlyInstanceOf(MethodTimeoutException.class);
+		return (MethodTimeoutException) thrown;
+	}
+
+	private Object late() {
+		this.time.advance(LIMIT);
+		return "late";
+	}
+
+	private static boolean isInterrupted() {
+		return Thread.currentThread().isInterrupted();
 	}
 
 	@Test
-	void methodsOfAnyReturnTypeRunOnTheThreadOfTheirCaller() {
-		assertThat(this.service.number()).isEqualTo(Thread.currentThread().getId());
-		assertThat(this.service.optional()).contains(Thread.currentThread());
-		assertThat(this.service.<Object>generic(() -> List.of(Thread.currentThread())))
-			.isEqualTo(List.of(Thread.currentThread()));
-		assertThat(this.service.<Object>generic(() -> null)).isNull();
-		AtomicReference<Thread> thread = new AtomicReference<>();
-		this.service.nothing(() -> thread.set(Thread.currentThread()));
-		assertThat(thread).hasValue(Thread.currentThread());
-	}
-
-	@Test
-	void exceptionsOfTheBodyReachTheCallerUnchanged() {
-		IOException checked = new IOException();
+	void aCallInTimeIsUnchanged() throws Exception {
+		assertThat(this.service.call(() -> {
+			this.time.advance(LIMIT.minusNanos(1));
+			assertThat(isInterrupted()).isFalse();
+			return Thread.currentThread();
+		})).isEqualTo(Thread.currentThread());
+		IOException failure = new IOException();
 		assertThat(catchThrowable(() -> this.service.call(() -> {
-			throw checked;
-		}))).isSameAs(checked).hasNoSuppressedExceptions();
-		Error error = new AssertionError();
-		assertThat(catchThrowable(() -> this.service.call(() -> {
-			throw error;
-		}))).isSameAs(error);
+			throw failure;
+		}))).isSameAs(failure).hasNoSuppressedExceptions();
 		assertThat(this.proxies.timeouts).isEmpty();
 	}
 
 	@Test
-	void isNotInterruptedBeforeTheDeadline() throws Exception {
-		assertThat(this.service.call(() -> {
-			this.time.advance(LIMIT.minusNanos(1));
-			return Thread.currentThread().isInterrupted();
-		})).isEqualTo(false);
-	}
-
-	@Test
-	void isInterruptedAtTheDeadlineAndTheLateResultIsDiscarded() {
+	void isInterruptedAtTheDeadlineAndTheLateResultIsDiscarded() throws Exception {
 		AtomicReference<Boolean> interrupted = new AtomicReference<>();
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-			this.time.advance(LIMIT);
-			interrupted.set(Thread.currentThread().isInterrupted());
+		MethodTimeoutException timeout = timeoutOf(() -> this.service.call(() -> {
+			late();
+			interrupted.set(isInterrupted());
 			return "late";
-		}))
-			.withMessage(Service.class.getName() + ".call did not finish within 800ms")
-			.withCauseExactlyInstanceOf(TimeoutException.class)
-			.satisfies((ex) -> {
-				assertThat(ex.getMethod()).isEqualTo(Service.class.getMethod("call", Callable.class));
-				assertThat(ex.getTimeout()).isEqualTo(LIMIT);
-				assertThat(Proxies.suppressed(ex)).isEmpty();
-				assertThat(this.proxies.timeouts).containsExactly(ex.getMethod());
-			});
+		}));
 		assertThat(interrupted).hasValue(true);
+		assertThat(timeout).hasMessage(Service.class.getName() + ".call did not finish within 800ms")
+			.hasCauseExactlyInstanceOf(TimeoutException.class);
+		assertThat(timeout.getMethod()).isEqualTo(Service.class.getMethod("call", Callable.class));
+		assertThat(timeout.getTimeout()).isEqualTo(LIMIT);
+		assertThat(Proxies.suppressed(timeout)).isEmpty();
+		assertThat(this.proxies.timeouts).containsExactly(timeout.getMethod());
 	}
 
 	@Test
 	void theExceptionOfTheInterruptedBodyIsSuppressed() {
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-			this.time.advance(LIMIT);
+		assertThat(Proxies.suppressed(timeoutOf(() -> this.service.call(() -> {
+			late();
 			Thread.sleep(1);
 			return "unreached";
-		}))
-			.satisfies((ex) -> assertThat(Proxies.suppressed(ex)).singleElement()
-				.isInstanceOf(InterruptedException.class));
+		})))).singleElement().isInstanceOf(InterruptedException.class);
 	}
 
 	@Test
 	void theInterruptIsClearedEvenIfTheBodyRestoredIt() {
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-			this.time.advance(LIMIT);
+		timeoutOf(() -> this.service.call(() -> {
+			late();
 			assertThat(Thread.interrupted()).isTrue();
 			Thread.currentThread().interrupt();
 			return null;
@@ -123,67 +110,46 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void theInterruptIsClearedBeforeTheAdviceAroundTheBodySeesTheTimeout() {
+	void theAdviceAroundTheBodySeesTheTimeoutWithoutTheInterruptAndMayReplaceIt() {
 		AtomicReference<Throwable> seen = new AtomicReference<>();
-		Service service = this.proxies.proxy(new Service(), (invocation) -> {
-			try {
-				return invocation.proceed();
-			}
-			catch (Throwable ex) {
-				assertThat(Thread.currentThread().isInterrupted()).isFalse();
-				seen.set(ex);
-				throw ex;
-			}
-		});
-		Throwable thrown = catchThrowable(() -> service.call(() -> {
-			this.time.advance(LIMIT);
-			return null;
-		}));
-		assertThat(thrown).isExactlyInstanceOf(MethodTimeoutException.class);
-		assertThat(Proxies.suppressed(thrown)).isEmpty();
-		assertThat(seen).hasValue(thrown);
-		assertThat(this.proxies.timeouts).hasSize(1);
-	}
-
-	@Test
-	void anExceptionThatReplacesTheTimeoutIsSuppressed() {
-		IllegalStateException replacement = new IllegalStateException("rollback failed");
-		Service service = this.proxies.proxy(new Service(), (invocation) -> {
-			try {
-				return invocation.proceed();
-			}
-			catch (MethodTimeoutException ex) {
-				throw replacement;
-			}
-		});
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> service.call(() -> {
-			this.time.advance(LIMIT);
-			return null;
-		})).satisfies((ex) -> assertThat(Proxies.suppressed(ex)).containsExactly(replacement));
+		RuntimeException replacement = new IllegalStateException("rollback failed");
+		for (boolean replaces : List.of(false, true)) {
+			Service service = this.proxies.proxy(new Service(), (invocation) -> {
+				try {
+					return invocation.proceed();
+				}
+				catch (MethodTimeoutException ex) {
+					assertThat(isInterrupted()).isFalse();
+					seen.set(ex);
+					throw replaces ? replacement : ex;
+				}
+			});
+			MethodTimeoutException timeout = timeoutOf(() -> service.call(this::late));
+			assertThat(timeout == seen.get()).isEqualTo(!replaces);
+			assertThat(Proxies.suppressed(timeout)).isEqualTo(replaces ? List.of(replacement) : List.of());
+		}
+		assertThat(this.proxies.timeouts).hasSize(2);
 	}
 
 	@Test
 	void aDeadlineThatPassesAfterTheBodyIsATimeout() {
 		Service service = this.proxies.proxy(new Service(), (invocation) -> {
 			Object result = invocation.proceed();
-			this.time.advance(LIMIT);
+			late();
 			return result;
 		});
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> service.call(() -> "commit"));
+		timeoutOf(() -> service.call(() -> "commit"));
 	}
 
 	@Test
 	void aBodyDoesNotBeginPastItsDeadline() {
-		AtomicReference<Boolean> begun = new AtomicReference<>(false);
 		Service service = this.proxies.proxy(new Service(), (invocation) -> {
-			this.time.advance(LIMIT);
+			late();
 			return invocation.proceed();
 		});
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> service.call(() -> {
-			begun.set(true);
-			return null;
+		timeoutOf(() -> service.call(() -> {
+			throw new AssertionError("begun");
 		}));
-		assertThat(begun).hasValue(false);
 	}
 
 	/**
@@ -194,19 +160,18 @@ class TimeoutOfSynchronousMethodTests {
 			"in the body, cleared by the body" })
 	void anInterruptFromBeforeTheDeadlineStaysUnlessTheBodyClearsIt(String when, String fate) throws Exception {
 		boolean stays = fate.equals("stays");
-		for (Duration outer : List.of(Duration.ofMillis(900), Duration.ofSeconds(5))) {
+		for (long outer : List.of(900, 5_000)) {
 			if (when.equals("before the call")) {
 				Thread.currentThread().interrupt();
 			}
-			assertThatExceptionOfType(MethodTimeoutException.class)
-				.isThrownBy(() -> this.service.within(outer, () -> this.service.call(() -> {
-					if (when.equals("in the body")) {
-						Thread.currentThread().interrupt();
-					}
-					assertThat(stays || Thread.interrupted()).isTrue();
-					this.time.advance(Duration.ofSeconds(1));
-					return null;
-				})));
+			timeoutOf(() -> this.service.within(outer, () -> this.service.call(() -> {
+				if (when.equals("in the body")) {
+					Thread.currentThread().interrupt();
+				}
+				assertThat(stays || Thread.interrupted()).isTrue();
+				this.time.advance(Duration.ofSeconds(1));
+				return null;
+			})));
 			assertThat(Thread.interrupted()).isEqualTo(stays);
 		}
 		Thread.currentThread().interrupt();
@@ -215,109 +180,72 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void anInnerTimeoutPassesThroughAnOuterCallThatHasTimeLeft() {
-		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.within(Duration.ofSeconds(5), () -> this.service.call(() -> {
-				this.time.advance(LIMIT);
-				return null;
-			})))
-			.satisfies((ex) -> {
-				assertThat(ex.getTimeout()).isEqualTo(LIMIT);
-				assertThat(Proxies.suppressed(ex)).isEmpty();
-			});
-		assertThat(this.proxies.timeouts).hasSize(1);
-	}
-
-	@Test
-	void anOuterCallThatHasTimeLeftMayHandleAnInnerTimeout() throws Exception {
-		assertThat(this.service.within(Duration.ofSeconds(5), () -> {
-			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-				this.time.advance(LIMIT);
-				return null;
-			}));
-			return Thread.currentThread().isInterrupted();
-		})).isEqualTo(false);
+	void anOuterCallThatHasTimeLeftGetsTheInnerTimeoutWithoutAnInterrupt() throws Exception {
+		assertThat((MethodTimeoutException) this.service.within(5_000, () -> {
+			MethodTimeoutException inner = timeoutOf(() -> this.service.call(this::late));
+			assertThat(isInterrupted()).isFalse();
+			return inner;
+		})).satisfies((inner) -> assertThat(inner.getTimeout()).isEqualTo(LIMIT))
+			.satisfies((inner) -> assertThat(Proxies.suppressed(inner)).isEmpty());
+		timeoutOf(() -> this.service.within(5_000, () -> this.service.call(this::late)));
+		assertThat(this.proxies.timeouts).hasSize(2);
 	}
 
 	@Test
 	void theInterruptOfAnOuterCallReachesTheInnerBodyAndLastsUntilTheOuterCallReturns() {
-		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.within(Duration.ofMillis(100), () -> {
-				assertThat(this.service.call(() -> {
-					this.time.advance(Duration.ofMillis(100));
-					return Thread.currentThread().isInterrupted();
-				})).isEqualTo(true);
-				assertThat(Thread.currentThread().isInterrupted()).isTrue();
-				return null;
-			}))
-			.satisfies((ex) -> assertThat(ex.getTimeout()).hasMillis(100));
+		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(100, () -> {
+			assertThat(this.service.call(() -> {
+				this.time.advance(Duration.ofMillis(100));
+				return isInterrupted();
+			})).isEqualTo(true);
+			assertThat(isInterrupted()).isTrue();
+			return null;
+		}));
+		assertThat(timeout.getTimeout()).hasMillis(100);
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { 100, 800, 900 })
-	void ifBothCallsExpireTheInnerExceptionHasTheOuterOneSuppressed(long outerMillis) {
-		Duration outer = Duration.ofMillis(outerMillis);
-		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.within(outer, () -> this.service.call(() -> {
-				this.time.advance(Duration.ofSeconds(1));
-				return null;
-			})))
-			.satisfies((ex) -> {
-				assertThat(ex.getTimeout()).isEqualTo(LIMIT);
-				assertThat(Proxies.suppressed(ex)).singleElement()
-					.satisfies((suppressed) -> assertThat(((MethodTimeoutException) suppressed).getTimeout())
-						.isEqualTo(outer));
-			});
+	void ifBothCallsExpireTheInnerExceptionHasTheOuterOneSuppressed(long outer) {
+		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(outer, () -> this.service.call(() -> {
+			this.time.advance(Duration.ofSeconds(1));
+			return null;
+		})));
+		assertThat(timeout.getTimeout()).isEqualTo(LIMIT);
+		assertThat(Proxies.suppressed(timeout)).extracting("timeout").containsExactly(Duration.ofMillis(outer));
 		assertThat(this.proxies.timeouts).hasSize(2);
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { 100, 800, 900 })
-	void anOuterCallThatHasExpiredIsInterruptedAgain(long outerMillis) {
-		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.within(Duration.ofMillis(outerMillis), () -> {
-				assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-					this.time.advance(Duration.ofSeconds(1));
-					// The outer call must be interrupted even if the inner body cleared
-					// the flag.
-					assertThat(Thread.interrupted()).isTrue();
-					return null;
-				}));
-				Thread.sleep(1);
+	void anOuterCallThatHasExpiredIsInterruptedAgain(long outer) {
+		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(outer, () -> {
+			timeoutOf(() -> this.service.call(() -> {
+				this.time.advance(Duration.ofSeconds(1));
+				// The outer call must be interrupted even if the inner body cleared the
+				// flag.
+				assertThat(Thread.interrupted()).isTrue();
 				return null;
-			}))
-			.satisfies((ex) -> {
-				assertThat(ex.getTimeout()).hasMillis(outerMillis);
-				assertThat(Proxies.suppressed(ex)).singleElement().isInstanceOf(InterruptedException.class);
-			});
+			}));
+			Thread.sleep(1);
+			return null;
+		}));
+		assertThat(timeout.getTimeout()).hasMillis(outer);
+		assertThat(Proxies.suppressed(timeout)).singleElement().isInstanceOf(InterruptedException.class);
 	}
 
 	@Test
 	void nestedCallsOfOneMethodEndTheirOwnTimers() {
-		assertThatExceptionOfType(MethodTimeoutException.class)
-			.isThrownBy(() -> this.service.within(Duration.ofSeconds(3), () -> {
-				this.service.within(Duration.ofSeconds(2), () -> {
-					this.service.within(Duration.ofSeconds(1), () -> null);
-					assertThat(this.wheel.pending()).isEqualTo(2);
-					return null;
-				});
-				assertThat(this.wheel.pending()).isEqualTo(1);
-				this.time.advance(Duration.ofSeconds(3));
+		assertThat(timeoutOf(() -> this.service.within(3_000, () -> {
+			this.service.within(2_000, () -> {
+				this.service.within(1_000, () -> null);
+				assertThat(this.proxies.wheel.pending()).isEqualTo(2);
 				return null;
-			}))
-			.satisfies((ex) -> assertThat(ex.getTimeout()).hasSeconds(3));
-	}
-
-	@Test
-	void theExpressionGivesTheLimitOfEachCall() {
-		assertThat(this.service.limitedBy("5s", () -> {
-			this.time.advance(Duration.ofSeconds(4));
-			return "in time";
-		})).isEqualTo("in time");
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.limitedBy(50, () -> {
-			this.time.advance(Duration.ofMillis(50));
-			return "late";
-		}));
+			});
+			assertThat(this.proxies.wheel.pending()).isEqualTo(1);
+			this.time.advance(Duration.ofSeconds(3));
+			return null;
+		})).getTimeout()).hasSeconds(3);
 	}
 
 	@ParameterizedTest
@@ -325,40 +253,30 @@ class TimeoutOfSynchronousMethodTests {
 	@ValueSource(strings = "banana")
 	@ValueSource(doubles = Double.NaN)
 	void anExpressionThatGivesNoDurationFailsAsAnIllegalArgument(Object limit) {
-		AtomicReference<Boolean> begun = new AtomicReference<>(false);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.service.limitedBy(limit, () -> {
-			begun.set(true);
-			return null;
-		}))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.service.unreached(limit))
 			.withMessageStartingWith("The expression \"#limit\" of @Timeout(timeoutExpression) on "
-					+ Service.class.getName() + "#limitedBy(Object, Supplier) gives no duration: ");
-		assertThat(begun).hasValue(false);
+					+ Service.class.getName() + "#unreached(Object) gives no duration: ");
 	}
 
 	@Test
 	void anExpressionThatLeavesNoTimeIsATimeout() {
-		AtomicReference<Boolean> begun = new AtomicReference<>(false);
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.limitedBy(0, () -> {
-			begun.set(true);
-			return null;
-		}));
-		assertThat(begun).hasValue(false);
+		timeoutOf(() -> this.service.unreached(0));
 		assertThat(this.proxies.timeouts).hasSize(1);
 	}
 
 	@Test
 	void aFullWheelRejectsTheCall() {
-		TimingWheel full = TimingWheel.builder(Runnable::run).timeSource(this.time).maxPending(1).build();
-		full.schedule(() -> {
+		Proxies full = new Proxies(TimingWheel.builder(Runnable::run).maxPending(1), true);
+		full.wheel.schedule(() -> {
 		}, Duration.ofDays(1));
-		Service service = new Proxies(full, Runnable::run).proxy(new Service());
-		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> service.call(() -> "begun"))
+		assertThatExceptionOfType(TaskRejectedException.class)
+			.isThrownBy(() -> full.proxy(new Service()).call(() -> "begun"))
 			.withMessageStartingWith("No timer for the @Timeout of this call");
 	}
 
 	@Test
 	void workDuringShutdownHasNoLimit() throws Exception {
-		this.wheel.stop();
+		this.proxies.wheel.stop();
 		assertThat(this.service.call(() -> "done")).isEqualTo("done");
 	}
 
@@ -367,47 +285,24 @@ class TimeoutOfSynchronousMethodTests {
 		this.proxies.listener = (method) -> {
 			throw new IllegalStateException();
 		};
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
-			this.time.advance(LIMIT);
-			return null;
-		}));
+		timeoutOf(() -> this.service.call(this::late));
 	}
 
 	static class Service {
 
 		@Timeout("800ms")
-		public <T> T call(Callable<T> body) throws Exception {
+		public Object call(Callable<?> body) throws Exception {
 			return body.call();
 		}
 
 		@Timeout(timeoutExpression = "#limit")
-		public <T> T within(Duration limit, Callable<T> body) throws Exception {
+		public Object within(long limit, Callable<?> body) throws Exception {
 			return body.call();
 		}
 
 		@Timeout(timeoutExpression = "#limit")
-		public Object limitedBy(Object limit, Supplier<?> body) {
-			return body.get();
-		}
-
-		@Timeout("1s")
-		public void nothing(Runnable body) {
-			body.run();
-		}
-
-		@Timeout("1s")
-		public long number() {
-			return Thread.currentThread().getId();
-		}
-
-		@Timeout("1s")
-		public Optional<Thread> optional() {
-			return Optional.of(Thread.currentThread());
-		}
-
-		@Timeout("1s")
-		public <T> T generic(Supplier<T> body) {
-			return body.get();
+		public void unreached(Object limit) {
+			throw new AssertionError("begun");
 		}
 
 	}
