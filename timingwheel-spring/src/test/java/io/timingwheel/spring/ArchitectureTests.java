@@ -85,7 +85,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.internal\\.Transactions"
-				+ "|aop\\.internal\\.delayed\\.ReactiveTransaction)(\\$.*)?")
+				+ "|aop\\.internal\\.delayed\\.ReactorCancellation\\$AfterCommit)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
@@ -93,7 +93,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.internal\\.(timeout\\.ReactorTimeout"
-				+ "|delayed\\.(ReactorCancellation|ReactiveTransaction))(\\$.*)?")
+				+ "|delayed\\.ReactorCancellation)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

@@ -29,9 +29,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	private final transient AnnotatedMethods<?> annotated;
 
-	/**
-	 * A subclass sets the advisor.
-	 */
+	/** A subclass sets the advisor. */
 	@SuppressWarnings("this-escape") // Spring's setters only set fields
 	protected AdvicePostProcessor(AnnotatedMethods<?> annotated, int order,
 			ConfigurableListableBeanFactory beanFactory) {

@@ -113,9 +113,7 @@ public final class AnnotatedBeans
 		return beanFactory().containsSingleton(beanName) ? beanFactory().getSingleton(beanName) : null;
 	}
 
-	/**
-	 * Reads the types of all definitions, once these are complete.
-	 */
+	/** Reads the types of all definitions, once these are complete. */
 	void readDefinitions(ConfigurableListableBeanFactory factory) {
 		if (isAheadOfTime()) {
 			return;
@@ -244,9 +242,7 @@ public final class AnnotatedBeans
 		return this.annotated.stream().anyMatch((methods) -> !methods.of(type).isEmpty());
 	}
 
-	/**
-	 * Whether somebody registered an object in place of a bean, as tests do.
-	 */
+	/** Whether somebody registered an object in place of a bean, as tests do. */
 	public boolean isReplaced(String beanName) {
 		// Spring tells no post-processor of a synthetic bean.
 		return beanFactory().containsBeanDefinition(beanName) && beanFactory().containsSingleton(beanName)
@@ -270,9 +266,7 @@ public final class AnnotatedBeans
 		return names;
 	}
 
-	/**
-	 * Checks that all annotated methods can be called on an interface-based proxy.
-	 */
+	/** Checks that all annotated methods can be called on an interface-based proxy. */
 	private void checkProxy(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
 		this.annotated.forEach((methods) -> methods.of(type)
@@ -283,9 +277,7 @@ public final class AnnotatedBeans
 					proxy.getClass().getInterfaces())));
 	}
 
-	/**
-	 * Reads and checks the methods with one or more annotations.
-	 */
+	/** Reads and checks the methods with one or more annotations. */
 	public interface Reader {
 
 		/**
@@ -294,9 +286,7 @@ public final class AnnotatedBeans
 		 */
 		void read(Class<?> beanClass, String beanName);
 
-		/**
-		 * Resolves and checks what depends on other beans, when all singletons exist.
-		 */
+		/** Resolves and checks what depends on other beans, when all singletons exist. */
 		void resolveWithBeans();
 
 	}

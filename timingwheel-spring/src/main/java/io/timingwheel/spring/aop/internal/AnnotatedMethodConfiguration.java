@@ -19,9 +19,7 @@ public class AnnotatedMethodConfiguration {
 		return new AnnotatedBeans();
 	}
 
-	/**
-	 * Comes after other post-processors, which may change definitions.
-	 */
+	/** Comes after other post-processors, which may change definitions. */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BeanFactoryPostProcessor timingWheelDefinitionReader(AnnotatedBeans timingWheelAnnotatedBeans) {

@@ -74,9 +74,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 				new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
 	}
 
-	/**
-	 * The annotation, as messages name it.
-	 */
+	/** The annotation, as messages name it. */
 	String annotation() {
 		return "@" + this.annotationType.getSimpleName();
 	}
@@ -85,9 +83,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return find(type).methods();
 	}
 
-	/**
-	 * The methods of a class that get the annotation of a type.
-	 */
+	/** The methods of a class that get the annotation of a type. */
 	public Set<Method> defaults(Class<?> type) {
 		return find(type).defaults();
 	}
@@ -96,9 +92,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return this.classes.computeIfAbsent(ClassUtils.getUserClass(type), this::read);
 	}
 
-	/**
-	 * Matches the annotated methods, also when they are called through an interface.
-	 */
+	/** Matches the annotated methods, also when they are called through an interface. */
 	public Pointcut pointcut() {
 		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
 
@@ -112,24 +106,18 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return pointcut;
 	}
 
-	/**
-	 * The method that a call invokes in the end.
-	 */
+	/** The method that a call invokes in the end. */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
 	}
 
-	/**
-	 * The class of the object that an invocation goes to.
-	 */
+	/** The class of the object that an invocation goes to. */
 	public static Class<?> targetClass(MethodInvocation invocation) {
 		Object target = invocation.getThis();
 		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
-	/**
-	 * The types of a method's parameters, as the class of the bean resolves them.
-	 */
+	/** The types of a method's parameters, as the class of the bean resolves them. */
 	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
 		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
 	}

@@ -50,9 +50,7 @@ public final class MethodAttributes {
 		return StringUtils.hasText(raw(attribute));
 	}
 
-	/**
-	 * The text of an attribute, empty if there is no such attribute.
-	 */
+	/** The text of an attribute, empty if there is no such attribute. */
 	public String raw(String attribute) {
 		return Objects.toString(AnnotationUtils.getValue(this.annotation, attribute), "");
 	}
@@ -78,9 +76,7 @@ public final class MethodAttributes {
 		return name;
 	}
 
-	/**
-	 * Reads a duration that may be zero or negative.
-	 */
+	/** Reads a duration that may be zero or negative. */
 	public Duration anyDuration(String attribute) {
 		return value(attribute, DURATION, () -> toDuration(resolve(raw(attribute))));
 	}

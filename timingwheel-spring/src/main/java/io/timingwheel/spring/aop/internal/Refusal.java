@@ -12,9 +12,6 @@ public final class Refusal {
 	private Refusal() {
 	}
 
-	/**
-	 * Throws an {@link InvalidAnnotatedMethodException} if a condition holds.
-	 */
 	public static void when(boolean wrong, Method method, String problem, String remedy) {
 		if (wrong) {
 			throw new InvalidAnnotatedMethodException(method, problem, remedy);

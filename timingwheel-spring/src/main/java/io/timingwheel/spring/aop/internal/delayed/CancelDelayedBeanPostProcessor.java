@@ -4,8 +4,10 @@ import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -18,16 +20,21 @@ import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
+import io.timingwheel.spring.task.TaskId;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Reads the {@link CancelDelayed} methods of all beans, and adds their advice after that
- * of the auto-proxy creator, such as that of {@code @Transactional}. Thread-safe.
+ * Reads the {@link CancelDelayed} methods of all beans, and adds their advice. It is
+ * inside the advice of the auto-proxy creator, so that a surrounding transaction is still
+ * open when the method has returned. Thread-safe.
  */
 final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implements AnnotatedBeans.Reader {
 
@@ -41,13 +48,16 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	private final transient TaskMethodRegistry delayed;
 
+	private final transient TaskRuntime runtime;
+
 	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, AnnotatedMethods<CancelDelayed> annotated,
 			TaskMethodRegistry delayed, TaskRuntime runtime) {
 		super(annotated, EARLY, beans.beanFactory());
 		this.annotated = annotated;
 		this.beans = beans;
 		this.delayed = delayed;
-		this.advisor = new DefaultPointcutAdvisor(annotated.pointcut(), new CancelDelayedInterceptor(this, runtime));
+		this.runtime = runtime;
+		this.advisor = new DefaultPointcutAdvisor(annotated.pointcut(), (MethodInterceptor) this::invoke);
 	}
 
 	@Override
@@ -55,7 +65,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		of(beanClass);
 	}
 
-	Map<Method, Cancellation> of(Class<?> beanClass) {
+	private Map<Method, Cancellation> of(Class<?> beanClass) {
 		return this.byClass.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, Cancellation> methods = new HashMap<>();
 			this.annotated.of(type).forEach((method, annotation) -> methods.put(method, read(method, annotation)));
@@ -92,7 +102,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(cancellation.name()),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
-		boolean mayBeStored = new TaskMethodRules(this.beans.beanFactory()).isStoreConfigured();
+		boolean mayBeStored = this.runtime.hasStore();
 		if (!mayBeStored && this.beans.unknown().isEmpty()) {
 			throw problem;
 		}
@@ -101,15 +111,37 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 						: "One of these beans, whose classes are unknown, " + this.beans.unknown()));
 	}
 
+	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
+		Cancellation method = Objects
+			.requireNonNull(of(targetClass).get(AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass)));
+		PendingCancellation cancellation = new PendingCancellation(
+				new TaskId(method.name(), method.key().key(invocation.getArguments()).toString()), this.runtime);
+		if (method.beforeInvocation()) {
+			cancellation.run();
+			return invocation.proceed();
+		}
+		Object result = invocation.proceed();
+		if (result instanceof Future<?> || result instanceof CompletionStage<?>) {
+			cancellation.runOnSuccessOf(result);
+			return result;
+		}
+		Object publisher = (result != null && ReactiveTypes.REACTOR_PRESENT)
+				? ReactorCancellation.apply(result, invocation.getMethod().getReturnType(), cancellation) : null;
+		if (publisher != null) {
+			return publisher;
+		}
+		cancellation.runWithTransaction();
+		return result;
+	}
+
 	/**
-	 * A checked {@code @CancelDelayed} method.
+	 * A checked method.
 	 *
-	 * @param method the most specific method
-	 * @param taskName the name of the tasks that the method cancels
-	 * @param key where the key comes from
-	 * @param beforeInvocation whether to cancel before the method runs
+	 * @param taskName gives the name of the tasks, and may need beans
 	 */
-	record Cancellation(Method method, Supplier<String> taskName, ArgumentExpression key, boolean beforeInvocation) {
+	private record Cancellation(Method method, Supplier<String> taskName, ArgumentExpression key,
+			boolean beforeInvocation) {
 
 		String name() {
 			return this.taskName.get();

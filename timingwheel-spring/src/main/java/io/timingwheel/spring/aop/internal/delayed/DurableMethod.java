@@ -25,16 +25,11 @@ public record DurableMethod(String name, List<String> aliases, Method method, Li
 		Supplier<? extends Executor> executor, @Nullable Duration expireAfter, boolean transactional,
 		@Nullable Missed missed, Body body, BiConsumer<Throwable, @Nullable Object[]> errorHandler) {
 
-	/**
-	 * Whether the only task of the method is the schedule that it declares.
-	 */
+	/** Whether the only task of the method is the schedule that it declares. */
 	public boolean recurring() {
 		return this.missed != null;
 	}
 
-	/**
-	 * The body of a method.
-	 */
 	@FunctionalInterface
 	public interface Body {
 

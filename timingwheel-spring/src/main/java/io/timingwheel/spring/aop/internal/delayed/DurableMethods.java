@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DurableMethods {
 
-	/**
-	 * Whether a durable method of this application has a name or alias.
-	 */
+	/** Whether a durable method of this application has a name or alias. */
 	boolean owns(String name);
 
 	/**
@@ -36,9 +34,7 @@ public interface DurableMethods {
 	 */
 	void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay);
 
-	/**
-	 * Ends the runs of a method on this node. Its tasks stay in the store.
-	 */
+	/** Ends the runs of a method on this node. Its tasks stay in the store. */
 	void unregister(DurableMethod method);
 
 	/**
@@ -48,14 +44,9 @@ public interface DurableMethods {
 	 */
 	boolean cancel(TaskId taskId);
 
-	/**
-	 * Finds a pending task, and returns what cancels it later if it is pending then.
-	 */
+	/** Finds a pending task, and returns what cancels it later if it is pending then. */
 	Runnable cancellation(TaskId taskId);
 
-	/**
-	 * Stores the calls of one method.
-	 */
 	interface StoredCalls {
 
 		/**

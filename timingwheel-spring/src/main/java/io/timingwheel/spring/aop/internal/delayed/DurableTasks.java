@@ -34,9 +34,7 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final DurableMethods.@Nullable StoredCalls calls;
 
-	/**
-	 * Makes the tasks of a method known, so that stored calls can run.
-	 */
+	/** Makes the tasks of a method known, so that stored calls can run. */
 	DurableTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
 		this.method = method;
 		this.runtime = runtime;

@@ -81,9 +81,6 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		return invocation;
 	}
 
-	/**
-	 * Schedules the first run, if the method is recurring.
-	 */
 	void recur() {
 		if (!this.method.recurring()) {
 			return;

@@ -1,8 +1,11 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -22,9 +25,7 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		cancel(this.runtime.tasks()::cancel);
 	}
 
-	/**
-	 * Cancels the task with the transaction of the current thread, or else now.
-	 */
+	/** Cancels the task with the transaction of the current thread, or else now. */
 	void runWithTransaction() {
 		cancel(this.runtime.tasks()::cancelAfterCommit);
 	}
@@ -40,11 +41,33 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 	}
 
 	/**
-	 * For a time when no caller can get an exception of the store any more.
+	 * Cancels the task once a future has completed normally. One that is done is like a
+	 * normal return. Any other cancels after the commit of the caller's transaction.
 	 */
-	void runOrLog() {
+	void runOnSuccessOf(Object future) {
+		CompletableFuture<Boolean> success = new CompletableFuture<>();
+		FutureCompletion.whenDone(future, this.runtime.tasks().completions(),
+				(value, error) -> success.complete(error == null));
+		Runnable wait = () -> success.thenAccept(this::runIf);
+		if (success.isDone()) {
+			if (success.join()) {
+				runWithTransaction();
+			}
+		}
+		else if (Transactions.isActive()) {
+			Transactions.afterCompletion(wait, () -> {
+			});
+		}
+		else {
+			wait.run();
+		}
+	}
+
+	private void runIf(boolean success) {
 		try {
-			run();
+			if (success) {
+				run();
+			}
 		}
 		catch (RuntimeException ex) {
 			logFailure(ex);
@@ -56,13 +79,12 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		return (durable != null) ? durable.cancellation(this.taskId) : this.runtime.tasks().cancellation(this.taskId);
 	}
 
-	/**
-	 * Whether the task may be in a store, whose answer the thread has to wait for.
-	 */
+	/** Whether the task may be in a store, whose answer the thread has to wait for. */
 	boolean isBlocking() {
 		return this.runtime.storeOf(this.taskId) != null;
 	}
 
+	/** For a time when no caller can get an exception of the store any more. */
 	void logFailure(Throwable ex) {
 		logger.error("The task \"%s\" could not be cancelled".formatted(this.taskId.name()), ex);
 	}

@@ -11,12 +11,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.transaction.NoTransactionException;
+import org.springframework.transaction.reactive.TransactionSynchronization;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 /**
  * Cancels a task at the normal completion of each subscription of a publisher. In a
- * reactive transaction the task is cancelled after the commit. Only this class and
- * {@link ReactiveTransaction} need Reactor.
+ * reactive transaction the task is cancelled after the commit. Only this class needs
+ * Reactor, which is optional.
  */
 final class ReactorCancellation {
 
@@ -58,7 +61,7 @@ final class ReactorCancellation {
 		if (!TRANSACTIONS_PRESENT) {
 			return cancelNow();
 		}
-		return ReactiveTransaction.afterCommit(call(this.cancellation::forLater).map(this::cancelLater))
+		return AfterCommit.register(call(this.cancellation::forLater).map(this::cancelLater))
 			.flatMap((deferred) -> deferred ? Mono.empty() : cancelNow());
 	}
 
@@ -66,9 +69,7 @@ final class ReactorCancellation {
 		return call(Executors.callable(this.cancellation::runWithTransaction)).then();
 	}
 
-	/**
-	 * Cancels the task when no caller can get an exception of the store any more.
-	 */
+	/** Cancels the task when no caller can get an exception of the store any more. */
 	private Mono<Void> cancelLater(Runnable prepared) {
 		return call(Executors.callable(prepared)).doOnError(this.cancellation::logFailure).onErrorComplete().then();
 	}
@@ -83,6 +84,29 @@ final class ReactorCancellation {
 			return (Schedulers.isInNonBlockingThread() && this.cancellation.isBlocking())
 					? call.subscribeOn(Schedulers.boundedElastic()) : call;
 		});
+	}
+
+	/**
+	 * An action of a reactive transaction. Only this class also needs {@code spring-tx}.
+	 */
+	private record AfterCommit(Mono<Void> action) implements TransactionSynchronization {
+
+		/** Gives whether there is a transaction. */
+		static Mono<Boolean> register(Mono<Mono<Void>> preparation) {
+			return TransactionSynchronizationManager.forCurrentTransaction()
+				.onErrorComplete(NoTransactionException.class)
+				.filter((manager) -> manager.isSynchronizationActive() && manager.isActualTransactionActive())
+				.flatMap((manager) -> preparation
+					.doOnNext((action) -> manager.registerSynchronization(new AfterCommit(action)))
+					.thenReturn(true))
+				.defaultIfEmpty(false);
+		}
+
+		@Override
+		public Mono<Void> afterCompletion(int status) {
+			return (status == STATUS_COMMITTED) ? this.action : Mono.empty();
+		}
+
 	}
 
 }

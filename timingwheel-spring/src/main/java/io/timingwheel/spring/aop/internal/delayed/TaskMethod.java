@@ -94,9 +94,6 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 		}
 	}
 
-	/**
-	 * The expressions on the arguments of a call.
-	 */
 	record Expressions(@Nullable ArgumentExpression key, @Nullable ArgumentExpression delay) {
 	}
 

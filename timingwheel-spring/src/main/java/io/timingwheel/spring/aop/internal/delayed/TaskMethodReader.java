@@ -1,109 +1,229 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.ProxyRules;
+import io.timingwheel.spring.aop.internal.Refusal;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Reads {@link Delayed} and {@link Recurring} annotations in two phases: what the code
- * says before any bean is created, and the values when the beans exist. Throws an
- * {@link InvalidAnnotatedMethodException} for what cannot take effect.
+ * Reads one {@link Delayed} or {@link Recurring} annotation in two phases: what the code
+ * says, without any bean, and the values when the beans exist. Refuses what cannot take
+ * effect.
  */
 final class TaskMethodReader {
 
+	private static final Set<Class<?>> RESULTS = Set.of(void.class, Future.class, CompletionStage.class,
+			CompletableFuture.class, DelayedTask.class);
+
+	private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
+
+	/** The propagations with which a body is not part of the caller's transaction. */
+	private static final Set<String> OUTSIDE = Set.of("REQUIRES_NEW", "NOT_SUPPORTED", "NEVER");
+
+	private final Method method;
+
+	private final Annotation annotation;
+
+	/** The annotation, as messages name it. */
+	private final String type;
+
+	private final MethodAttributes attributes;
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final TaskMethodRules rules;
-
-	TaskMethodReader(ConfigurableListableBeanFactory beanFactory) {
+	TaskMethodReader(Method method, Annotation annotation, ConfigurableListableBeanFactory beanFactory) {
+		this.method = method;
+		this.annotation = annotation;
+		this.type = "@" + annotation.annotationType().getSimpleName();
+		this.attributes = new MethodAttributes(method, annotation, beanFactory);
 		this.beanFactory = beanFactory;
-		this.rules = new TaskMethodRules(beanFactory);
 	}
 
-	TaskMethod read(Method method, Annotation annotation, Class<?> beanClass, String beanName) {
-		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beanFactory);
+	TaskMethod read(Class<?> beanClass, String beanName, TaskRuntime runtime) {
 		String publicName = AnnotatedBeans.publicName(beanName);
-		TaskMethod task = new TaskMethod(publicName, method, annotation,
-				AnnotatedMethods.argumentTypes(method, beanClass),
-				new TaskMethod.Expressions(expression("key", method, annotation, attributes),
-						expression("delayExpression", method, annotation, attributes)),
-				SingletonSupplier.of(() -> values(publicName, method, annotation, attributes)));
-		this.rules.check(task, attributes, beanClass, returnType(method, beanClass, beanName));
+		TaskMethod task = new TaskMethod(publicName, this.method, this.annotation,
+				AnnotatedMethods.argumentTypes(this.method, beanClass),
+				new TaskMethod.Expressions(expression("key"), expression("delayExpression")),
+				SingletonSupplier.of(() -> values(publicName + "." + this.method.getName())));
+		ProxyRules.check(this.type, this.method);
+		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class), "and @Async are on one method",
+				"remove @Async: the method runs on an executor anyway");
+		refuse(KotlinDetector.isSuspendingFunction(this.method),
+				"is on a suspend function, whose caller would wait for the delayed body",
+				"make it an ordinary function that returns nothing or a CompletableFuture");
+		refuse(task.durable() && !runtime.hasStore(), "is durable, but there is no store to keep its tasks in",
+				"add the dependency io.timingwheel:timingwheel-jdbc or io.timingwheel:timingwheel-redis and set"
+						+ " timingwheel.store.type to jdbc or redis, or remove durable = true");
+		if (this.annotation instanceof Delayed delayed) {
+			checkReturnType(returnType(beanClass, beanName), delayed.durable());
+			checkDelayed(delayed);
+			checkTransactional(delayed, beanClass);
+		}
+		else {
+			checkRecurring();
+		}
 		return task;
 	}
 
-	private @Nullable ArgumentExpression expression(String attribute, Method method, Annotation annotation,
-			MethodAttributes attributes) {
-		return attributes.has(attribute)
-				? new ArgumentExpression("@%s(%s)".formatted(annotation.annotationType().getSimpleName(), attribute),
-						attributes.raw(attribute), method, this.beanFactory)
-				: null;
+	private @Nullable ArgumentExpression expression(String attribute) {
+		return this.attributes.has(attribute) ? new ArgumentExpression("%s(%s)".formatted(this.type, attribute),
+				this.attributes.raw(attribute), this.method, this.beanFactory) : null;
 	}
 
 	/**
 	 * The type that callers expect. Where the class of the bean leaves it open, such as
 	 * that of a lambda expression, the definition of the bean may know it.
 	 */
-	private ResolvableType returnType(Method method, Class<?> beanClass, String beanName) {
-		ResolvableType type = ResolvableType.forMethodReturnType(method, beanClass);
+	private ResolvableType returnType(Class<?> beanClass, String beanName) {
+		ResolvableType type = ResolvableType.forMethodReturnType(this.method, beanClass);
 		if (!(type.getType() instanceof TypeVariable<?>) || !this.beanFactory.containsBeanDefinition(beanName)) {
 			return type;
 		}
 		ResolvableType beanType = this.beanFactory.getMergedBeanDefinition(beanName).getResolvableType();
-		return ResolvableType.forType(method.getGenericReturnType(), beanType.as(method.getDeclaringClass()));
+		return ResolvableType.forType(this.method.getGenericReturnType(), beanType.as(this.method.getDeclaringClass()));
 	}
 
-	private TaskMethod.Values values(String beanName, Method method, Annotation annotation,
-			MethodAttributes attributes) {
-		String name = attributes.name(beanName + "." + method.getName());
-		String executor = attributes.text("executor");
-		this.rules.checkExecutor(method, "@" + annotation.annotationType().getSimpleName(), executor);
-		if (annotation instanceof Recurring recurring) {
-			Schedule schedule = schedule(attributes);
-			Duration first = attributes.duration("initialDelay");
+	private void refuse(boolean wrong, String problem, String remedy) {
+		Refusal.when(wrong, this.method, this.type + " " + problem, remedy);
+	}
+
+	/**
+	 * A method must be able to return before its body has run, and nobody waits for the
+	 * result of a stored call.
+	 */
+	private void checkReturnType(ResolvableType returnType, boolean durable) {
+		Class<?> resolved = returnType.resolve(this.method.getReturnType());
+		refuse(!RESULTS.contains(resolved),
+				"is on a method that returns %s, which cannot be given before the body has run".formatted(
+						resolved.getName()),
+				"return void, Future, CompletionStage, CompletableFuture or DelayedTask");
+		boolean noResult = resolved == void.class
+				|| (resolved == DelayedTask.class && returnType.getGeneric(0).resolve() == Void.class);
+		refuse(durable && !noResult,
+				"is durable and on a method that returns %s, while any node may run the body".formatted(returnType),
+				"return void or DelayedTask<Void>");
+	}
+
+	private void checkDelayed(Delayed delayed) {
+		boolean hasDelay = this.attributes.has("delay");
+		boolean hasExpression = this.attributes.has("delayExpression");
+		refuse(hasDelay && hasExpression, "has both a delay and a delayExpression", "remove one of them");
+		refuse(!hasDelay && !hasExpression, "has no delay", "set a delay such as 30s, or a delayExpression");
+		boolean hasMaxWait = this.attributes.has("maxWait");
+		refuse(hasMaxWait && !this.attributes.has("key"), "has a maxWait, but no key",
+				"set the key to an expression on the arguments, such as #id, or remove maxWait");
+		refuse(hasMaxWait && delayed.ifPending() != IfPending.REPLACE,
+				"has a maxWait, but ifPending = %s, which never puts a task off".formatted(delayed.ifPending()),
+				"remove maxWait, or set ifPending = REPLACE");
+		refuse(delayed.aliases().length > 0 && !delayed.durable(), "has aliases, but is not durable",
+				"set durable = true, or remove the aliases");
+	}
+
+	/** The body must be a part of the transaction that deletes its task. */
+	private void checkTransactional(Delayed delayed, Class<?> beanClass) {
+		refuse(delayed.transactional() && !delayed.durable(), "is transactional, but not durable",
+				"set durable = true, or use @Transactional in place of transactional = true");
+		String propagation = Stream.<AnnotatedElement>of(this.method, beanClass)
+			.map((element) -> AnnotatedElementUtils.findMergedAnnotationAttributes(element, TRANSACTIONAL, false,
+					false))
+			.filter(Objects::nonNull)
+			.map((found) -> String.valueOf(found.get("propagation")))
+			.findFirst()
+			.orElse("");
+		refuse(delayed.transactional() && OUTSIDE.contains(propagation),
+				"is transactional, but @Transactional(propagation = %s) keeps the body out of its transaction"
+					.formatted(propagation),
+				"remove the propagation");
+	}
+
+	private void checkRecurring() {
+		refuse(this.method.getParameterCount() > 0, "is on a method with arguments, and no caller gives them",
+				"remove the parameters");
+		Class<?> result = this.method.getReturnType();
+		refuse(result != void.class && !Future.class.isAssignableFrom(result)
+				&& !CompletionStage.class.isAssignableFrom(result),
+				"is on a method that returns %s, which no caller would get".formatted(result.getName()),
+				"return void, or a future such as CompletableFuture<Void> if the method returns before its work has ended");
+		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Delayed.class), "and @Delayed are on one method",
+				"remove one of them");
+		List<String> times = times();
+		refuse(times.isEmpty(), "does not say when the method runs", "set cron, every or fixedDelay");
+		refuse(times.size() > 1, "has " + String.join(" and ", times), "keep one of them");
+		boolean isCron = times.contains("cron");
+		refuse(!isCron && this.attributes.has("zone"), "has a zone, but no cron expression",
+				"remove the zone, or set cron");
+		refuse(isCron && this.attributes.has("initialDelay"),
+				"has an initialDelay, but a cron expression sets the first time too",
+				"remove the initialDelay, or use every or fixedDelay");
+	}
+
+	/** The attributes that say when a recurring method runs. */
+	private List<String> times() {
+		return Stream.of("cron", "every", "fixedDelay").filter(this.attributes::has).toList();
+	}
+
+	private TaskMethod.Values values(String defaultName) {
+		String name = this.attributes.name(defaultName);
+		String executor = this.attributes.text("executor");
+		if (this.annotation instanceof Recurring recurring) {
+			Schedule schedule = schedule();
+			Duration first = this.attributes.duration("initialDelay");
 			if (first == null && schedule != null && !schedule.isCron()) {
 				first = Duration.ZERO;
 			}
-			return new TaskMethod.Values(name, List.of(), executor, attributes.policy(recurring.policy()), first, null,
-					null, schedule);
+			return new TaskMethod.Values(name, List.of(), executor, this.attributes.policy(recurring.policy()), first,
+					null, null, schedule);
 		}
-		Delayed delayed = (Delayed) annotation;
+		Delayed delayed = (Delayed) this.annotation;
 		List<String> aliases = Arrays.stream(delayed.aliases())
-			.map(attributes::alias)
+			.map(this.attributes::alias)
 			.filter(StringUtils::hasText)
 			.toList();
-		return new TaskMethod.Values(name, aliases, executor, attributes.policy(delayed.policy()),
-				attributes.has("delay") ? attributes.anyDuration("delay") : null, attributes.duration("maxWait"),
-				attributes.duration("expireAfter"), null);
+		return new TaskMethod.Values(name, aliases, executor, this.attributes.policy(delayed.policy()),
+				this.attributes.has("delay") ? this.attributes.anyDuration("delay") : null,
+				this.attributes.duration("maxWait"), this.attributes.duration("expireAfter"), null);
 	}
 
-	private static @Nullable Schedule schedule(MethodAttributes attributes) {
-		String time = TaskMethodRules.times(attributes).get(0);
-		String text = attributes.text(time);
-		String zone = attributes.text("zone");
+	private @Nullable Schedule schedule() {
+		String time = times().get(0);
+		String text = this.attributes.text(time);
+		String zone = this.attributes.text("zone");
 		if (text.equals(Recurring.DISABLED)) {
 			return null;
 		}
-		return attributes.value("schedule \"%s\"".formatted(text),
+		return this.attributes.value("schedule \"%s\"".formatted(text),
 				"set a cron expression of six fields such as 0 0 3 * * * in a zone such as Europe/Berlin, or a period such as 30s or PT1H,"
 						+ " or \"-\" to switch the method off",
 				() -> switch (time) {

@@ -48,8 +48,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	private final TaskRuntime runtime;
 
-	private final TaskMethodReader reader;
-
 	private volatile boolean started;
 
 	private volatile boolean beansExist;
@@ -57,7 +55,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	TaskMethodRegistry(AnnotatedBeans beans, TaskRuntime runtime) {
 		this.beans = beans;
 		this.runtime = runtime;
-		this.reader = new TaskMethodReader(beans.beanFactory());
 	}
 
 	AnnotatedMethods<Delayed> delayed() {
@@ -79,7 +76,8 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		if (known != null && known.method().equals(method) && known.annotation().equals(annotation)) {
 			return;
 		}
-		TaskMethod task = this.reader.read(method, annotation, beanClass, beanName);
+		TaskMethod task = new TaskMethodReader(method, annotation, this.beans.beanFactory()).read(beanClass, beanName,
+				this.runtime);
 		if (!task.recurring()) {
 			this.begun.remove(place);
 		}
@@ -101,9 +99,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 			.forEach(this::begin);
 	}
 
-	/**
-	 * The advice for a {@code @Delayed} method of a bean.
-	 */
 	MethodInterceptor tasksOf(String beanName, Method method) {
 		String place = TaskMethod.place(beanName, method);
 		TaskMethod task = this.byPlace.get(place);
@@ -133,9 +128,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		}
 	}
 
-	/**
-	 * Ends the runs of a recurring method whose bean is gone.
-	 */
+	/** Ends the runs of a recurring method whose bean is gone. */
 	private void end(TaskMethod method) {
 		this.byName.values().removeIf((holder) -> holder == method);
 		if (this.byPlace.remove(method.place(), method)) {
@@ -175,9 +168,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		return method != null && !method.recurring();
 	}
 
-	/**
-	 * The names and aliases of all {@code @Delayed} methods.
-	 */
+	/** The names and aliases of all {@code @Delayed} methods. */
 	List<String> names() {
 		return this.byName.keySet().stream().filter(this::hasName).sorted().toList();
 	}
@@ -195,9 +186,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 			.toList();
 	}
 
-	/**
-	 * Starts the runs in memory, also of the methods that follow.
-	 */
+	/** Starts the runs in memory, also of the methods that follow. */
 	public void start() {
 		if (!this.started) {
 			this.started = true;

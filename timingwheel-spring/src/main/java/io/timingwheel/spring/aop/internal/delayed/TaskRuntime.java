@@ -2,8 +2,10 @@ package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -19,7 +21,10 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ReflectionUtils;
@@ -30,6 +35,10 @@ import org.springframework.util.function.SingletonSupplier;
  * these beans, so each bean is looked up at its first use. Thread-safe.
  */
 final class TaskRuntime {
+
+	/** Empty for an object without a definition. */
+	private static final Set<String> STANDARD_SCOPES = Set.of("", BeanDefinition.SCOPE_SINGLETON,
+			BeanDefinition.SCOPE_PROTOTYPE);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -59,26 +68,65 @@ final class TaskRuntime {
 		return this.durableMethods.obtain().orElseThrow();
 	}
 
+	/** Whether tasks can be stored. Instantiates no bean. */
+	boolean hasStore() {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DurableMethods.class, true,
+				false).length > 0;
+	}
+
 	/**
-	 * Checks what depends on beans: the scope of the bean, and the executor.
+	 * Checks that a body can run without its caller, whose request and security context
+	 * it does not have.
 	 */
 	void checkCanRun(TaskMethod method) {
-		if (method.recurring() || method.durable()) {
-			new TaskMethodRules(this.beanFactory).checkScope(method);
-			Supplier<Executor> executor = executor(method);
-			if (SecurityContextExecutors.needsCaller(executor)) {
-				throw new InvalidAnnotatedMethodException(method.method(),
-						"its executor runs it with the security context of a caller, "
-								+ (method.recurring() ? "and nobody calls it" : "which is not stored"),
-						"name another executor, or give the " + executor.get().getClass().getSimpleName()
-								+ " a SecurityContext of its own");
+		if (!method.recurring() && !method.durable()) {
+			return;
+		}
+		String scope = scope(method.beanName());
+		try {
+			if (!STANDARD_SCOPES.contains(scope)) {
+				this.beanFactory.getBean(target(method.beanName()));
 			}
+		}
+		catch (RuntimeException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(),
+					"%s is on a method of a bean in the scope \"%s\", which is not active when the method runs"
+						.formatted(method.type(), scope),
+					"make the bean \"%s\" a singleton, or move the method to another bean".formatted(method.beanName()),
+					ex);
+		}
+		Supplier<Executor> executor = executor(method);
+		if (SecurityContextExecutors.needsCaller(executor)) {
+			throw new InvalidAnnotatedMethodException(method.method(),
+					"its executor runs it with the security context of a caller, "
+							+ (method.recurring() ? "and nobody calls it" : "which is not stored"),
+					"name another executor, or give the " + executor.get().getClass().getSimpleName()
+							+ " a SecurityContext of its own");
 		}
 	}
 
 	/**
-	 * Declares the policy of a method, and checks it together with the properties.
+	 * The scope of a bean, also behind a scoped proxy. Reads the definition, since a
+	 * question to the bean factory could instantiate a factory bean.
 	 */
+	private String scope(String beanName) {
+		String name = target(beanName);
+		String scope = this.beanFactory.containsBeanDefinition(name)
+				? this.beanFactory.getMergedBeanDefinition(name).getScope() : null;
+		return Objects.requireNonNullElse(scope, "");
+	}
+
+	private String target(String beanName) {
+		String target = ScopedProxyUtils.getTargetBeanName(beanName);
+		return this.beanFactory.containsBeanDefinition(target) ? target : beanName;
+	}
+
+	/** Whether all calls go to the same object. */
+	boolean isShared(String beanName) {
+		return scope(beanName).equals(BeanDefinition.SCOPE_SINGLETON);
+	}
+
+	/** Declares the policy of a method, and checks it together with the properties. */
 	DelayedTaskRegistry declare(TaskMethod method) {
 		PolicySettings declared = method.values().policy();
 		tasks().declare(method.name(), declared);
@@ -98,9 +146,7 @@ final class TaskRuntime {
 		return tasks();
 	}
 
-	/**
-	 * The store of a pending task, {@code null} for one in memory.
-	 */
+	/** The store of a pending task, {@code null} for one in memory. */
 	@Nullable DurableMethods storeOf(TaskId taskId) {
 		DurableMethods durable = this.durableMethods.obtain().orElse(null);
 		if (durable == null || durable.owns(taskId.name())) {
@@ -112,15 +158,6 @@ final class TaskRuntime {
 
 	boolean isGone(String beanName) {
 		return !this.beanFactory.containsBean(beanName);
-	}
-
-	/**
-	 * Whether all calls go to the same object. Reads the bean definition, since a
-	 * question to the bean factory could instantiate a factory bean.
-	 */
-	boolean isShared(String beanName) {
-		BeanDefinition definition = TaskMethodRules.definition(this.beanFactory, beanName);
-		return definition != null && definition.isSingleton();
 	}
 
 	@Nullable Object invoke(TaskMethod method, @Nullable Object[] arguments) throws Throwable {
@@ -135,11 +172,24 @@ final class TaskRuntime {
 		}
 	}
 
+	/**
+	 * Checks that there is one executor of the name or qualifier, and gives it at its
+	 * first use. The bean may be lazy.
+	 */
 	Supplier<Executor> executor(TaskMethod method) {
 		String name = method.values().executor();
+		List<String> executors = List
+			.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, Executor.class));
+		long matching = executors.stream()
+			.filter((bean) -> BeanFactoryAnnotationUtils.isQualifierMatch(name::equals, bean, this.beanFactory))
+			.count();
+		Refusal.when(!name.isEmpty() && matching != 1, method.method(),
+				"%s names the executor \"%s\", but no single Executor bean has this name or qualifier"
+					.formatted(method.type(), name),
+				"define the bean, or name one of " + executors);
 		return SingletonSupplier.of(() -> {
-			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
-			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);
+			TaskExecutors beans = this.beanFactory.getBean(TaskExecutors.class);
+			return name.isEmpty() ? beans.defaultExecutor() : beans.named(name);
 		});
 	}
 
