@@ -15,9 +15,6 @@ final class NameWindow {
 
 	static final int MIN_SIZE = 8;
 
-	/** After this time without a start the size means nothing any more. */
-	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-
 	private final LongSupplier clock;
 
 	private final Runnable onRoom;
@@ -29,8 +26,6 @@ final class NameWindow {
 
 	private int held;
 
-	private long startedAt;
-
 	private boolean backlog;
 
 	/**
@@ -39,13 +34,9 @@ final class NameWindow {
 	NameWindow(LongSupplier clock, Runnable onRoom) {
 		this.clock = clock;
 		this.onRoom = onRoom;
-		this.startedAt = clock.getAsLong();
 	}
 
 	synchronized int room() {
-		if (this.used == 0 && this.clock.getAsLong() - this.startedAt > IDLE_NANOS) {
-			this.size = MIN_SIZE;
-		}
 		return Math.max(0, this.size - this.used);
 	}
 
@@ -89,8 +80,7 @@ final class NameWindow {
 
 	synchronized void started(long begunAt) {
 		boolean full = !isHalfFree();
-		this.startedAt = this.clock.getAsLong();
-		if (this.startedAt - begunAt > LATE_NANOS) {
+		if (this.clock.getAsLong() - begunAt > LATE_NANOS) {
 			this.size = Math.max(MIN_SIZE, this.used - 1);
 		}
 		else if (this.backlog) {

@@ -85,6 +85,7 @@ final class Names {
 				(limits != null) ? handler.method().expireAfter() : null);
 	}
 
+	/** A name and its aliases have one window, whose tasks wait if those of one do. */
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
 		this.active = new HashSet<>();
@@ -93,15 +94,13 @@ final class Names {
 			this.active.add(window(task.name()));
 		}
 		boolean atLimit = claimed.tasks().size() >= request.limit();
-		Map<String, Share> asked = new HashMap<>(request.names());
-		asked.values().removeIf((share) -> share.due() == 0);
-		asked.keySet().forEach((name) -> window(name).setBacklog(false));
-		asked.forEach((name, share) -> {
-			if (atLimit || due.getOrDefault(name, 0) >= share.due()) {
-				// Another name of the handler may have none.
-				window(name).setBacklog(true);
+		Map<NameWindow, Boolean> backlogs = new HashMap<>();
+		request.names().forEach((name, share) -> {
+			if (share.due() > 0) {
+				backlogs.merge(window(name), atLimit || due.getOrDefault(name, 0) >= share.due(), Boolean::logicalOr);
 			}
 		});
+		backlogs.forEach(NameWindow::setBacklog);
 	}
 
 	boolean hasBacklog() {

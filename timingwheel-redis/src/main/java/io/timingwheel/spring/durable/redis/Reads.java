@@ -43,12 +43,7 @@ final class Reads {
 
 	ListQuery.Page list(ListQuery query) {
 		int limit = Math.min(query.limit(), MAX_PAGE);
-		String order = switch (query.order()) {
-			case PENDING -> "pending";
-			case DEAD_OLDEST_FIRST -> "oldest";
-			case DEAD_LATEST_FIRST -> "latest";
-		};
-		Call call = Script.LIST.on(this.partitions.of(query.name()), query.name(), order, limit + 1);
+		Call call = Script.LIST.on(this.partitions.of(query.name()), query.name(), query.order(), limit + 1);
 		Position after = query.after();
 		if (after != null) {
 			call.with(after.time(), Partitions.localId(after.id()));

@@ -1,12 +1,18 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
+import io.timingwheel.spring.durable.redis.Partitions.StoredId;
+import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -24,6 +30,7 @@ import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -51,6 +58,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
+	private static final Requeue[] REQUEUES = { Requeue.REQUEUED, Requeue.NOT_DEAD, Requeue.KEY_PENDING };
+
 	private final RedisStoreOptions options;
 
 	private final StoreConnection connection;
@@ -64,8 +73,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	private final ReplicatedWrites writes;
 
 	private final Enqueueing enqueueing;
-
-	private final PendingAndDead pendingAndDead;
 
 	private final Claims claims;
 
@@ -97,7 +104,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
-		this.pendingAndDead = new PendingAndDead(this.partitions, this.outages, this.writes);
 		this.pausedNames = new PausedNames(this.connection, this.partitions);
 		this.claims = new Claims(this.outages, this.partitions, severalClocks, this.pausedNames);
 		this.leased = new LeasedTasks(this.partitions, this.outages, options.maxDead());
@@ -120,17 +126,40 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public boolean cancel(Target target) {
-		return this.pendingAndDead.cancel(target);
+		Call call = call(Script.CANCEL, target);
+		return call != null && this.writes.run(List.of(call), (reply) -> reply.flag(0)).get(0).flag(0);
 	}
 
 	@Override
 	public @Nullable Moved move(Target target, DueTime due) {
-		return this.pendingAndDead.move(target, due);
+		Call call = call(Script.MOVE, target);
+		if (call == null) {
+			return null;
+		}
+		call.with(due.millis(), due.absolute());
+		ScriptReply reply = this.writes.run(List.of(call), (moved) -> !moved.isAbsent()).get(0);
+		return reply.isAbsent() ? null : new Moved(reply.publicId(0), reply.text(1), reply.number(2), reply.number(3));
 	}
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		return this.pendingAndDead.find(target);
+		Call call = call(Script.FIND, target);
+		if (call == null) {
+			return Optional.empty();
+		}
+		ScriptReply reply = this.outages.run(List.of(call)).get(0);
+		return reply.isAbsent() ? Optional.empty() : Optional.of(reply.storedTask());
+	}
+
+	/** A call about a task, {@code null} if no task of this store can be the target. */
+	private @Nullable Call call(Script script, Target target) {
+		if (target instanceof Target.ByKey byKey) {
+			TaskId task = byKey.taskId();
+			String kind = byKey.kind().name().toLowerCase(Locale.ROOT);
+			return script.on(this.partitions.of(task.name()), kind, task.name(), task.key());
+		}
+		StoredId id = this.partitions.locate(((Target.ById) target).id());
+		return (id != null) ? script.on(id.partition(), "id", id.id(), "") : null;
 	}
 
 	@Override
@@ -170,17 +199,36 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
-		return this.pendingAndDead.requeue(ids);
+		List<Requeue> results = new ArrayList<>(Collections.nCopies(ids.size(), Requeue.NOT_DEAD));
+		for (Answer answer : run(new TaskBatch(Script.REQUEUE), ids)) {
+			for (int i = 0; i < answer.positions().size(); i++) {
+				results.set(answer.positions().get(i), REQUEUES[answer.reply().integer(i)]);
+			}
+		}
+		return results;
 	}
 
 	@Override
 	public int discard(List<String> ids) {
-		return this.pendingAndDead.discard(ids);
+		return run(new TaskBatch(Script.DISCARD, "", ""), ids).stream()
+			.mapToInt((answer) -> answer.reply().integer(0))
+			.sum();
+	}
+
+	private List<Answer> run(TaskBatch batch, List<String> ids) {
+		for (int i = 0; i < ids.size(); i++) {
+			batch.add(this.partitions, ids.get(i), i);
+		}
+		return batch.run(this.outages::run);
 	}
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
-		return this.pendingAndDead.discardOlder(age, limit);
+		int share = Math.max(1, limit / this.partitions.count());
+		return this.outages.answers(Script.DISCARD.onEach(this.partitions, age, share))
+			.stream()
+			.mapToInt((reply) -> reply.integer(0))
+			.sum();
 	}
 
 	@Override

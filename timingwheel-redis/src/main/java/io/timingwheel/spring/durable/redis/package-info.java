@@ -12,11 +12,12 @@
  * never stops it in the middle.
  *
  * <p>
- * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} passes each method on
- * to {@code Enqueueing}, {@code Claims}, {@code LeasedTasks}, {@code PendingAndDead} or
- * {@code Reads}, which makes a {@code Script.Call} for each partition. The calls of
- * applications (enqueue, recur, cancel, move) go through {@code ReplicatedWrites}, all
- * others through {@code PartitionOutages}, and then through {@code Scripts}.
+ * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} makes the calls about
+ * single and dead tasks itself, and passes the other methods on to {@code Enqueueing},
+ * {@code Claims}, {@code LeasedTasks} or {@code Reads}. These make a {@code Script.Call}
+ * for each partition. The calls of applications (enqueue, recur, cancel, move) go through
+ * {@code ReplicatedWrites}, all others through {@code PartitionOutages}, and then through
+ * {@code Scripts}.
  */
 @NullMarked
 package io.timingwheel.spring.durable.redis;

@@ -4,27 +4,12 @@
 local from, span, spans = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local counts, reply = {}, {}
 
-local function add(time, tasks)
-  local i = math.floor((time - from) / span) + 1
-  if i >= 1 and i <= spans then
-    counts[i] = counts[i] + tasks
-  end
-end
-
--- Adds the tasks of a section with due times. Few entries are read, many are counted by their positions.
+-- Counts a section with due times by the positions of its entries.
 local function add_section(name, letter)
   local up_to = count(name, letter, from - 1)
-  local total = count(name, letter, from + span * spans - 1) - up_to
-  if total <= spans then
-    for _, one in ipairs(total > 0 and entries(name, letter, total, index_time(from)) or {}) do
-      add(one.at, 1)
-    end
-    return
-  end
-  for i = 1, spans do
+  for i = 1, count(name, letter) > 0 and spans or 0 do
     local next_up_to = count(name, letter, from + span * i - 1)
-    add(from + span * (i - 1), next_up_to - up_to)
-    up_to = next_up_to
+    counts[i], up_to = counts[i] + next_up_to - up_to, next_up_to
   end
 end
 
@@ -35,7 +20,10 @@ for n = 5, #ARGV do
   end
   add_section(ARGV[n], SCHEDULED)
   add_section(ARGV[n], SUSPECT[SCHEDULED])
-  for_each_leased(ARGV[n], function(task) add(task.due, 1) end)
+  for_each_leased(ARGV[n], function(task)
+    local i = math.floor((task.due - from) / span) + 1
+    counts[i] = counts[i] and counts[i] + 1
+  end)
   append(reply, ARGV[n], counts)
 end
 return reply
