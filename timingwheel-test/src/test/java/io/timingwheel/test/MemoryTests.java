@@ -47,8 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(properties = { "timingwheel.task-scheduler.enabled=true", "timingwheel.tick=1s",
-		"timingwheel.shutdown.await-termination-period=0s", "spring.task.execution.propagate-context=true",
-		"spring.threads.virtual.enabled=true" })
+		"spring.task.execution.propagate-context=true", "spring.threads.virtual.enabled=true" })
 @AutoConfigureVirtualTime
 class MemoryTests {
 

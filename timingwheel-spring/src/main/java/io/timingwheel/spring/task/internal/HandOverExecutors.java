@@ -1,9 +1,13 @@
 package io.timingwheel.spring.task.internal;
 
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
@@ -14,8 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeansException;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
@@ -23,14 +30,21 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
  * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
- * returns promptly is used as it is. Other threads call any other executor: a bounded
- * number of them, and one at a time for each executor. During a pause no task is handed
- * over. Thread-safe.
+ * returns promptly is used as it is. Each other executor has a queue, and one thread at a
+ * time takes the tasks of a queue in their order, so that an executor that blocks
+ * occupies one thread. If an executor refuses a task, its queue waits, without a thread,
+ * and the same task is tried again. During a pause all tasks stay in the queues.
+ * Thread-safe.
  *
  * <p>
- * With virtual time no executor is called: the thread that moves the time runs the tasks.
+ * With virtual time no executor is called, and there is no pause: the thread that moves
+ * the time runs the tasks.
  */
 public final class HandOverExecutors implements AutoCloseable {
+
+	static final int MAX_THREADS = 48;
+
+	private static final Log logger = LogFactory.getLog(HandOverExecutors.class);
 
 	private static final Set<Class<?>> PROMPT_HANDLERS = Set.of(ThreadPoolExecutor.AbortPolicy.class,
 			ThreadPoolExecutor.DiscardPolicy.class, ThreadPoolExecutor.DiscardOldestPolicy.class);
@@ -38,14 +52,21 @@ public final class HandOverExecutors implements AutoCloseable {
 	private static final Set<String> PROMPT_EXECUTORS = Set.of(VirtualThreadTaskExecutor.class.getName(),
 			ForkJoinPool.class.getName(), "java.util.concurrent.ThreadPerTaskExecutor");
 
-	static final String THREAD_PREFIX = "timing-wheel-";
+	private static final String THREAD_PREFIX = "timing-wheel-";
 
 	private static final int MAX_COMPLETION_THREADS = 1_000;
+
+	private static final long FIRST_BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private static final long MAX_BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** How long {@link #close()} waits for the end of the threads. */
 	private static final long CLOSE_MILLIS = 1_000;
 
-	private final HandOverThreads threads = new HandOverThreads();
+	/** The queues that are not empty. This map guards itself and the queues. */
+	private final Map<Executor, SerialQueue> queues = new IdentityHashMap<>();
+
+	private final ExecutorService threads = new WaitingThreads(THREAD_PREFIX + "hand-over-", MAX_THREADS);
 
 	/**
 	 * A completion may end work that occupies all threads of an executor of the
@@ -56,9 +77,6 @@ public final class HandOverExecutors implements AutoCloseable {
 			MAX_COMPLETION_THREADS);
 
 	private final Executor completions;
-
-	/** The tasks that wait for the end of the pause, guarded by this list. */
-	private final List<Runnable> heldBack = new ArrayList<>();
 
 	private final boolean onCallingThread;
 
@@ -105,15 +123,12 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @throws RejectedExecutionException if the executor refuses the task at once
 	 */
 	public void handOver(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
-		if (holdBack(executor, task, failed)) {
-			return;
-		}
 		if (this.onCallingThread) {
 			runHere(task);
 			return;
 		}
 		try {
-			if (isPrompt(executor)) {
+			if (!this.paused && isPrompt(executor)) {
 				executor.execute(task);
 				return;
 			}
@@ -122,7 +137,16 @@ public final class HandOverExecutors implements AutoCloseable {
 			report(ex, failed);
 			return;
 		}
-		this.threads.add(executor, task, failed);
+		synchronized (this.queues) {
+			add(executor, new Task(task, failed));
+		}
+	}
+
+	/** Called with the lock of the queues. */
+	private void add(Executor executor, Task task) {
+		SerialQueue queue = this.queues.computeIfAbsent(executor, SerialQueue::new);
+		queue.tasks.add(task);
+		queue.serve();
 	}
 
 	/**
@@ -140,15 +164,24 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/** Reports what an executor has thrown, unless it is a refusal. */
+	/** Reports what an executor has thrown, and throws a refusal. */
 	private void report(Throwable error, @Nullable Consumer<? super Throwable> failed) {
 		if (error instanceof RejectedExecutionException refusal) {
 			throw refusal;
 		}
-		if (failed == null || HandOverThreads.isRefusal(error)) {
+		if (failed == null || isRefusal(error)) {
 			throw new RejectedExecutionException("The executor has not taken the task", error);
 		}
 		this.completions.execute(() -> failed.accept(error));
+	}
+
+	/** Whether an executor that threw may take the task later. */
+	private static boolean isRefusal(Throwable error) {
+		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
+		// bean that cannot be created now, its exception contains the error. A decorator
+		// whose recursion does not end overflows the stack at each attempt.
+		return (error instanceof VirtualMachineError && !(error instanceof StackOverflowError))
+				|| (error instanceof BeansException failed && failed.contains(OutOfMemoryError.class));
 	}
 
 	/**
@@ -165,21 +198,17 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	public void pause() {
-		this.paused = true;
+		this.paused = !this.onCallingThread;
 	}
 
 	/**
 	 * Ends a pause, and hands over the tasks that were held back.
 	 */
 	public void resume() {
-		List<Runnable> released;
-		synchronized (this.heldBack) {
+		synchronized (this.queues) {
 			this.paused = false;
-			released = List.copyOf(this.heldBack);
-			this.heldBack.clear();
+			this.queues.values().forEach(SerialQueue::serve);
 		}
-		// Without the lock, for which the wheel's thread may wait.
-		released.forEach(Runnable::run);
 	}
 
 	public boolean isPaused() {
@@ -191,20 +220,11 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * may have been handed over before the pause.
 	 */
 	public boolean holdBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
-		if (!this.paused) {
-			return false;
-		}
-		synchronized (this.heldBack) {
-			return this.paused && this.heldBack.add(() -> release(executor, task, failed));
-		}
-	}
-
-	private void release(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
-		if (this.onCallingThread) {
-			runHere(task);
-		}
-		else {
-			this.threads.add(executor, task, failed);
+		synchronized (this.queues) {
+			if (this.paused) {
+				add(executor, new Task(task, failed));
+			}
+			return this.paused;
 		}
 	}
 
@@ -214,14 +234,17 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		ExecutorService handOverThreads = this.threads.close();
+		synchronized (this.queues) {
+			this.queues.clear();
+			this.threads.shutdownNow();
+		}
 		this.completionThreads.shutdown();
 		if (Thread.currentThread().getName().startsWith(THREAD_PREFIX)) {
 			return;
 		}
 		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
 		try {
-			for (ExecutorService ending : List.of(handOverThreads, this.completionThreads)) {
+			for (ExecutorService ending : List.of(this.threads, this.completionThreads)) {
 				ending.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
 			}
 		}
@@ -263,6 +286,83 @@ public final class HandOverExecutors implements AutoCloseable {
 			return PROMPT_EXECUTORS.contains(type.getName());
 		}
 		return PROMPT_HANDLERS.contains(((ThreadPoolExecutor) pool).getRejectedExecutionHandler().getClass());
+	}
+
+	private record Task(Runnable body, @Nullable Consumer<? super Throwable> failed) {
+
+	}
+
+	/** The tasks that wait for one executor. Running it hands the first one over. */
+	private final class SerialQueue implements Runnable {
+
+		private final Executor executor;
+
+		private final Queue<Task> tasks = new ArrayDeque<>();
+
+		/** Whether a thread serves this queue, or is going to. */
+		private boolean served;
+
+		private long backoffNanos = FIRST_BACKOFF_NANOS;
+
+		SerialQueue(Executor executor) {
+			this.executor = executor;
+		}
+
+		/** Called with the lock of the queues. Refuses after {@link #close()}. */
+		void serve() {
+			if (!this.served && !HandOverExecutors.this.paused) {
+				HandOverExecutors.this.threads.execute(this);
+				this.served = true;
+			}
+		}
+
+		@Override
+		public void run() {
+			Task first;
+			synchronized (HandOverExecutors.this.queues) {
+				first = this.tasks.element();
+			}
+			try {
+				this.executor.execute(first.body());
+			}
+			catch (Throwable ex) {
+				try {
+					report(ex, first.failed());
+				}
+				catch (RejectedExecutionException refusal) {
+					// If a body ran on this thread and threw, the next attempt does not
+					// run it again.
+					tryLater(ex);
+					return;
+				}
+			}
+			handedOver();
+		}
+
+		private void tryLater(Throwable refusal) {
+			if (this.backoffNanos == FIRST_BACKOFF_NANOS) {
+				UserErrors.log(logger::debug,
+						"Refused by an executor of " + this.executor.getClass() + ", trying again", refusal);
+			}
+			CompletableFuture.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverExecutors.this.threads)
+				.execute(this);
+			this.backoffNanos = Math.min(2 * this.backoffNanos, MAX_BACKOFF_NANOS);
+		}
+
+		private void handedOver() {
+			synchronized (HandOverExecutors.this.queues) {
+				this.backoffNanos = FIRST_BACKOFF_NANOS;
+				this.served = false;
+				this.tasks.remove();
+				if (this.tasks.isEmpty()) {
+					HandOverExecutors.this.queues.remove(this.executor, this);
+				}
+				else if (!HandOverExecutors.this.threads.isShutdown()) {
+					serve();
+				}
+			}
+		}
+
 	}
 
 }

@@ -14,6 +14,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -128,7 +129,7 @@ public final class Transactions {
 	 * {@code afterCommit()} if that of another synchronization throws, and if the
 	 * synchronization was registered during {@code afterCommit()}.
 	 */
-	private static final class Calls implements TransactionSynchronization {
+	private static final class Calls extends ResourceHolderSupport implements TransactionSynchronization {
 
 		private final List<DeferredCall> calls = new ArrayList<>();
 
@@ -144,23 +145,28 @@ public final class Transactions {
 		}
 
 		static @Nullable Calls find() {
-			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				for (TransactionSynchronization one : TransactionSynchronizationManager.getSynchronizations()) {
-					if (one instanceof Calls calls) {
-						return calls;
-					}
-				}
-			}
-			return null;
+			return TransactionSynchronizationManager.isSynchronizationActive()
+					? (Calls) TransactionSynchronizationManager.getResource(Calls.class) : null;
 		}
 
 		static Calls ofTransaction() {
 			Calls calls = find();
 			if (calls == null) {
 				calls = new Calls();
+				TransactionSynchronizationManager.bindResource(Calls.class, calls);
 				TransactionSynchronizationManager.registerSynchronization(calls);
 			}
 			return calls;
+		}
+
+		@Override
+		public void suspend() {
+			TransactionSynchronizationManager.unbindResource(Calls.class);
+		}
+
+		@Override
+		public void resume() {
+			TransactionSynchronizationManager.bindResource(Calls.class, this);
 		}
 
 		void add(DeferredCall call) {
@@ -192,6 +198,10 @@ public final class Transactions {
 
 		@Override
 		public void afterCompletion(int status) {
+			// JTA may call this on another thread. There, the first thread finds that
+			// this object is void.
+			TransactionSynchronizationManager.unbindResourceIfPossible(Calls.class);
+			unbound();
 			if (status == STATUS_COMMITTED) {
 				commit();
 			}

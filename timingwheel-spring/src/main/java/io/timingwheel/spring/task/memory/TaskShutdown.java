@@ -90,8 +90,7 @@ public final class TaskShutdown {
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
 		try {
-			// With virtual time no task falls due while nobody moves the time.
-			if (this.tasks.clock().manualTime() == null) {
+			if (!timeStandsStill()) {
 				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
 				cancel((tasks, task) -> tasks.isPaused() || !mayRun(task.dueNanos()));
 				await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
@@ -108,20 +107,27 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Waits for the bodies, but with virtual time, where they run on the current thread.
+	 * Waits for the bodies.
 	 * @return whether none runs
 	 */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
-		if (this.tasks.clock().manualTime() == null) {
-			await(() -> runningCount() == 0, period);
-		}
+		await(() -> runningCount() == 0, period);
 		return runningCount() == 0;
 	}
 
+	/** With virtual time nothing falls due or ends while nobody moves the time. */
+	private boolean timeStandsStill() {
+		return this.tasks.clock().manualTime() != null;
+	}
+
 	/**
-	 * How many tasks run, without those whose bodies wait for the end of the application.
+	 * How many tasks run whose end the shutdown may wait for: not those whose bodies wait
+	 * for the end of the application.
 	 */
 	public long runningCount() {
+		if (timeStandsStill()) {
+			return 0;
+		}
 		long running = this.tasks.runningCount();
 		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
 	}

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.memory.Deadline;
@@ -34,6 +35,14 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	private final TaskRuntime runtime;
 
+	private final TaskClock clock;
+
+	// Read once, since each call of an annotation's method goes through a proxy.
+
+	private final IfPending ifPending;
+
+	private final boolean afterCommit;
+
 	private final boolean shared;
 
 	/** What to do if the bean of a recurring method is gone. */
@@ -47,6 +56,9 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		this.method = method;
 		this.values = method.values();
 		this.runtime = runtime;
+		this.clock = runtime.tasks().clock();
+		this.ifPending = method.recurring() ? IfPending.REPLACE : method.delayed().ifPending();
+		this.afterCommit = !method.recurring() && method.delayed().afterCommit();
 		this.shared = runtime.isShared(method.beanName());
 		this.end = end;
 	}
@@ -56,11 +68,10 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		@Nullable Object[] arguments = invocation.getArguments();
 		Object key = this.method.keyOf(arguments);
 		CallTime time = this.method.due(arguments);
-		TaskClock clock = this.runtime.tasks().clock();
-		Deadline due = (time.time() != null) ? clock.at(time.time()) : clock.after(time.delay());
-		TaskSubmission submission = new TaskSubmission(this, key, this.method.delayed().ifPending(),
-				this.values.maxWait(), payload(invocation), this.method.givesResult());
-		if (this.method.delayed().afterCommit() && Transactions.isActive()) {
+		Deadline due = (time.time() != null) ? this.clock.at(time.time()) : this.clock.after(time.delay());
+		TaskSubmission submission = new TaskSubmission(this, key, this.ifPending, this.values.maxWait(),
+				payload(invocation), this.method.givesResult());
+		if (this.afterCommit && Transactions.isActive()) {
 			return submission.scheduleAfterCommit(due, (ex) -> this.runtime.uncaught(ex, method(), arguments));
 		}
 		return submission.schedule(due);
