@@ -1,23 +1,58 @@
 package io.timingwheel.spring.aop;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.timingwheel.ManualTimeSource;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.ForecastDescriptor;
+import io.timingwheel.spring.actuate.TaskDescriptors;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.aot.hint.predicate.ReflectionHintsPredicates;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -25,16 +60,83 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
 /**
- * The annotations in contexts that start from code that was generated ahead of time.
+ * Applications that are processed ahead of time: their hints for native images, and their
+ * start from generated code.
  */
-@CompileWithForkedClassLoader
 class AheadOfTimeTests {
 
+	private static final String INTERFACES = "spring.aop.proxy-target-class=false";
+
+	private static final ReflectionHintsPredicates REFLECTION = RuntimeHintsPredicates.reflection();
+
+	private static final AtomicInteger starts = new AtomicInteger();
+
+	static Stream<Arguments> methodsCanBeInvoked() {
+		return Stream.of(
+				Arguments.of(OrderService.class, OrderService.class, List.of("close", "pay", "quote", "instead")),
+				Arguments.of(OrderService.class, Orders.class, List.of("close", "pay", "quote")),
+				Arguments.of(Inheriting.class, Unrelated.class, List.of("close")),
+				Arguments.of(Expressions.class, Order.class, List.of("customer")),
+				Arguments.of(Expressions.class, Customer.class, List.of("getId")),
+				Arguments.of(Expressions.class, ByDelay.class, List.of("ttl")),
+				Arguments.of(Expressions.class, ByLimit.class, List.of("ttl")),
+				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")),
+				Arguments.of(Expressions.class, Rates.class, List.of("window")),
+				Arguments.of(Expressions.class, Duration.class, List.of("ofMinutes")));
+	}
+
 	/**
-	 * One test method, since each test method has a class loader of its own, which takes
-	 * seconds to load Spring.
+	 * With class-based proxies Spring registers all methods of the class.
+	 */
+	@ParameterizedTest
+	@MethodSource
+	void methodsCanBeInvoked(Class<?> component, Class<?> type, List<String> methods) {
+		RuntimeHints hints = process(INTERFACES, component, Rates.class);
+		assertThat(methods).allSatisfy((method) -> assertThat(hints).matches(invocation(type, method)));
+		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
+	}
+
+	@Test
+	void endpointsCanWriteTheirDescriptorsAndOptionalLibrariesCanBeLookedUp() {
+		RuntimeHints hints = process("management.endpoints.web.exposure.include=*");
+		for (Class<?> descriptor : List.of(TaskDescriptors.TasksDescriptor.class,
+				TaskDescriptors.CountsDescriptor.class, TaskDescriptors.NameDescriptor.class,
+				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class, DeadGroups.Group.class,
+				TaskDescriptors.StepDescriptor.class, TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class,
+				StoredTasks.Due.class, TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
+			assertThat(descriptor.getRecordComponents()).allSatisfy(
+					(component) -> assertThat(hints).matches(REFLECTION.onMethodInvocation(component.getAccessor())));
+		}
+		assertThat(hints).matches(invocation(TimingWheelEndpoint.class, "wheel"));
+		assertThat(List.of("tasks", "tasksOfName", "task", "cancel", "changeTask", "changeName"))
+			.allSatisfy((operation) -> assertThat(hints).matches(invocation(DelayedTasksEndpoint.class, operation)));
+		assertThat(List.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono",
+				"org.springframework.transaction.support.TransactionSynchronizationManager",
+				"org.springframework.transaction.reactive.TransactionSynchronizationManager",
+				"org.springframework.web.context.request.async.DeferredResult", "kotlinx.coroutines.reactor.MonoKt"))
+			.allSatisfy((type) -> assertThat(hints).matches(REFLECTION.onType(TypeReference.of(type))));
+	}
+
+	@Test
+	void onlyArgumentsThatAreStoredOrTakenApartHaveHints() {
+		RuntimeHints hints = process("", StoresOrders.class);
+		assertThat(List.of(Order.class, Customer.class)).allSatisfy((type) -> assertThat(hints)
+			.matches(REFLECTION.onType(type).withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS)));
+		assertThat(hints).matches(invocation(Customer.class, "getId"));
+		assertThat(process("", KeepsOrders.class)).matches(REFLECTION.onType(Customer.class).negate())
+			.matches(REFLECTION.onType(Order.class).negate());
+	}
+
+	private static Predicate<RuntimeHints> invocation(Class<?> type, String method) {
+		return REFLECTION.onMethodInvocation(type, method);
+	}
+
+	/**
+	 * One test method, since each one has a class loader of its own, which takes seconds
+	 * to load Spring.
 	 */
 	@Test
+	@CompileWithForkedClassLoader
 	void contextsFromGeneratedCodeBehaveAsOthers() {
 		assertAll(AheadOfTimeTests::annotationsWorkWithInterfaceBasedProxies,
 				AheadOfTimeTests::annotationsWorkBehindABeanMethodThatDeclaresAnInterface,
@@ -43,82 +145,148 @@ class AheadOfTimeTests {
 	}
 
 	private static void annotationsWorkWithInterfaceBasedProxies() {
-		AotContexts.of(OrderService.class).withProperties("spring.aop.proxy-target-class=false").run((context) -> {
-			assertThat(AopUtils.isJdkDynamicProxy(context.getBean(Orders.class))).isTrue();
-			assertWorks(context);
-		});
+		start(INTERFACES, "", (context) -> {
+			context.refresh();
+			Orders orders = context.getBean(Orders.class);
+			assertThat(AopUtils.isJdkDynamicProxy(orders)).isTrue();
+			orders.close(1);
+			orders.close(2);
+			orders.pay(2);
+			context.getBean(ManualTimeSource.class).advance(Duration.ofMinutes(31));
+			await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
+			assertThat(pending(context)).isZero();
+			assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
+			assertThat(orders.quote(Duration.ofMillis(800))).isEqualTo("instead");
+			assertThat(Thread.interrupted()).isFalse();
+		}, OrderService.class);
 	}
 
 	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
-		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
-			context.getBean(Reminders.class).remind("1");
-			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("reminders.remind", null, 10))
-				.hasSize(1);
-		});
+		start("", "", (context) -> {
+			context.refresh();
+			context.getBean(Orders.class).close(1);
+			assertThat(pending(context)).isOne();
+		}, HiddenBehindInterface.class);
 	}
 
 	private static void attributesAreResolvedByThePropertiesAtStart() {
-		AotContexts.of(Configured.class).run((context) -> {
+		start("", "the.delay=10s,the.name=from-property,the.limit=20ms", (context) -> {
+			context.refresh();
 			Configured configured = context.getBean(Configured.class);
 			configured.run("1");
 			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10))
 				.hasSize(1);
 			configured.cancel("1");
-			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
+			assertThat(pending(context)).isZero();
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);
-		}, "the.delay=10s", "the.name=from-property", "the.limit=20ms");
+		}, Configured.class);
 	}
 
 	private static void anInvalidAnnotationFailsTheStart() {
-		AotContexts.of(PrivateMethod.class)
-			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
-				.isThrownBy(refresh::run)
-				.withMessageContaining("PrivateMethod#run()")
-				.withMessageContaining("private method"));
+		start("", "",
+				(context) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
+					.isThrownBy(context::refresh)
+					.withMessageContaining("PrivateMethod#run()")
+					.withMessageContaining("private method"),
+				PrivateMethod.class);
 	}
 
-	private static void assertWorks(BeanFactory context) {
-		Orders orders = context.getBean(Orders.class);
-		ManualTimeSource time = context.getBean(ManualTimeSource.class);
-		orders.closeIfUnpaid(1);
-		orders.closeIfUnpaid(2);
-		orders.pay(2);
-		time.advance(Duration.ofMinutes(31));
-		await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
-		assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
-		assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> orders.quote(Duration.ofMillis(800)));
-		assertThat(Thread.interrupted()).isFalse();
+	private static long pending(ApplicationContext context) {
+		return context.getBean(DelayedTaskRegistry.class).pendingCount();
+	}
+
+	private static RuntimeHints process(String property, Class<?>... components) {
+		TestGenerationContext generation = new TestGenerationContext();
+		process(generation, property, components);
+		return generation.getRuntimeHints();
+	}
+
+	private static ClassName process(TestGenerationContext generation, String property, Class<?>... components) {
+		System.setProperty(AbstractAotProcessor.AOT_PROCESSING, "true");
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			TestPropertyValues.of(property).applyTo(context);
+			context.register(Application.class);
+			for (Class<?> component : components) {
+				context.register(component);
+			}
+			return new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+		}
+		finally {
+			System.clearProperty(AbstractAotProcessor.AOT_PROCESSING);
+		}
+	}
+
+	/**
+	 * Creates a context from the generated code.
+	 * @param propertiesAtStart are unknown during the processing
+	 */
+	private static void start(String property, String propertiesAtStart, Consumer<GenericApplicationContext> test,
+			Class<?>... components) {
+		// A class loader takes the classes of several contexts if their names differ.
+		TestGenerationContext generation = new TestGenerationContext(
+				new ClassNameGenerator(TestGenerationContext.TEST_TARGET, "Start" + starts.incrementAndGet()));
+		ClassName initializer = process(generation, property, components);
+		generation.writeGeneratedContent();
+		TestCompiler.forSystem().with(generation).compile((compiled) -> {
+			try (GenericApplicationContext context = new GenericApplicationContext()) {
+				TestPropertyValues.of(property).and(propertiesAtStart.split(",")).applyTo(context);
+				initialize(context,
+						compiled.getInstance(ApplicationContextInitializer.class, initializer.canonicalName()));
+				test.accept(context);
+			}
+		});
+	}
+
+	@SuppressWarnings("unchecked")
+	private static void initialize(GenericApplicationContext context, ApplicationContextInitializer<?> initializer) {
+		((ApplicationContextInitializer<GenericApplicationContext>) initializer).initialize(context);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
+			TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+			TimingWheelEndpointAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		ManualTimeSource time() {
+			return new ManualTimeSource();
+		}
+
+		@Bean
+		TimingWheelBuilderCustomizer timeCustomizer(ManualTimeSource time) {
+			return (builder) -> builder.timeSource(time);
+		}
+
 	}
 
 	public interface Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
-		void closeIfUnpaid(long orderId);
+		void close(long orderId);
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		void pay(long orderId);
 
-		@Timeout("800ms")
+		@Timeout(timeout = "800ms", fallback = "instead")
 		String quote(Duration work);
 
-		Set<Long> closed();
+		List<Long> closed();
 
 	}
 
 	static class OrderService implements Orders {
 
-		private final Set<Long> closed = ConcurrentHashMap.newKeySet();
+		private final List<Long> closed = new ArrayList<>();
 
 		private final ManualTimeSource time;
 
-		@Autowired
 		OrderService(ManualTimeSource time) {
 			this.time = time;
 		}
 
 		@Override
-		public void closeIfUnpaid(long id) {
+		public void close(long id) {
 			this.closed.add(id);
 		}
 
@@ -132,24 +300,16 @@ class AheadOfTimeTests {
 			return "in time";
 		}
 
+		private String instead(Duration work) {
+			return "instead";
+		}
+
 		@Override
-		public Set<Long> closed() {
+		public List<Long> closed() {
 			return this.closed;
 		}
 
-	}
-
-	interface Reminders {
-
-		void remind(String id);
-
-	}
-
-	static class MailReminders implements Reminders {
-
-		@Override
-		@Delayed("1h")
-		public void remind(String id) {
+		public void unrelated() {
 		}
 
 	}
@@ -158,8 +318,8 @@ class AheadOfTimeTests {
 	static class HiddenBehindInterface {
 
 		@Bean
-		Reminders reminders() {
-			return new MailReminders();
+		Orders orders(ManualTimeSource time) {
+			return new OrderService(time);
 		}
 
 	}
@@ -191,6 +351,104 @@ class AheadOfTimeTests {
 
 		@Delayed("1s")
 		private void run() {
+		}
+
+	}
+
+	interface Closing {
+
+		@Delayed("10m")
+		void close(long id);
+
+	}
+
+	static class Unrelated {
+
+		public void close(long id) {
+		}
+
+	}
+
+	static class Inheriting extends Unrelated implements Closing {
+
+	}
+
+	record Order(long id, Duration ttl, Customer customer) {
+
+	}
+
+	static class Customer {
+
+		public String getId() {
+			return "5";
+		}
+
+	}
+
+	record ByDelay(Duration ttl) {
+
+	}
+
+	record ByLimit(Duration ttl) {
+
+	}
+
+	record ByCancel(Duration ttl) {
+
+	}
+
+	static class Rates {
+
+		public Duration window(long orderId) {
+			return Duration.ofMinutes(orderId);
+		}
+
+	}
+
+	static class Expressions {
+
+		@Delayed(delay = "1h", name = "by-key", key = "#order.customer().id + #order.id")
+		public void key(Order order) {
+		}
+
+		@Delayed(delayExpression = "#order.ttl")
+		public void delay(ByDelay order) {
+		}
+
+		@Timeout(timeoutExpression = "#order.ttl")
+		public void limit(ByLimit order) {
+		}
+
+		@CancelDelayed(name = "by-key", key = "#order.ttl")
+		public void cancel(ByCancel order) {
+		}
+
+		@Delayed(delayExpression = "@'aheadOfTimeTests.Rates'.window(#orderId)")
+		public void bean(long orderId) {
+		}
+
+		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
+		public void type(long minutes) {
+		}
+
+	}
+
+	abstract static class Stores<T> {
+
+		@Delayed(delay = "1h", durable = true)
+		public void run(List<T> values) {
+		}
+
+	}
+
+	static class StoresOrders extends Stores<Order> {
+
+	}
+
+	static class KeepsOrders {
+
+		@Delayed(delay = "1h", key = "#order")
+		public void run(Order order, List<Customer> customers) {
 		}
 
 	}

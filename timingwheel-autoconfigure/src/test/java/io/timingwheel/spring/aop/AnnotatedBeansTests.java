@@ -15,6 +15,7 @@ import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -29,17 +30,26 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.AbstractFactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ListFactoryBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.Role;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
+import org.springframework.core.Ordered;
 import org.springframework.core.OverridingClassLoader;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.util.ClassUtils;
@@ -81,10 +91,19 @@ class AnnotatedBeansTests {
 				cases.add(Arguments.of(beans, property));
 			}
 		}
-		for (Class<?> beans : List.of(ScopedOrders.class, OfConfiguration.class)) {
-			cases.add(Arguments.of(beans, "spring.aop.auto=true"));
-		}
+		cases.add(Arguments.of(ScopedOrders.class, "spring.aop.auto=true"));
+		cases.add(Arguments.of(OfConfiguration.class, "spring.aop.auto=true"));
 		return cases;
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { NeededByAdvisor.class, NeededByFactoryBean.class, NeededByLastPostProcessor.class,
+			NeededByProvider.class })
+	void whatCreatesABeanLateEnoughKeepsTheAdvice(Class<?> early) {
+		try (VirtualApplication application = VirtualApplication.of(early, EarlyOrders.class)) {
+			assertWorks(application);
+			assertThat(application.tasks().find(TaskId.of("earlyOrders.report", "recurring"))).isPresent();
+		}
 	}
 
 	@SuppressWarnings("unchecked")
@@ -306,41 +325,12 @@ class AnnotatedBeansTests {
 
 	}
 
-	@Retention(RetentionPolicy.RUNTIME)
-	@CancelDelayed(name = "close", key = "")
-	@interface KeepsOpen {
-
-		@AliasFor(annotation = CancelDelayed.class)
-		String key();
-
-	}
-
-	@Retention(RetentionPolicy.RUNTIME)
-	@Timeout
-	@interface Quick {
-
-		@AliasFor(annotation = Timeout.class, attribute = "timeout")
-		String limit() default "10ms";
-
-	}
-
-	static class ComposedOrders extends Unrelated implements Plain<Order> {
+	static class ComposedOrders extends DefaultOrders {
 
 		@Override
 		@AfterWindow(task = "close")
 		public void close(Order order) {
 			super.close(order);
-		}
-
-		@Override
-		@KeepsOpen(key = "#id")
-		public void pay(long id) {
-		}
-
-		@Override
-		@Quick
-		public String quote(VirtualApplication application) {
-			return super.quote(application);
 		}
 
 	}
@@ -380,24 +370,16 @@ class AnnotatedBeansTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class OfFactory {
+	static class OfFactory extends AbstractFactoryBean<DefaultOrders> {
 
-		@Bean
-		FactoryBean<DefaultOrders> orders() {
-			return new FactoryBean<>() {
+		@Override
+		protected DefaultOrders createInstance() {
+			return new DefaultOrders();
+		}
 
-				@Override
-				public DefaultOrders getObject() {
-					return new DefaultOrders();
-				}
-
-				@Override
-				public Class<?> getObjectType() {
-					return DefaultOrders.class;
-				}
-
-			};
+		@Override
+		public Class<?> getObjectType() {
+			return DefaultOrders.class;
 		}
 
 	}
@@ -444,6 +426,70 @@ class AnnotatedBeansTests {
 			DefaultOrders target = new DefaultOrders();
 			return ProxyFactory.getProxy(Orders.class, (MethodInterceptor) (invocation) -> ReflectionUtils
 				.invokeMethod(invocation.getMethod(), target, invocation.getArguments()));
+		}
+
+	}
+
+	static class EarlyOrders extends DefaultOrders {
+
+		@Recurring(every = "100h")
+		public void report() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByAdvisor {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DefaultPointcutAdvisor advisor(EarlyOrders orders) {
+			return new DefaultPointcutAdvisor(new NameMatchMethodPointcut(),
+					(MethodInterceptor) (invocation) -> invocation.proceed());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByFactoryBean {
+
+		@Bean
+		@SuppressWarnings("rawtypes")
+		static FactoryBean list(EarlyOrders orders) {
+			ListFactoryBean factory = new ListFactoryBean();
+			factory.setSourceList(List.of());
+			return factory;
+		}
+
+	}
+
+	record NeedyPostProcessor(Object bean, int getOrder) implements BeanPostProcessor, Ordered {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByLastPostProcessor {
+
+		@Bean
+		static BeanPostProcessor last(EarlyOrders orders) {
+			return new BeanPostProcessor() {
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByProvider {
+
+		@Bean
+		static NeedyPostProcessor needy(ObjectProvider<EarlyOrders> orders) {
+			return new NeedyPostProcessor(orders, 0);
+		}
+
+		@Bean
+		@Scope("prototype")
+		StringBuilder prototype(EarlyOrders orders) {
+			return new StringBuilder();
 		}
 
 	}

@@ -45,8 +45,12 @@ class DelayedExecutorTests {
 		threads.clear();
 	}
 
-	private static VirtualApplication application(Class<?>... beans) {
-		return VirtualApplication.of(beans).withExecutors();
+	private static VirtualApplication application(String... properties) {
+		return VirtualApplication.of(Service.class, NamedExecutors.class).withExecutors().with(properties);
+	}
+
+	private static VirtualApplication withoutNamed(String... properties) {
+		return VirtualApplication.of(DefaultService.class).withExecutors().with(properties);
 	}
 
 	private static TaskExecutor named(String name) {
@@ -59,78 +63,62 @@ class DelayedExecutorTests {
 		return scheduler;
 	}
 
-	private static void run(VirtualApplication application, Runnable... calls) {
-		Stream.of(calls).forEach(Runnable::run);
-		application.advanceSeconds(1);
-		application.awaitIdle();
+	private static void note() {
+		threads.add(Thread.currentThread().toString());
 	}
 
-	private static void assertRunsOn(String prefix, VirtualApplication application) {
+	private static void assertRunOn(VirtualApplication application, String... names) {
+		application.advanceSeconds(1);
+		application.awaitIdle();
+		assertThat(threads).hasSize(names.length);
+		for (String name : names) {
+			assertThat(threads).as(name).filteredOn((thread) -> thread.contains(name)).hasSize(1);
+		}
+	}
+
+	private static void assertRunsOn(String name, VirtualApplication application) {
 		try (application) {
-			run(application, application.bean(Service.class)::run);
-			assertThat(threads).singleElement().asString().startsWith(prefix);
+			application.bean(DefaultService.class).run();
+			assertRunOn(application, name);
 		}
 		threads.clear();
 	}
 
 	@Test
 	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatNameElseAPoolThatIsNoBean() {
-		assertRunsOn("task-", application(Service.class).with("spring.task.execution.mode=force")
-			.with("taskExecutor", TaskExecutor.class, () -> named("other")));
-		assertRunsOn("mine-", application(Service.class).with("mine", TaskExecutor.class, () -> named("mine")));
-		assertRunsOn("named-", application(Service.class).with("mine", TaskExecutor.class, () -> named("mine"))
+		assertRunsOn("[task-", withoutNamed("spring.task.execution.mode=force").with("taskExecutor", TaskExecutor.class,
+				() -> named("other")));
+		assertRunsOn("[mine-", withoutNamed().with("mine", TaskExecutor.class, () -> named("mine")));
+		assertRunsOn("[named-", withoutNamed().with("mine", TaskExecutor.class, () -> named("mine"))
 			.with("taskExecutor", TaskExecutor.class, () -> named("named")));
-		assertRunsOn("delayed-", application(Service.class).with("mine", Executor.class, () -> Runnable::run));
+		assertRunsOn("[delayed-", withoutNamed().with("mine", Executor.class, () -> Runnable::run));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
-	void aSchedulerOfTheApplicationRunsNoBodies(String name) {
-		assertRunsOn("delayed-",
-				application(Service.class).with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler));
-		assertRunsOn("mine-",
-				application(Service.class).with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
-					.with("mine", TaskExecutor.class, () -> named("mine")));
+	void aSchedulerOfTheApplicationRunsNoBodiesAlsoIfItsTypeHidesIt(String name) {
+		assertRunsOn("[delayed-", withoutNamed().with(name, TaskExecutor.class, DelayedExecutorTests::scheduler));
+		assertRunsOn("[mine-", withoutNamed().with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
+			.with("mine", TaskExecutor.class, () -> named("mine")));
 	}
 
 	@Test
-	void aSchedulerThatItsTypeHidesRunsNoBodies() {
-		assertRunsOn("delayed-",
-				application(Service.class).with("mine", TaskExecutor.class, DelayedExecutorTests::scheduler));
-	}
-
-	@Test
-	void theAnnotationNamesABeanOrAQualifierAndMayNameAScheduler() {
-		try (VirtualApplication application = application(NamedExecutors.class, NamedService.class)) {
-			NamedService service = application.bean(NamedService.class);
-			run(application, service::named, service::qualified, service::onScheduler);
-			assertThat(threads).hasSize(3)
-				.anyMatch((name) -> name.startsWith("first-"))
-				.anyMatch((name) -> name.startsWith("second-"))
-				.anyMatch((name) -> name.startsWith("scheduler-"));
-		}
-	}
-
-	@Test
-	void theTemplateTakesNamesAndExecutors() {
-		try (VirtualApplication application = application(NamedExecutors.class)) {
-			Runnable body = () -> threads.add(Thread.currentThread().getName());
-			application.tasks().task(body).executor("first").after(Duration.ZERO);
-			application.tasks().task(body).executor(named("given")).after(Duration.ZERO);
-			run(application);
-			assertThat(threads).hasSize(2)
-				.anyMatch((name) -> name.startsWith("first-"))
-				.anyMatch((name) -> name.startsWith("given-"));
+	void anAnnotationNamesABeanOrAQualifierAndMayNameASchedulerAndTheTemplateTakesAnExecutorToo() {
+		try (VirtualApplication application = application("first-name=first")) {
+			Service service = application.bean(Service.class);
+			service.named();
+			service.qualified();
+			service.onScheduler();
+			application.tasks().task(DelayedExecutorTests::note).executor("third").after(Duration.ZERO);
+			application.tasks().task(DelayedExecutorTests::note).executor(named("given")).after(Duration.ZERO);
+			assertRunOn(application, "[first-", "[second-", "[scheduler-", "[third-", "[given-");
 		}
 	}
 
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
 	void bodiesRunOnVirtualThreads() {
-		try (VirtualApplication application = application(Service.class).with("spring.threads.virtual.enabled=true")) {
-			run(application, application.bean(Service.class)::thread);
-			assertThat(threads).singleElement().asString().startsWith("VirtualThread");
-		}
+		assertRunsOn("VirtualThread", withoutNamed("spring.threads.virtual.enabled=true"));
 	}
 
 	static Stream<Executor> anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
@@ -143,7 +131,6 @@ class DelayedExecutorTests {
 
 	private static ThreadPoolTaskExecutor smallPool() {
 		ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-		executor.setThreadNamePrefix("throttled-");
 		executor.setMaxPoolSize(1);
 		executor.setQueueCapacity(0);
 		return executor;
@@ -152,26 +139,19 @@ class DelayedExecutorTests {
 	@ParameterizedTest
 	@MethodSource
 	void anExecutorThatBlocksItsCallerNeverStopsTheDriver(Executor executor) {
-		assertOthersStayOnTime(application(BlockingService.class).with("spring.task.execution.mode=force")
-			.with("throttled", Executor.class, () -> executor));
+		assertOthersStayOnTime(application("first-name=throttled").with("throttled", Executor.class, () -> executor));
 	}
 
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
 	void theConcurrencyLimitOfTheApplicationTaskExecutorNeverStopsTheDriver() {
-		assertOthersStayOnTime(application(BlockingService.class, NamedExecutors.class).with(
-				"spring.threads.virtual.enabled=true", "spring.task.execution.simple.concurrency-limit=1",
-				"blocking-executor=applicationTaskExecutor", "spring.task.execution.mode=force"));
+		assertOthersStayOnTime(application("first-name=applicationTaskExecutor", "spring.threads.virtual.enabled=true",
+				"spring.task.execution.simple.concurrency-limit=1", "spring.task.execution.mode=force"));
 	}
 
 	private static void assertOthersStayOnTime(VirtualApplication application) {
 		try (application) {
-			BlockingService service = application.bean(BlockingService.class);
-			CountDownLatch release = new CountDownLatch(1);
-			for (int i = 0; i < 5; i++) {
-				service.block(release);
-			}
-			application.advanceSeconds(1);
+			CountDownLatch release = block(application);
 			await().until(() -> !threads.isEmpty());
 			for (int i = 0; i < 20; i++) {
 				DelayedTask<String> other = application.tasks()
@@ -188,15 +168,20 @@ class DelayedExecutorTests {
 		}
 	}
 
+	private static CountDownLatch block(VirtualApplication application) {
+		CountDownLatch release = new CountDownLatch(1);
+		for (int i = 0; i < 5; i++) {
+			application.bean(Service.class).block(release);
+		}
+		application.advanceSeconds(1);
+		return release;
+	}
+
 	@Test
 	void aRefusedTaskIsNotLost() {
-		try (VirtualApplication application = application(BlockingService.class).with("throttled", Executor.class,
+		try (VirtualApplication application = application("first-name=throttled").with("throttled", Executor.class,
 				DelayedExecutorTests::smallPool)) {
-			CountDownLatch release = new CountDownLatch(1);
-			for (int i = 0; i < 5; i++) {
-				application.bean(BlockingService.class).block(release);
-			}
-			application.advanceSeconds(1);
+			CountDownLatch release = block(application);
 			await().until(() -> threads.size() == 1);
 			assertThat(application.pending()).isEqualTo(4);
 			release.countDown();
@@ -208,44 +193,35 @@ class DelayedExecutorTests {
 		}
 	}
 
-	static class Service {
+	static class DefaultService {
 
 		@Delayed("1s")
 		public void run() {
-			threads.add(Thread.currentThread().getName());
-		}
-
-		@Delayed("1s")
-		public void thread() {
-			threads.add(Thread.currentThread().toString());
+			note();
 		}
 
 	}
 
-	static class NamedService {
+	static class Service {
 
-		@Delayed(delay = "1s", executor = "${first-name:first}")
+		@Delayed(delay = "1s", executor = "${first-name}")
 		public void named() {
-			threads.add(Thread.currentThread().getName());
+			note();
 		}
 
-		@Delayed(delay = "1s", executor = "slow")
+		@Delayed(delay = "1s", executor = "#{'slow'}")
 		public void qualified() {
-			threads.add(Thread.currentThread().getName());
+			note();
 		}
 
 		@Delayed(delay = "1s", executor = "scheduler")
 		public void onScheduler() {
-			threads.add(Thread.currentThread().getName());
+			note();
 		}
 
-	}
-
-	static class BlockingService {
-
-		@Delayed(delay = "0", executor = "${blocking-executor:throttled}")
+		@Delayed(delay = "0", executor = "${first-name}")
 		public void block(CountDownLatch release) {
-			threads.add(Thread.currentThread().getName());
+			note();
 			try {
 				release.await(5, TimeUnit.MINUTES);
 			}
@@ -261,7 +237,7 @@ class DelayedExecutorTests {
 
 		@Bean
 		TaskExecutor first() {
-			return DelayedExecutorTests.named("first");
+			return named("first");
 		}
 
 		@Bean
@@ -269,6 +245,11 @@ class DelayedExecutorTests {
 		@Qualifier("slow")
 		Executor second() {
 			return Executors.newSingleThreadExecutor((task) -> new Thread(task, "second-"));
+		}
+
+		@Bean
+		TaskExecutor third() {
+			return named("third");
 		}
 
 		@Bean

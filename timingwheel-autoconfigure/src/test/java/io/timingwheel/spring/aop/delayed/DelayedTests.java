@@ -2,21 +2,39 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 
 import io.timingwheel.spring.VirtualApplication;
+import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import jakarta.annotation.PostConstruct;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,26 +42,27 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What a call of a method with {@code @Delayed} schedules.
+ * What the attributes of {@code @Delayed} do.
  */
 class DelayedTests {
+
+	private static final Queue<CompletableFuture<String>> futures = new ArrayDeque<>();
 
 	@RegisterExtension
 	static final VirtualApplication app = application();
 
 	private static VirtualApplication application() {
-		return VirtualApplication.of(Orders.class)
-			.with("window=5m")
-			.with("policy", Duration.class, () -> Duration.ofMinutes(7));
+		return VirtualApplication.of(Settings.class, Orders.class)
+			.with("window=5m", "orders.name=close-order", "orders.grace=7m");
 	}
 
 	@Test
 	void theAttributesSayTheNameTheKeyAndTheDueTime(Orders orders) {
 		Instant now = app.now();
-		assertScheduled(() -> orders.close(1), "orders.close null in PT30S");
+		assertScheduled(() -> orders.run(1), "orders.run null in PT30S");
 		assertScheduled(() -> orders.heartbeat("a", 1), "driver-silent a in PT10S");
 		assertScheduled(orders::placeholder, "orders.placeholder null in PT5M");
-		assertScheduled(orders::bean, "orders.bean null in PT7M");
+		assertScheduled(() -> orders.close(5), "close-order 5 in PT7M");
 		assertScheduled(() -> orders.at(Duration.ofSeconds(5)), "orders.at null in PT5S");
 		assertScheduled(() -> orders.at(7_000), "orders.at null in PT7S");
 		assertScheduled(() -> orders.at(9_000.5), "orders.at null in PT9.0005S");
@@ -65,6 +84,16 @@ class DelayedTests {
 	}
 
 	@Test
+	void theNameOfABeanCanBeCancelledAndACallBeforeTheEndOfTheStartResolvesIt(Orders orders) {
+		orders.close(5);
+		orders.pay(5);
+		assertThat(app.pending()).isZero();
+		try (VirtualApplication calling = application().with(EarlyCaller.class)) {
+			assertThat(calling.tasks().find(TaskId.of("close-order", 1))).isPresent();
+		}
+	}
+
+	@Test
 	void theBodyRunsWhenItsTimeHasComeAndKnowsItsTask(Orders orders) {
 		orders.heartbeat("a", 1);
 		String id = app.tasks().find(TaskId.of("driver-silent", "a")).orElseThrow().id();
@@ -76,10 +105,10 @@ class DelayedTests {
 
 	@Test
 	void withoutAKeyEachCallIsATaskOfItsOwn(Orders orders) {
-		orders.close(1);
-		orders.close(1);
+		orders.run(1);
+		orders.run(1);
 		app.advanceSeconds(30);
-		assertThat(app.calls()).containsExactly("close 1", "close 1");
+		assertThat(app.calls()).containsExactly("run 1", "run 1");
 	}
 
 	@Test
@@ -97,21 +126,16 @@ class DelayedTests {
 	}
 
 	@Test
-	void keepLeavesTheFirst(Orders orders) {
+	void keepLeavesTheFirstAndRejectThrowsToTheCaller(Orders orders) {
 		orders.keep("a", 1);
+		orders.reject("a");
 		app.advanceSeconds(9);
 		orders.keep("a", 2);
-		app.advanceSeconds(1);
-		assertThat(app.calls()).containsExactly("keep a 1");
-		assertThat(app.pending()).isZero();
-	}
-
-	@Test
-	void rejectThrowsToTheCaller(Orders orders) {
-		orders.reject("a");
 		assertThatExceptionOfType(DuplicateTaskException.class).isThrownBy(() -> orders.reject("a"));
 		orders.reject("b");
-		assertThat(app.pending()).isEqualTo(2);
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactlyInAnyOrder("keep a 1", "reject a");
+		assertThat(app.pending()).isOne();
 	}
 
 	@Test
@@ -121,7 +145,7 @@ class DelayedTests {
 		DelayedTaskRegistry registry = app.bean(DelayedTaskRegistry.class);
 		List<String> names = List.of("orders.perishable", "orders.perishableResult");
 		names.forEach((name) -> registry.setPaused(name, true));
-		app.advanceSeconds(16);
+		app.advance(Duration.ofMinutes(7).plusSeconds(11));
 		names.forEach((name) -> registry.setPaused(name, false));
 		app.advanceSeconds(0);
 		assertThat(app.calls()).isEmpty();
@@ -130,6 +154,51 @@ class DelayedTests {
 		orders.perishable(2);
 		app.advanceSeconds(10);
 		assertThat(app.calls()).containsExactly("perishable 2");
+	}
+
+	@Test
+	void aTaskThatHasExpiredWhileItWaitedDoesNotCountForTheRate(Orders orders) {
+		for (int i = 0; i < 3; i++) {
+			orders.rated();
+		}
+		app.advanceSeconds(1);
+		app.advanceSeconds(49);
+		orders.rated();
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactly("rated");
+		app.advanceSeconds(11);
+		assertThat(app.calls()).containsExactly("rated", "rated");
+		assertThat(app.counts("orders.rated").expired()).isEqualTo(2);
+		assertThat(app.pending()).isZero();
+	}
+
+	@Test
+	void aBodyHoldsItsPlaceUntilItsFutureEndsAndIsTriedAgainIfTheFutureFails(Orders orders) {
+		DelayedTask<?> first = (DelayedTask<?>) orders.send();
+		CompletableFuture<String> result = orders.send();
+		DelayedTask<?> second = (DelayedTask<?>) result;
+		app.advanceSeconds(1);
+		assertThat(first.status()).isEqualTo(Status.RUNNING);
+		assertThat(second.status()).isEqualTo(Status.SCHEDULED);
+		futures.remove().complete("sent");
+		app.advanceSeconds(0);
+		assertThat(first.status()).isEqualTo(Status.SUCCEEDED);
+		assertThat(second.status()).isEqualTo(Status.RUNNING);
+		futures.remove().completeExceptionally(new IllegalStateException("first"));
+		app.advanceSeconds(1);
+		futures.remove().complete("sent");
+		assertThat(result).isCompletedWithValue("sent");
+	}
+
+	@Test
+	void eachAttemptPassesAllOtherAdviceAndOnlyTheLastFailureIsHandled(Orders orders) {
+		orders.fail("a");
+		app.advanceSeconds(1);
+		app.advanceSeconds(2);
+		assertThat(app.calls()).containsExactly("advice a", "advice a");
+		app.advanceSeconds(2);
+		assertThat(app.calls()).containsExactly("advice a", "advice a", "advice a", "handled no 3");
+		assertThat(app.pending()).isZero();
 	}
 
 	@Test
@@ -149,30 +218,88 @@ class DelayedTests {
 	}
 
 	@Test
-	void declaredNamesAreListedBeforeTheirFirstCall() {
-		try (VirtualApplication fresh = application()) {
-			DelayedTaskRegistry tasks = fresh.bean(DelayedTaskRegistry.class);
-			assertThat(tasks.names()).contains("driver-silent", "orders.close", "orders.keep");
-			assertThat(tasks.counts("driver-silent")).isEqualTo(new TaskCounts(0, 0, 0, 0, 0, 0, 0, 0));
-		}
+	void namesAreListedBeforeTheirFirstCallAndAfterTheShutdownACallIsRejected() {
+		VirtualApplication fresh = application();
+		DelayedTaskRegistry tasks = fresh.bean(DelayedTaskRegistry.class);
+		assertThat(tasks.names()).contains("driver-silent", "orders.run", "close-order");
+		assertThat(tasks.counts("driver-silent")).isEqualTo(new TaskCounts(0, 0, 0, 0, 0, 0, 0, 0));
+		Orders orders = fresh.bean(Orders.class);
+		DelayedTask<String> result = orders.perishableResult();
+		fresh.close();
+		assertThat(result.isCancelled()).isTrue();
+		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> orders.run(1))
+			.withMessageContaining("shutting down");
 	}
 
-	@Test
-	void afterShutdownTheCallIsRejectedAndPendingFuturesAreCancelled() {
-		VirtualApplication ending = application();
-		Orders orders = ending.bean(Orders.class);
-		DelayedTask<String> result = orders.perishableResult();
-		ending.close();
-		assertThat(result.isCancelled()).isTrue();
-		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> orders.close(1))
-			.withMessageContaining("shutting down");
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties
+	static class Settings {
+
+		@Bean
+		OrderProperties orderProperties() {
+			return new OrderProperties();
+		}
+
+		@Bean
+		AsyncUncaughtExceptionHandler exceptionHandler() {
+			return (ex, method, arguments) -> app.calls().add("handled " + ex.getMessage());
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DefaultPointcutAdvisor advisor() {
+			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+			pointcut.addMethodName("fail");
+			return new DefaultPointcutAdvisor(pointcut, (MethodInterceptor) (invocation) -> {
+				app.calls().add("advice " + invocation.getArguments()[0]);
+				return invocation.proceed();
+			});
+		}
+
+	}
+
+	/** A bean that Spring binds after it is created. */
+	@ConfigurationProperties("orders")
+	public static class OrderProperties {
+
+		private String name;
+
+		private Duration grace;
+
+		public String getName() {
+			return this.name;
+		}
+
+		public void setName(String name) {
+			this.name = name;
+		}
+
+		public Duration getGrace() {
+			return this.grace;
+		}
+
+		public void setGrace(Duration grace) {
+			this.grace = grace;
+		}
+
+	}
+
+	record EarlyCaller(Orders orders) {
+
+		@PostConstruct
+		void call() {
+			this.orders.close(1);
+		}
+
 	}
 
 	static class Orders {
 
+		private int attempts;
+
 		@Delayed("30s")
-		public void close(long id) {
-			app.calls().add("close " + id);
+		public void run(long id) {
+			app.calls().add("run " + id);
 		}
 
 		@Delayed(delay = "PT10S", name = "driver-silent", key = "#driver")
@@ -185,8 +312,12 @@ class DelayedTests {
 		public void placeholder() {
 		}
 
-		@Delayed("#{policy}")
-		public void bean() {
+		@Delayed(delay = "#{@orderProperties.grace}", name = "#{@orderProperties.name}", key = "#id")
+		public void close(long id) {
+		}
+
+		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
+		public void pay(long id) {
 		}
 
 		@Delayed(delayExpression = "#when")
@@ -201,9 +332,10 @@ class DelayedTests {
 
 		@Delayed(delay = "10s", key = "#id", ifPending = IfPending.REJECT)
 		public void reject(String id) {
+			app.calls().add("reject " + id);
 		}
 
-		@Delayed(delay = "10s", expireAfter = "5s")
+		@Delayed(delay = "10s", expireAfter = "#{@orderProperties.grace}")
 		public void perishable(int n) {
 			app.calls().add("perishable " + n);
 		}
@@ -212,6 +344,25 @@ class DelayedTests {
 		public DelayedTask<String> perishableResult() {
 			app.calls().add("fresh");
 			return DelayedTask.completed("fresh");
+		}
+
+		@Delayed(delay = "1s", expireAfter = "30s", policy = @TaskPolicy(rate = "1/m"))
+		public void rated() {
+			app.calls().add("rated");
+		}
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 2, maxConcurrent = 1,
+				backoff = @Backoff(initial = "1s", jitter = 0)))
+		public CompletableFuture<String> send() {
+			CompletableFuture<String> future = new CompletableFuture<>();
+			futures.add(future);
+			return future;
+		}
+
+		@Delayed(delay = "1s",
+				policy = @TaskPolicy(maxAttempts = 3, backoff = @Backoff(initial = "2s", multiplier = 1, jitter = 0)))
+		public void fail(String argument) {
+			throw new IllegalStateException("no " + ++this.attempts);
 		}
 
 	}

@@ -13,6 +13,7 @@ import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,27 +48,29 @@ class KeyTextTests {
 	@MethodSource
 	void aKeyWithoutATextOfItsOwnIsRefused(Object key) {
 		Reminders reminders = app.bean(Reminders.class);
-		assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(key))
-			.withMessageStartingWith("The expression \"#key\" of @Delayed(key) on ")
-			.withMessageContaining("has no text of its own: the text of ")
-			.withMessageContaining("such as an id");
-		assertThatIllegalArgumentException().isThrownBy(() -> reminders.stop(key))
-			.withMessageContaining("has no text of its own");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> app.tasks().schedule(TaskId.of("t", key), Duration.ofMinutes(1), lambda))
-			.withMessageContaining("has no text of its own");
+		assertRefused(() -> reminders.remind(key), "The expression \"#key\" of @Delayed(key) on ",
+				"has no text of its own: the text of ", "such as an id");
+		assertRefused(() -> reminders.stop(key), "has no text of its own");
+		assertRefused(() -> app.tasks().schedule(TaskId.of("t", key), Duration.ofMinutes(1), lambda),
+				"has no text of its own");
 		assertThat(app.pending()).isZero();
 	}
 
 	@Test
-	void theMessageNamesTheClassWithinACollection(Reminders reminders) {
-		assertThatIllegalArgumentException().isThrownBy(() -> reminders.remind(List.of(plain)))
-			.withMessageContaining(Plain.class.getName());
+	void theMessageNamesTheClassWithinACollectionAndNullIsNoKey(Reminders reminders) {
+		assertRefused(() -> reminders.remind(List.of(plain)), Plain.class.getName());
+		assertRefused(() -> reminders.stop(null), "must not be null");
+		assertThat(app.calls()).isEmpty();
+	}
+
+	private static void assertRefused(Runnable call, String... texts) {
+		assertThatIllegalArgumentException().isThrownBy(call::run)
+			.satisfies((ex) -> assertThat(ex.getMessage()).contains(texts));
 	}
 
 	static Stream<Object> aKeyWithATextIsAccepted() {
 		return Stream.of(5L, 6, "a", "john@cafe", "john.doe@example.com", "a@b", UUID.randomUUID(), TimeUnit.DAYS,
-				List.of(1, "b"), Optional.of("c"), new Pair("a", 1), new WithText(0xcafe));
+				List.of(1, "b"), Optional.of("c"), new Pair("a", 1), new WithText());
 	}
 
 	@ParameterizedTest
@@ -88,7 +91,8 @@ class KeyTextTests {
 		}
 
 		@CancelDelayed(name = "remind", key = "#key")
-		public void stop(Object key) {
+		public void stop(@Nullable Object key) {
+			app.calls().add("stopped");
 		}
 
 	}
@@ -132,15 +136,9 @@ class KeyTextTests {
 
 	static class WithText {
 
-		private final int id;
-
-		WithText(int id) {
-			this.id = id;
-		}
-
 		@Override
 		public String toString() {
-			return getClass().getName() + "@" + Integer.toHexString(this.id);
+			return getClass().getName() + "@cafe";
 		}
 
 	}

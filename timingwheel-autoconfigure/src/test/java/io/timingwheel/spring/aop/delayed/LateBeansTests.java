@@ -34,7 +34,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.ScopedProxyMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -73,10 +72,13 @@ class LateBeansTests {
 	}
 
 	@Test
-	void aLazyBeanWhoseClassIsHiddenRuns() {
-		try (VirtualApplication application = VirtualApplication.of(HiddenJob.class).lazy(true)) {
+	void aLazyBeanWhoseClassIsHiddenRunsAndItsNameCanBeCancelled() {
+		try (VirtualApplication application = VirtualApplication.of(HiddenJob.class, Stopping.class).lazy(true)) {
 			assertRunsEachHour(application);
 			assertThat(application.context().getBeanFactory().containsSingleton("unrelated")).isFalse();
+			application.bean(Job.class).remind(1);
+			application.bean(Stopping.class).stop(1);
+			assertThat(application.tasks().find(TaskId.of("remind", 1))).isEmpty();
 		}
 	}
 
@@ -91,7 +93,7 @@ class LateBeansTests {
 			assertThat(runs).isEmpty();
 			assertThat(output.getAll().split("The bean \"late\" is gone", -1)).hasSize(2);
 			assertThat(output).doesNotContain("NoSuchBeanDefinitionException");
-			assertThat(application.tasks().find(TaskId.of("late.report", "recurring"))).isEmpty();
+			assertThat(application.tasks().find(TaskId.of("report", "recurring"))).isEmpty();
 			register(application, ReportJob.class);
 			assertRunsEachHour(application);
 		}
@@ -104,13 +106,13 @@ class LateBeansTests {
 
 	@Test
 	void aLateBeanCannotTakeTheNameOfAnotherMethod() {
-		for (Class<?> late : List.of(NamedJob.class, DelayedWithTheNameOfTheJob.class)) {
-			try (VirtualApplication application = VirtualApplication.of(NamedJob.class)) {
+		for (Class<?> late : List.of(ReportJob.class, WithTheNameOfTheJob.class)) {
+			try (VirtualApplication application = VirtualApplication.of(ReportJob.class)) {
 				application.context();
 				assertThatException().isThrownBy(() -> register(application, late))
 					.havingRootCause()
 					.isInstanceOf(InvalidAnnotatedMethodException.class)
-					.withMessageContaining("belongs to " + NamedJob.class.getName());
+					.withMessageContaining("belongs to " + ReportJob.class.getName());
 			}
 		}
 	}
@@ -123,8 +125,8 @@ class LateBeansTests {
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("names the task \"deadlin\"")
-				.hasMessageContaining("deadline"));
+				.hasMessageContaining("names the task \"remin\"")
+				.hasMessageContaining("remind"));
 	}
 
 	@Test
@@ -133,21 +135,20 @@ class LateBeansTests {
 			throw new IllegalStateException("not reachable yet");
 		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).contains("names the task \"deadlin\"").contains("whose classes are unknown, [broken]");
+			assertThat(output).contains("names the task \"remin\"").contains("whose classes are unknown, [broken]");
 		});
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "request, NO", "session, NO", "request, TARGET_CLASS" })
-	void aBeanOfARequestCannotRunByItself(String scope, ScopedProxyMode proxy) {
+	@CsvSource({ "request, false", "session, false", "request, true" })
+	void aBeanOfARequestCannotRunByItself(String scope, boolean proxy) {
 		web().withInitializer((context) -> {
 			AnnotatedGenericBeanDefinition definition = new AnnotatedGenericBeanDefinition(ReportJob.class);
 			definition.setScope(scope);
 			BeanDefinitionHolder holder = new BeanDefinitionHolder(definition, "job");
 			BeanDefinitionRegistry registry = (BeanDefinitionRegistry) context;
 			BeanDefinitionReaderUtils.registerBeanDefinition(
-					(proxy == ScopedProxyMode.NO) ? holder : ScopedProxyUtils.createScopedProxy(holder, registry, true),
-					registry);
+					proxy ? ScopedProxyUtils.createScopedProxy(holder, registry, true) : holder, registry);
 		})
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
@@ -163,41 +164,44 @@ class LateBeansTests {
 
 	interface Job {
 
+		void remind(long id);
+
 	}
 
 	static class ReportJob implements Job {
 
-		@Recurring(every = "1h")
+		@Recurring(every = "1h", name = "report")
 		public void report() {
 			runs.add("report");
 		}
 
-	}
-
-	static class NamedJob implements Job {
-
-		@Recurring(every = "1h", name = "named")
-		public void report() {
+		@Override
+		@Delayed(delay = "1h", name = "remind", key = "#id")
+		public void remind(long id) {
 		}
 
 	}
 
-	static class DelayedWithTheNameOfTheJob {
+	static class WithTheNameOfTheJob {
 
-		@Delayed(delay = "1h", name = "named")
+		@Delayed(delay = "1h", name = "report")
 		public void remind() {
+		}
+
+	}
+
+	static class Stopping {
+
+		@CancelDelayed(name = "remind", key = "#id")
+		public void stop(long id) {
 		}
 
 	}
 
 	static class Misspelt {
 
-		@Delayed(delay = "1h", name = "deadline", key = "#id")
-		public void arm(long id) {
-		}
-
-		@CancelDelayed(name = "deadlin", key = "#id")
-		public void cancel(long id) {
+		@CancelDelayed(name = "remin", key = "#id")
+		public void stop(long id) {
 		}
 
 	}

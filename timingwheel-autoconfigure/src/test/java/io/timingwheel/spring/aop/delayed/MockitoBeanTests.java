@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop;
+package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 
@@ -7,7 +7,6 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
@@ -17,6 +16,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
@@ -35,70 +35,30 @@ class MockitoBeanTests {
 	private Orders orders;
 
 	@MockitoBean
-	private Job job;
-
-	@MockitoBean
 	private Hidden hidden;
-
-	@Autowired
-	private Payments payments;
 
 	@TestBean
 	private OtherJob otherJob;
-
-	@Autowired
-	private DelayedTaskOperations tasks;
-
-	@Autowired
-	private ManualTimeSource time;
 
 	static OtherJob otherJob() {
 		return new OtherJob();
 	}
 
 	@Test
-	void theNameOfATaskIsKnownAndNeitherAMockNorAnObjectOfTheTestRunsByItself() {
-		this.payments.pay(5);
-		assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
-		assertThat(this.tasks.find(TaskId.of("otherJob.run", "recurring"))).isEmpty();
-		this.time.advance(Duration.ofHours(5));
-		verify(this.job, never()).run();
+	void theNameOfATaskIsKnownAndNeitherAMockNorAnObjectOfTheTestRunsByItself(@Autowired Payments payments,
+			@Autowired DelayedTaskOperations tasks, @Autowired ManualTimeSource time) {
+		payments.pay(5);
+		assertThat(tasks.find(TaskId.of("report", "recurring"))).isEmpty();
+		assertThat(tasks.find(TaskId.of("other", "recurring"))).isEmpty();
+		time.advance(Duration.ofHours(5));
+		verify(this.orders, never()).report();
 		verify(this.hidden, never()).hide();
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
+	@Import({ DelayedContexts.VirtualTime.class, Payments.class, Orders.class, OtherJob.class })
 	static class Application {
-
-		@Bean
-		ManualTimeSource time() {
-			return new ManualTimeSource();
-		}
-
-		@Bean
-		TimingWheelBuilderCustomizer manualTime(ManualTimeSource time) {
-			return (builder) -> builder.timeSource(time);
-		}
-
-		@Bean
-		Orders orders() {
-			return new Orders();
-		}
-
-		@Bean
-		Payments payments() {
-			return new Payments();
-		}
-
-		@Bean
-		Job job() {
-			return new Job();
-		}
-
-		@Bean
-		OtherJob otherJob() {
-			return new OtherJob();
-		}
 
 		@Bean
 		Hidden hidden() {
@@ -119,17 +79,21 @@ class MockitoBeanTests {
 
 	}
 
-	static class Job {
+	static class Orders {
 
-		@Recurring(every = "1h")
-		public void run() {
+		@Delayed(delay = "1h", name = "close-order", key = "#id")
+		public void close(long id) {
+		}
+
+		@Recurring(every = "1h", name = "report")
+		public void report() {
 		}
 
 	}
 
 	static class OtherJob {
 
-		@Recurring(every = "1h")
+		@Recurring(every = "1h", name = "other")
 		public void run() {
 		}
 
@@ -146,14 +110,6 @@ class MockitoBeanTests {
 		@Override
 		@Delayed(delay = "1h", name = "hide")
 		public void hide() {
-		}
-
-	}
-
-	static class Orders {
-
-		@Delayed(delay = "1h", name = "close-order", key = "#id")
-		public void close(long id) {
 		}
 
 	}
