@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -63,10 +64,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 
+	private static final Executor THREADS = (task) -> new Thread(task).start();
+
+	private final TestDatabase database;
+
 	private final TransactionTemplate transaction;
 
 	JdbcStoreTransactionContractTests(TestDatabase database) {
 		super(database);
+		this.database = database;
 		this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.pool));
 	}
 
@@ -91,7 +97,7 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		CompletableFuture<Enqueued> waiting = new CompletableFuture<>();
 		this.transaction.executeWithoutResult((status) -> {
 			enqueue("locked", HOUR);
-			waiting.completeAsync(() -> enqueue(this.store, task("locked", HOUR)), (task) -> new Thread(task).start());
+			waiting.completeAsync(() -> enqueue(this.store, task("locked", HOUR)), THREADS);
 			for (int i = 0; i < 20; i++) {
 				Enqueued other = onAnotherThread(() -> enqueue(null, HOUR));
 				assertThat(onAnotherThread(() -> this.store.find(Target.of(other.id())))).isPresent();
@@ -103,6 +109,40 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		assertThat(stored.outcome()).isEqualTo(Outcome.REPLACED);
 		assertThat(stored.id()).isNotEqualTo(before.id());
 		assertThat(count()).isEqualTo(21);
+	}
+
+	/**
+	 * The first call has stored a key, and the second one has locked a task. H2 does not
+	 * notice if they wait for each other.
+	 */
+	@Test
+	void twoCallsWithManyTasksDoNotWaitForEachOther() throws Exception {
+		DelayedTaskStore patient = JdbcStores.open(this.database, getClass());
+		CompletableFuture<List<Enqueued>> first = new CompletableFuture<>();
+		CompletableFuture<List<Enqueued>> second = new CompletableFuture<>();
+		this.transaction.executeWithoutResult((status) -> {
+			enqueue("m", HOUR);
+			first.completeAsync(() -> patient.enqueue(keeping("a", "m", "z")), THREADS);
+			assertWaiting(first);
+			onAnotherThread(() -> enqueue("z", HOUR));
+			second.completeAsync(() -> patient.enqueue(keeping("a", "z")), THREADS);
+			assertWaiting(second);
+		});
+		assertThat(first.get(30, TimeUnit.SECONDS)).hasSize(3);
+		assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(2);
+		assertThat(count()).isEqualTo(3);
+	}
+
+	private static List<NewTask> keeping(String... keys) {
+		return Stream.of(keys).map((key) -> task(key, HOUR, IfPending.KEEP)).toList();
+	}
+
+	/**
+	 * Gives the other thread time to come to its wait. If it does not, the test finds
+	 * less.
+	 */
+	private static void assertWaiting(CompletableFuture<?> call) {
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(300, TimeUnit.MILLISECONDS));
 	}
 
 	/**
@@ -290,7 +330,6 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 
 	@Test
 	void aScheduleEndsIfItIsCancelledWhileATransactionEndsItsRun() throws Exception {
-		Executor threads = (task) -> new Thread(task).start();
 		for (boolean byKey : List.of(true, false)) {
 			Enqueued schedule = this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "payload",
 					null, "every(PT1H)", DueTime.after(Duration.ZERO), false));
@@ -300,11 +339,8 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 			this.transaction.executeWithoutResult((status) -> {
 				Settlement end = new Settlement.Repeat(run.ref(), "every(PT1H)", DueTime.after(HOUR), null);
 				assertThat(this.store.settleInTransaction(end)).isTrue();
-				cancelled.completeAsync(() -> cancelPatiently(byKey ? null : run.id()), threads);
-				// The cancel waits for the row. Whether it has come that far decides only
-				// what this test can find.
-				assertThatExceptionOfType(TimeoutException.class)
-					.isThrownBy(() -> cancelled.get(300, TimeUnit.MILLISECONDS));
+				cancelled.completeAsync(() -> cancelPatiently(byKey ? null : run.id()), THREADS);
+				assertWaiting(cancelled);
 			});
 			assertThat(cancelled.get(1, TimeUnit.MINUTES)).isTrue();
 			assertThat(this.store.find(key("k"))).isEmpty();

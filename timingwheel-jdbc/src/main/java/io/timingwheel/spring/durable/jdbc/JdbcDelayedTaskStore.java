@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcDelayedTaskStore extends OperatorCalls {
 
-	private final Storing storing;
+	private final NewTasks newTasks;
 
 	private final PendingTasks pending;
 
@@ -62,7 +62,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName,
 			@Nullable Dialect dialect) {
 		super(new Database(applicationDataSource, storeDataSource, tableName, dialect));
-		this.storing = new Storing(this.database);
+		this.newTasks = new NewTasks(this.database);
 		this.pending = new PendingTasks(this.database);
 		this.claiming = new Claiming(this.database);
 	}
@@ -73,7 +73,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 			TaskLimits.checkName(task.name());
 			TaskLimits.checkKey(task.key());
 		}
-		return this.storing.enqueue(tasks);
+		return this.newTasks.enqueue(tasks);
 	}
 
 	@Override

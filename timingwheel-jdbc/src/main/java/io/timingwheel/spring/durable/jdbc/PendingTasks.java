@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -182,7 +181,7 @@ final class PendingTasks {
 		row.scheduledAt = row.dueAt;
 		row.payload = schedule.payload();
 		row.traceparent = schedule.traceparent();
-		if (session.insert(Map.of(row.id, row.insertion(this.database.dialect(), now)), true).isEmpty()) {
+		if (!session.insert(List.of(row), now).isEmpty()) {
 			return null;
 		}
 		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import org.jspecify.annotations.Nullable;
@@ -127,21 +128,24 @@ record Session(JdbcOperations jdbc, Database database) {
 
 	/**
 	 * Inserts rows unless their keys are taken.
-	 * @return the ids of the rows that were inserted
+	 * @return the ids of the rows whose keys are taken
 	 */
-	Set<String> insert(Map<String, Object[]> rows, boolean keyed) {
+	Set<String> insert(Collection<TaskRow> rows, long now) {
+		Set<String> ids = rows.stream().map((row) -> row.id).collect(Collectors.toSet());
+		boolean keyed = rows.stream().anyMatch((row) -> row.key != null);
 		String unlessTaken = keyed ? dialect().unlessTaken() : "";
 		try {
-			batch(TaskRow.INSERT + unlessTaken, List.copyOf(rows.values()));
-			if (unlessTaken.isEmpty() || rows.isEmpty()) {
-				return rows.keySet();
+			batch(TaskRow.INSERT + unlessTaken, rows.stream().map((row) -> row.insertion(dialect(), now)).toList());
+			if (unlessTaken.isEmpty()) {
+				return Set.of();
 			}
 		}
 		catch (DuplicateKeyException ex) {
 			// The database has inserted the other rows of the batch.
 		}
 		// No database tells which rows a batch has inserted.
-		return Set.copyOf(strings("select id from {task} where id {in}", rows.keySet()));
+		strings("select id from {task} where id {in}", ids).forEach(ids::remove);
+		return ids;
 	}
 
 	private String text(String statement, @Nullable Object[] parameters) {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -34,7 +33,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * depend on the pending task with their key. All other tasks are stored in one way: lock
  * the pending tasks, decide, and write.
  */
-final class Storing {
+final class NewTasks {
 
 	private static final int MAX_ROUNDS = 100;
 
@@ -72,6 +71,10 @@ final class Storing {
 
 	private static final String UPSERT = INSERT_ALL + REPLACE_PENDING + RESULT;
 
+	private static final String LOCK_PENDING = """
+			select {columns} from {task} where status = {pending} and held_key is not null and id {in}
+				order by id for update""";
+
 	private static final Comparator<NewTask> BY_KEY = Comparator.comparing(NewTask::name)
 		.thenComparing(NewTask::key, Comparator.nullsFirst(Comparator.naturalOrder()));
 
@@ -80,7 +83,7 @@ final class Storing {
 	private final EnqueueCombiner combiner = new EnqueueCombiner(this::storeTogether,
 			(task) -> store(List.of(task)).get(0));
 
-	Storing(Database database) {
+	NewTasks(Database database) {
 		this.database = database;
 	}
 
@@ -94,10 +97,11 @@ final class Storing {
 	private List<Enqueued> store(List<NewTask> tasks) {
 		Transactions caller = this.database.caller();
 		if (tasks.size() > 1) {
-			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks))));
+			boolean inTransaction = this.database.hasTransaction();
+			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks), inTransaction)));
 		}
 		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((session) -> upsert(session, tasks, null))
-				: caller.transaction((session) -> lockAndWrite(session, tasks)));
+				: caller.transaction((session) -> lockAndWrite(session, tasks, true)));
 	}
 
 	/** Gives {@code null} if one of the tasks cannot be stored or waits for a lock. */
@@ -146,11 +150,11 @@ final class Storing {
 		return batches;
 	}
 
-	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches) {
+	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches, boolean patient) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
 			stored.putAll(upsert(session, batch.stream().filter(this::overwrites).toList(), null));
-			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList()));
+			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList(), patient));
 		}
 		return stored;
 	}
@@ -187,23 +191,30 @@ final class Storing {
 	}
 
 	/**
-	 * A task whose key another transaction stores meanwhile follows in the next round.
+	 * Locks the pending tasks, and then inserts the others in the order of their keys. A
+	 * task whose key another transaction has stored meanwhile follows in the next round.
+	 * @param patient whether there is a next round. Who has inserted tasks and waits for
+	 * a lock may be part of a deadlock, which H2 does not notice, so a call with many
+	 * tasks begins anew instead, unless it is in a transaction of its caller
 	 */
-	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
+	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks, boolean patient) {
 		Dialect dialect = session.dialect();
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
 		long now = tasks.isEmpty() ? 0 : session.now();
 		for (int round = 0; !open.isEmpty(); round++) {
+			if (round == (patient ? MAX_ROUNDS : 1)) {
+				throw new CannotAcquireLockException("Other transactions have stored tasks with the same keys");
+			}
 			Map<TaskId, TaskRow> pending = lockPending(session, open, round > 0);
 			List<Object[]> replacements = new ArrayList<>();
-			Map<String, Object[]> inserts = new LinkedHashMap<>();
+			List<TaskRow> inserts = new ArrayList<>();
 			for (NewTask task : open) {
 				TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
 				if (earlier == null) {
 					TaskRow row = new TaskRow(task.id(), task.name(), task.key());
 					results.put(task.id(), put(task, row, null, now));
-					inserts.put(task.id(), row.insertion(dialect, now));
+					inserts.add(row);
 				}
 				else if (task.replaces()) {
 					results.put(task.id(), put(task, earlier, earlier.dueAt, now));
@@ -214,14 +225,8 @@ final class Storing {
 				}
 			}
 			session.batch(TaskRow.REPLACE, replacements);
-			Set<String> inserted = session.insert(inserts, open.stream().anyMatch((task) -> task.key() != null));
-			open = open.stream()
-				.filter((task) -> inserts.containsKey(task.id()) && !inserted.contains(task.id()))
-				.toList();
-			if (!open.isEmpty() && ((tasks.size() > 1 && !this.database.hasTransaction()) || round == MAX_ROUNDS)) {
-				// Who has locks and waits for others may be part of a deadlock.
-				throw new CannotAcquireLockException("Other transactions have stored tasks with the same keys");
-			}
+			Set<String> taken = session.insert(inserts, now);
+			open = open.stream().filter((task) -> taken.contains(task.id())).toList();
 		}
 		return results;
 	}
@@ -242,8 +247,7 @@ final class Storing {
 
 	/**
 	 * Looks up the keys, and then locks the rows by their ids. In MySQL, a lock by an
-	 * absent key would also lock its neighbours. If a task was replaced meanwhile, looks
-	 * again: H2 does not notice a deadlock of which an insert is a part.
+	 * absent key would also lock its neighbours.
 	 * @param current whether to find the current rows even with "repeatable read"
 	 */
 	private static Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
@@ -255,24 +259,17 @@ final class Storing {
 					.add(dialect.text(TaskRow.heldKey(task.key(), false)));
 			}
 		}
-		Map<TaskId, TaskRow> pending = new HashMap<>();
-		Set<String> tried = new HashSet<>();
-		List<String> ids = ids(session, keys, current);
-		while (tried.addAll(ids)) {
-			pending.clear();
-			session
-				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
-				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
-			ids = (pending.size() < ids.size()) ? ids(session, keys, current) : List.of();
-		}
-		return pending;
-	}
-
-	private static List<String> ids(Session session, Map<String, List<Object>> keys, boolean current) {
-		String statement = "select id from {task} where name = ? and held_key {in}" + (current ? " for update" : "");
+		String look = "select id from {task} where name = ? and held_key {in}" + (current ? " for update" : "");
 		List<String> ids = new ArrayList<>();
-		keys.forEach((name, held) -> ids.addAll(session.strings(statement, session.dialect().text(name), held)));
-		return ids;
+		keys.forEach((name, held) -> ids.addAll(session.strings(look, dialect.text(name), held)));
+		List<TaskRow> rows = ids.isEmpty() ? List.of() : session.rows(LOCK_PENDING, ids);
+		if (rows.size() < ids.size() && !current) {
+			// Another transaction has replaced a task, which gave its row another id.
+			return lockPending(session, tasks, true);
+		}
+		return rows.stream()
+			.collect(Collectors.toMap((row) -> new TaskId(row.name, Objects.requireNonNull(row.key)),
+					Function.identity()));
 	}
 
 }
