@@ -22,15 +22,11 @@ final class DeadlineStacks implements AutoCloseable {
 
 	private static final long KEEP_ALIVE_SECONDS = 10;
 
-	private final ThreadPoolExecutor reader = new ThreadPoolExecutor(1, 1, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+	private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
 			new ArrayBlockingQueue<>(MAX_WAITING), DeadlineStacks::newThread);
 
 	/** When the reading so far is paid for, by {@link System#nanoTime()}. */
 	private volatile long paidAt = System.nanoTime();
-
-	DeadlineStacks() {
-		this.reader.allowCoreThreadTimeOut(true);
-	}
 
 	/**
 	 * Interrupts the thread of an expired call, in this method or soon after it. Only the
@@ -80,12 +76,6 @@ final class DeadlineStacks implements AutoCloseable {
 	@Override
 	public void close() {
 		this.reader.shutdown();
-		try {
-			this.reader.awaitTermination(1, TimeUnit.SECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	private static Thread newThread(Runnable task) {

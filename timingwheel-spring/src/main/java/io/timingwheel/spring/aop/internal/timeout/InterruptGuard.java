@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
@@ -60,20 +59,11 @@ final class InterruptGuard implements DirectTask {
 
 	private static final int EXPIRED = 6;
 
-	private static final VarHandle STATE;
+	private static final AtomicIntegerFieldUpdater<InterruptGuard> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(InterruptGuard.class, "state");
 
-	private static final VarHandle SENT;
-
-	static {
-		try {
-			MethodHandles.Lookup lookup = MethodHandles.lookup();
-			STATE = lookup.findVarHandle(InterruptGuard.class, "state", int.class);
-			SENT = lookup.findVarHandle(InterruptGuard.class, "sent", int.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
+	private static final AtomicIntegerFieldUpdater<InterruptGuard> SENT = AtomicIntegerFieldUpdater
+		.newUpdater(InterruptGuard.class, "sent");
 
 	/** The guard of the innermost call of the thread. */
 	private static final ThreadLocal<@Nullable InterruptGuard> CURRENT = new ThreadLocal<>();
@@ -128,9 +118,21 @@ final class InterruptGuard implements DirectTask {
 		return guard;
 	}
 
-	static @Nullable InterruptGuard current(MethodInvocation invocation) {
+	/**
+	 * The innermost advice of a method with a time limit. Throws the timeout as soon as
+	 * an expired body returns, so that the advice between this one and
+	 * {@link TimeoutInterceptor} sees an exception: a transaction rolls back. Also clears
+	 * the interrupt, which would disturb the rollback.
+	 */
+	static @Nullable Object runBody(MethodInvocation invocation) throws Throwable {
 		InterruptGuard guard = CURRENT.get();
-		return (guard != null && guard.call.isFor(invocation)) ? guard : null;
+		if (guard == null || !guard.call.isFor(invocation)) {
+			return invocation.proceed();
+		}
+		if (guard.clearIfExpired()) {
+			throw guard.timeout(null);
+		}
+		return guard.run((same) -> invocation.proceed(), false);
 	}
 
 	/**
@@ -187,7 +189,7 @@ final class InterruptGuard implements DirectTask {
 	void interrupt(StackTraceElement @Nullable [] stack) {
 		if (STATE.compareAndSet(this, EXPIRED, INTERRUPTING)) {
 			InterruptGuard shared = this.outermost;
-			if ((int) SENT.getAndAdd(shared, 1) == 0) {
+			if (SENT.getAndIncrement(shared) == 0) {
 				shared.interruptedBefore = this.thread.isInterrupted();
 			}
 			this.thread.interrupt();
@@ -218,7 +220,7 @@ final class InterruptGuard implements DirectTask {
 	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
 	 * still come. Only the thread of the call calls this.
 	 */
-	boolean clearIfExpired() {
+	private boolean clearIfExpired() {
 		if (this.state == RUNNING && isPastDeadline() && STATE.compareAndSet(this, RUNNING, CLEARED)) {
 			cancelTimer();
 			return true;
@@ -238,7 +240,7 @@ final class InterruptGuard implements DirectTask {
 	 * Ends the guard if the deadline has not passed, and otherwise clears the interrupt.
 	 * Only the thread of the call calls this.
 	 */
-	boolean finish() {
+	private boolean finish() {
 		if (clearIfExpired()) {
 			return false;
 		}
@@ -274,27 +276,22 @@ final class InterruptGuard implements DirectTask {
 	 * suppressed. If the failure is the timeout of an inner call, this is the failure,
 	 * with the new timeout suppressed.
 	 */
-	MethodTimeoutException timeout(@Nullable Throwable failure) {
-		MethodTimeoutException thrown = this.thrown;
-		if (thrown == null || thrown != failure) {
-			MethodTimeoutException own = this.call.newException();
-			if (this.stack != null) {
-				own.addSuppressed(new StackAtDeadline(this.thread, this.stack));
-			}
-			thrown = suppress(own, failure);
-			this.thrown = thrown;
+	private MethodTimeoutException timeout(@Nullable Throwable failure) {
+		if (this.thrown != null && this.thrown == failure) {
+			return this.thrown;
 		}
-		return thrown;
-	}
-
-	private static MethodTimeoutException suppress(MethodTimeoutException own, @Nullable Throwable failure) {
+		MethodTimeoutException own = this.call.newException();
+		if (this.stack != null) {
+			own.addSuppressed(new StackAtDeadline(this.thread, this.stack));
+		}
 		if (failure instanceof MethodTimeoutException inner) {
 			inner.addSuppressed(own);
-			return inner;
+			own = inner;
 		}
-		if (failure != null) {
+		else if (failure != null) {
 			own.addSuppressed(failure);
 		}
+		this.thrown = own;
 		return own;
 	}
 
@@ -313,7 +310,7 @@ final class InterruptGuard implements DirectTask {
 			shared.interruptedBefore = false;
 			Thread.interrupted();
 		}
-		if ((int) SENT.getAndAdd(shared, -1) > 1) {
+		if (SENT.getAndDecrement(shared) > 1) {
 			this.thread.interrupt();
 		}
 		this.state = CLEARED;

@@ -13,9 +13,4 @@ final class StackAtDeadline extends Exception {
 		setStackTrace(stack);
 	}
 
-	@Override
-	public synchronized Throwable fillInStackTrace() {
-		return this;
-	}
-
 }

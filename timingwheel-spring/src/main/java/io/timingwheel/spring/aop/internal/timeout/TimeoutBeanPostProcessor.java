@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
+import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -31,7 +32,7 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 		super(methods.annotated(), TIMEOUT, beanFactory);
 		this.methods = methods;
 		this.runtime = runtime;
-		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
+		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), (MethodInterceptor) InterruptGuard::runBody);
 	}
 
 	@Override

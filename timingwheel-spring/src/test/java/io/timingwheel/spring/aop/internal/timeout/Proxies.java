@@ -54,7 +54,7 @@ final class Proxies {
 				new DeadlineStacks());
 		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
 				new TimeoutInterceptor(methods, "bean", () -> runtime));
-		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), new ExpiredBodyInterceptor());
+		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), (MethodInterceptor) InterruptGuard::runBody);
 	}
 
 	/**
