@@ -21,6 +21,7 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,6 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.io.ClassPathResource;
-import org.springframework.http.MediaType;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -53,7 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
 @Order(1)
-class ConsolePageTests extends ConsoleBrowserTests {
+class ConsolePageTests extends BrowserTests {
 
 	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",
 			"schedules", "node");
@@ -64,6 +64,11 @@ class ConsolePageTests extends ConsoleBrowserTests {
 	@Autowired
 	private DelayedTaskOperations tasks;
 
+	@AfterEach
+	void thePageHasShownNoError() {
+		assertThat(errors()).isEmpty();
+	}
+
 	@Test
 	void anOrderCountsDownAndIsMovedRunAndCancelled() {
 		String moved = order();
@@ -72,6 +77,7 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> due(moved).matches("in \\d min \\d+ s"));
 		String due = due(moved);
 		eventually().until(() -> !due(moved).equals(due));
+		assertThatAllButtonsFitOntoAPhone();
 
 		press("Move " + moved);
 		type("#dialog-input", "2h");
@@ -90,7 +96,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> due(cancelled).isEmpty());
 		assertThat(status(cancelled)).isEqualTo("PENDING");
 		eventually().until(() -> text("form.find ~ .empty").contains("“" + cancelled + "”"));
-		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -106,7 +111,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 			for (int i = 0; i < 3; i++) {
 				this.http.post()
 					.uri("/callbacks")
-					.contentType(MediaType.APPLICATION_JSON)
 					.body(Map.of("url", "http://localhost:" + server.getAddress().getPort() + "/"))
 					.exchange()
 					.expectStatus()
@@ -121,7 +125,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 			click("#dialog-do");
 			eventually().until(() -> text("#outcome").equals("3 requeued"));
 			eventually().until(() -> text("#main").contains("Nothing is dead."));
-			assertThat(errors()).isEmpty();
 		}
 		finally {
 			server.stop(0);
@@ -129,30 +132,19 @@ class ConsolePageTests extends ConsoleBrowserTests {
 	}
 
 	@Test
-	void aScheduleShowsItsNextTimeAndIsRunNow(@Autowired ReportConfiguration report) {
+	void schedulesShowTheirNextTimesAndAreRunNow(@Autowired ReportConfiguration report) {
+		TaskId id = TaskId.of("close-order", "reminder");
+		this.tasks.recur(id, Schedule.every(Duration.ofHours(2)), 1L);
 		open("schedules");
+		eventually().until(() -> nextRun("close-order reminder").matches("in 1 h 5\\d min|in 2 h"));
+		type("#filter", "report");
 		// The schedule began with the application.
-		eventually().until(() -> nextRun("report").matches("in \\d min \\d+ s"));
+		eventually()
+			.until(() -> nextRun("close-order reminder").isEmpty() && nextRun("report").matches("in \\d min \\d+ s"));
 		press("Run now report");
 		eventually().until(() -> report.runs.get() == 1);
 		eventually().until(() -> nextRun("report").startsWith("in "));
-		assertThat(errors()).isEmpty();
-	}
-
-	@Test
-	void aScheduleByKeyShowsItsNextTime() {
-		TaskId id = TaskId.of("close-order", "reminder");
-		this.tasks.recur(id, Schedule.every(Duration.ofHours(2)), 1L);
-		try {
-			open("schedules");
-			eventually().until(() -> nextRun("close-order reminder").matches("in 1 h 5\\d min|in 2 h"));
-			type("#filter", "report");
-			eventually().until(() -> nextRun("close-order reminder").isEmpty() && !nextRun("report").isEmpty());
-			assertThat(errors()).isEmpty();
-		}
-		finally {
-			this.tasks.cancel(id);
-		}
+		this.tasks.cancel(id);
 	}
 
 	@Test
@@ -166,7 +158,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		assertThat(status(order)).isEqualTo("PENDING");
 		click("[data-paused=true] button");
 		eventually().until(() -> status(order).equals("CLOSED"));
-		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -178,7 +169,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> nodeStates().equals(List.of("paused")));
 		click("[data-action=resume] button");
 		eventually().until(() -> text("[data-action=pause] .tag").equals("claims tasks"));
-		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -208,7 +198,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		keys(Keys.ENTER);
 		eventually().until(task::isCancelled);
 		eventually().until(() -> text("#outcome").equals("keyboard 1 is cancelled."));
-		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -229,8 +218,7 @@ class ConsolePageTests extends ConsoleBrowserTests {
 			}
 		}
 		finally {
-			this.browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
-			this.browser.executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
+			showAsBefore();
 		}
 	}
 
@@ -259,24 +247,9 @@ class ConsolePageTests extends ConsoleBrowserTests {
 				Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
 	}
 
-	@Test
-	@Tag("faults")
-	void aThousandNamesAndAFullWheelStaySmooth() {
-		IntStream.range(0, 980).forEach((i) -> {
-			for (int key = 0; key < 5; key++) {
-				this.tasks.schedule(TaskId.of("name-" + i, key), Duration.ofMillis(1000 + 61 * i + 11_000L * key),
-						() -> {
-						});
-			}
-		});
-		for (String view : List.of("now", "names")) {
-			open(view);
-			eventually().until(() -> text("#state-text").equals("Live"));
-			// A busy machine may interrupt the page, so a later span counts too.
-			eventually().until(() -> longTasks(3000).isEmpty());
-		}
-		assertThat(this.browser.findElements(By.cssSelector("tbody tr"))).hasSize(100);
-		assertThat(errors()).isEmpty();
+	private void showAsBefore() {
+		this.browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
+		this.browser.executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
 	}
 
 	@Test
@@ -306,9 +279,10 @@ class ConsolePageTests extends ConsoleBrowserTests {
 	}
 
 	@Test
-	void aLostServerIsShownAndItsReturnToo() {
+	void aLostServerAndAnErrorAreShownAsWhatTheyAre(@Autowired Gate gate) {
 		open("now");
 		eventually().until(() -> text("#state-text").equals("Live"));
+		assertThat(gate.requestedWith).isEqualTo("XMLHttpRequest");
 		this.browser.executeScript("""
 				window.realFetch = window.fetch;
 				window.fetch = () => Promise.reject(new TypeError("lost"));
@@ -316,14 +290,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> text("#state-text").equals("No answer")
 				&& text("#lost").startsWith("The server has not answered since"));
 		this.browser.executeScript("window.fetch = window.realFetch;");
-		eventually().until(() -> text("#state-text").startsWith("Live") && text("#lost").isEmpty());
-	}
-
-	@Test
-	void anErrorIsShownAsWhatItIs(@Autowired Gate gate) {
-		open("now");
-		eventually().until(() -> text("#state-text").equals("Live"));
-		assertThat(gate.requestedWith).isEqualTo("XMLHttpRequest");
 		for (int status : new int[] { 403, 503 }) {
 			gate.status = status;
 			eventually().until(() -> text("#state-text").equals("Error " + status)
@@ -360,7 +326,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		open("constructor/x");
 		eventually().until(() -> text("#main").contains("Names that want attention"));
 		assertThat(text("#state-text")).isEqualTo("Live");
-		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -391,15 +356,6 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> text("#dialog-title").equals("Delete all 2 dead tasks of fragile?"));
 		click("#dialog-do");
 		eventually().until(() -> text("#outcome").equals("2 deleted"));
-		assertThat(errors()).isEmpty();
-	}
-
-	@Test
-	void allButtonsOfATaskFitOntoAPhone() {
-		String order = order();
-		open("name/close-order");
-		eventually().until(() -> !due(order).isEmpty());
-		assertThatAllButtonsFitOntoAPhone();
 	}
 
 	private void assertThatAllButtonsFitOntoAPhone() {
@@ -413,16 +369,15 @@ class ConsolePageTests extends ConsoleBrowserTests {
 					""")).isTrue();
 		}
 		finally {
-			this.browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
-			this.browser.executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
+			showAsBefore();
 		}
 	}
 
 	@Test
 	void namesComeInPages() {
-		IntStream.range(0, 150)
-			.forEach((i) -> this.tasks.schedule(TaskId.of("page-" + i, 1), Duration.ofHours(1), () -> {
-			}));
+		List<TaskId> ids = IntStream.range(0, 150).mapToObj((i) -> TaskId.of("page-" + i, 1)).toList();
+		ids.forEach((id) -> this.tasks.schedule(id, Duration.ofHours(1), () -> {
+		}));
 		open("names");
 		type("#filter", "page-");
 		eventually().until(() -> text("caption").equals("1 to 100 of 150 names"));
@@ -430,29 +385,19 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> text("caption").equals("101 to 150 of 150 names"));
 		this.browser.findElement(By.xpath("//button[. = 'Earlier names']")).click();
 		eventually().until(() -> text("caption").equals("1 to 100 of 150 names"));
-		IntStream.range(0, 150).forEach((i) -> this.tasks.cancel(TaskId.of("page-" + i, 1)));
+		ids.forEach(this.tasks::cancel);
 	}
 
 	private String order() {
-		return String.valueOf(this.http.post()
-			.uri("/orders")
-			.exchange()
-			.expectStatus()
-			.isCreated()
-			.expectBody(Map.class)
-			.returnResult()
-			.getResponseBody()
-			.get("id"));
+		return field(this.http.post().uri("/orders"), "id");
 	}
 
 	private String status(String order) {
-		return String.valueOf(this.http.get()
-			.uri("/orders/" + order)
-			.exchange()
-			.expectBody(Map.class)
-			.returnResult()
-			.getResponseBody()
-			.get("status"));
+		return field(this.http.get().uri("/orders/" + order), "status");
+	}
+
+	private static String field(RestTestClient.RequestHeadersSpec<?> request, String field) {
+		return String.valueOf(request.exchange().expectBody(Map.class).returnResult().getResponseBody().get(field));
 	}
 
 	private String due(String key) {
@@ -475,6 +420,14 @@ class ConsolePageTests extends ConsoleBrowserTests {
 			field.sendKeys(text);
 			return true;
 		});
+	}
+
+	private List<Double> requests() {
+		List<?> times = (List<?>) this.browser.executeScript("""
+				return performance.getEntriesByType("resource").filter(({ name }) => name.includes("/live?"))
+					.map(({ startTime }) => startTime);
+				""");
+		return times.stream().map((time) -> ((Number) time).doubleValue()).toList();
 	}
 
 	/**

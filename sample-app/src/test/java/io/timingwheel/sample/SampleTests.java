@@ -2,7 +2,7 @@ package io.timingwheel.sample;
 
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 
 import com.jayway.jsonpath.JsonPath;
@@ -11,7 +11,6 @@ import io.timingwheel.test.VirtualTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
@@ -42,26 +41,16 @@ class SampleTests {
 	private RestTestClient http;
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					GET  | /orders/999999                      | 404 | There is no order 999999
-					POST | /orders/-1/pay                      | 404 | There is no order -1
-					GET  | /orders/first                       | 400 | id must be a whole number, not 'first'
-					GET  | /drivers/nobody                     | 404 | Nothing was ever heard of driver nobody
-					POST | /drivers/heartbeats?count=0         | 400 | count must be from 1 to 10000, not 0
-					POST | /drivers/heartbeats?count=10001     | 400 | count must be from 1 to 10000, not 10001
-					POST | /drivers/heartbeats?count=many      | 400 | count must be a whole number, not 'many'
-					POST | /drivers/heartbeats                 | 400 | Required parameter 'count' is not present.
-					POST | /drivers/heartbeats?count=1&spread=-1s | 400 | spread must be from 0s to 60s
-					POST | /drivers/heartbeats?count=1&spread=61s | 400 | spread must be from 0s to 60s
-					POST | /drivers/heartbeats?count=1&spread=soon | 400 | spread must be a duration such as 500ms or 2s, not 'soon'
-					GET  | /quotes/tea?work=long               | 400 | work must be a duration such as 500ms or 2s, not 'long'
-					GET  | /quotes/tea?work=PT2S               | 400 | work must be a duration such as 500ms or 2s, not 'PT2S'
-					GET  | /quotes/tea?work=99999999999999999999s | 400 | work must be a duration such as 500ms or 2s, not '99999999999999999999s'
-					GET  | /quotes/tea?work=-1ms               | 400 | work must be from 0s to 60s
-					GET  | /quotes/tea?work=61s                | 400 | work must be from 0s to 60s
-					GET  | /quotes/tea?work=1000000d           | 400 | work must be from 0s to 60s
-					""")
+	@CsvSource(delimiter = '|', textBlock = """
+			GET  | /orders/999999                      | 404 | There is no order 999999
+			GET  | /orders/first                       | 400 | id must be a whole number, not 'first'
+			GET  | /drivers/nobody                     | 404 | Nothing was ever heard of driver nobody
+			POST | /drivers/heartbeats?count=0         | 400 | count must be from 1 to 10000, not 0
+			POST | /drivers/heartbeats                 | 400 | Required parameter 'count' is not present.
+			POST | /drivers/heartbeats?count=1&spread=61s | 400 | spread must be from 0s to 60s
+			GET  | /quotes/tea?work=long               | 400 | work must be a duration such as 500ms or 2s, not 'long'
+			GET  | /quotes/tea?work=61s                | 400 | work must be from 0s to 60s
+			""")
 	void aBadRequestIsExplained(String method, String uri, int status, String detail) {
 		this.http.method(HttpMethod.valueOf(method))
 			.uri(URI.create(uri))
@@ -75,22 +64,8 @@ class SampleTests {
 			.isEqualTo(detail);
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "{\"item\":\" \"}", "{\"item\":\"%s\"}", "{" })
-	void aBadOrderIsABadRequest(String body) {
-		this.http.post()
-			.uri("/orders")
-			.contentType(MediaType.APPLICATION_JSON)
-			.body(body.formatted("x".repeat(101)))
-			.exchange()
-			.expectStatus()
-			.isBadRequest()
-			.expectHeader()
-			.contentType(MediaType.APPLICATION_PROBLEM_JSON);
-	}
-
 	@Test
-	void anOrderIsCreatedPending() {
+	void anOrderIsCreatedPendingAndABadOneIsRefused() {
 		this.http.post()
 			.uri("/orders")
 			.body(Map.of("item", "tea"))
@@ -100,12 +75,11 @@ class SampleTests {
 			.expectHeader()
 			.valueMatches("Location", ".*/orders/\\d+")
 			.expectBody()
-			.jsonPath("$.item")
-			.isEqualTo("tea")
-			.jsonPath("$.status")
-			.isEqualTo("PENDING")
-			.jsonPath("$.settledAt")
-			.isEqualTo(null);
+			.json("""
+					{"item":"tea","status":"PENDING","settledAt":null}""");
+		for (String item : List.of(" ", "x".repeat(101))) {
+			this.http.post().uri("/orders").body(Map.of("item", item)).exchange().expectStatus().isBadRequest();
+		}
 	}
 
 	@Test
@@ -211,19 +185,12 @@ class SampleTests {
 	void endpointsAndMetersGoByVirtualTime() {
 		this.time.advance(Duration.ofDays(3));
 		post("/drivers/bob/heartbeat", 200);
-		Instant due = this.time.now().plus(Duration.ofMinutes(10));
-		assertThat(get("/actuator/timingwheel")).extractingPath("$.nextExpiry")
-			.asString()
-			.satisfies((text) -> assertThat(Instant.parse(text)).isBetween(this.time.now(), due));
-		assertThat(get("/actuator/delayedtasks")).extractingPath("$.tasks")
-			.asMap()
-			.containsKeys("close-order", "driver-silent");
 		assertThat(get("/actuator/delayedtasks/driver-silent")).extractingPath("$.next[0].dueAt")
-			.isEqualTo(due.toString());
-		String pending = "/actuator/metrics/timingwheel.tasks.pending?tag=name:driver-silent";
-		assertThat(get(pending)).extractingPath("$.measurements[0].value").isEqualTo(1.0);
+			.isEqualTo(this.time.now().plus(Duration.ofMinutes(10)).toString());
+		assertThat(get("/actuator/metrics/timingwheel.tasks.pending?tag=name:driver-silent"))
+			.extractingPath("$.measurements[0].value")
+			.isEqualTo(1.0);
 		this.time.advance(Duration.ofMinutes(10));
-		assertThat(get(pending)).extractingPath("$.measurements[0].value").isEqualTo(0.0);
 		assertThat(get("/actuator/metrics/timingwheel.tasks.lateness?tag=name:driver-silent"))
 			.extractingPath("$.measurements[?(@.statistic=='MAX')].value")
 			.asArray()

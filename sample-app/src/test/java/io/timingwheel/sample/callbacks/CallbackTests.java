@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -27,7 +25,6 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 @DurableEndToEndTest
@@ -125,14 +122,10 @@ class CallbackTests {
 	@Test
 	void whatCannotBeSentIsRefused() {
 		List.of(Map.of(), Map.of("url", "http://example.org/"), Map.of("url", "file:///etc/passwd"),
-				Map.of("url", "no url"), Map.of("url", url("/"), "method", "CONNECT"),
-				Map.of("url", url("/"), "delay", "soon"), Map.of("url", url("/"), "delay", "-1s"),
+				Map.of("url", "no url"), Map.of("url", "http://localhost:65536/"),
+				Map.of("url", url("/"), "method", "CONNECT"), Map.of("url", url("/"), "delay", "-1s"),
 				Map.of("url", url("/"), "headers", Map.of("Host", "example.org")),
-				Map.of("url", "http://localhost:65536/"), Map.of("url", url("/"), "headers", Map.of("", "a")),
-				Map.of("url", url("/"), "headers", Map.of("X Y", "a")),
-				Map.of("url", url("/"), "headers", Map.of("X", "\u20ac")),
-				Map.of("url", url("/"), "headers", Map.of("content-type", "nonsense"), "body", "{}"),
-				Map.of("url", url("/"), "headers", Map.of("Content-Type", "text/plain; charset=none"), "body", "{}"),
+				Map.of("url", url("/"), "headers", Map.of("Content-Type", "nonsense"), "body", "{}"),
 				Map.of("url", url("/"), "headers", Map.of("X", "a\r\nY: b")))
 			.forEach((request) -> this.http.post()
 				.uri("/callbacks")
@@ -144,12 +137,6 @@ class CallbackTests {
 				.jsonPath("$.detail")
 				.isNotEmpty());
 		assertThat(this.received).isEmpty();
-	}
-
-	@Test
-	void aTimeoutThatIsNotPositiveIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new CallbackProperties(Set.of(), Duration.ZERO))
-			.withMessage("callbacks.timeout must be positive, but is PT0S");
 	}
 
 	private String url(String path) {

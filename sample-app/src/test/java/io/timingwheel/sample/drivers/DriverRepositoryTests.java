@@ -20,16 +20,6 @@ class DriverRepositoryTests {
 		assertThat(this.drivers.find("ada")).get().extracting(Driver::status).isEqualTo(Driver.Status.OFFLINE);
 	}
 
-	@Test
-	void theDriverKnownLongestIsForgottenBeyondTheCapacity() {
-		for (int i = 0; i <= DriverRepository.CAPACITY; i++) {
-			heartbeat("driver-" + i, 1);
-		}
-		assertThat(this.drivers.all()).hasSize(DriverRepository.CAPACITY);
-		assertThat(this.drivers.find("driver-0")).isEmpty();
-		assertThat(this.drivers.find("driver-1")).isPresent();
-	}
-
 	private void heartbeat(String id, long number) {
 		this.drivers.save(id, (known) -> Driver.online(id, number, Duration.ofSeconds(1)));
 	}

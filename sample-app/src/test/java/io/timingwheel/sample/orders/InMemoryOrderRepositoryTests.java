@@ -47,18 +47,6 @@ class InMemoryOrderRepositoryTests {
 		assertThat(this.orders.count()).isZero();
 	}
 
-	@Test
-	void onlyTheNewestOrdersAreKept() {
-		Order oldest = add();
-		Order next = add();
-		for (int i = 2; i <= InMemoryOrderRepository.CAPACITY; i++) {
-			add();
-		}
-		assertThat(this.orders.count()).isEqualTo(InMemoryOrderRepository.CAPACITY);
-		assertThat(this.orders.find(oldest.id())).isEmpty();
-		assertThat(this.orders.find(next.id())).contains(next);
-	}
-
 	private Order add() {
 		return this.orders.add((id) -> Order.placed(id, "tea", Duration.ofSeconds(1)));
 	}

@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Function;
@@ -22,9 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.ApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -44,8 +40,10 @@ class TimeoutTests {
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
 		.of(Quotes.class, DefaultRates.class, PatientRates.class, WholeClass.class, WithFallback.class,
-				ScopedQuotes.class, HiddenFallback.class, GenericBeans.class, Database.class, JdbcOrders.class)
+				ScopedQuotes.class, HiddenFallback.class, TaskSupplier.class, OwnLoader.class, InheritedLoader.class,
+				Database.class, JdbcOrders.class)
 		.with("spring.aop.proxy-target-class=false")
+		.with("lambda", Loader.class, () -> () -> new FutureTask<>(() -> "never runs"))
 		.with("policy", Policy.class, Policy::new);
 
 	@AfterEach
@@ -55,21 +53,16 @@ class TimeoutTests {
 	}
 
 	@Test
-	void theLimitIsThatOfTheNearestAnnotation(Quotes quotes, WholeClass wholeClass) {
+	void theLimitIsThatOfTheNearestAnnotation(WholeClass wholeClass) {
+		Quotes quotes = app.context().getBean("quotes", Quotes.class);
 		assertLimit(quotes::limited, "800ms");
 		assertLimit(app.context().getBean("defaultRates", Rates.class)::rate, "800ms");
 		assertLimit(app.context().getBean("patientRates", Rates.class)::rate, "5s");
 		assertLimit(wholeClass::plain, "800ms");
 		assertLimit(wholeClass::own, "5s");
 		assertLimit(wholeClass::packagePrivate, "800ms");
-	}
-
-	@Test
-	void theLimitMayComeFromBeansAndArguments(Quotes quotes) {
-		assertLimit(quotes::duration, "50ms");
-		assertLimit(quotes::number, "50ms");
-		assertLimit(quotes::text, "50ms");
-		assertLimit(quotes::argument, "50ms");
+		assertLimit(quotes::ofBean, "50ms");
+		assertLimit(quotes::byExpression, "50ms");
 	}
 
 	private static void assertLimit(Function<Duration, ?> method, String text) {
@@ -92,7 +85,7 @@ class TimeoutTests {
 		methods.onTimeout((method) -> app.calls().add(method.getDeclaringClass().getSimpleName()));
 		assertTimesOut(() -> app.context().getBean("defaultRates", Rates.class).rate(Duration.ofSeconds(1)));
 		assertTimesOut(() -> scoped.limited(Duration.ofSeconds(1)));
-		assertThat(app.calls()).containsExactly("DefaultRates", "ScopedQuotes");
+		assertThat(app.calls()).containsExactly("DefaultRates", "Quotes");
 	}
 
 	@Test
@@ -129,12 +122,10 @@ class TimeoutTests {
 	@Test
 	@SuppressWarnings("unchecked")
 	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
-		ApplicationContext context = app.context();
-		FutureTask<String> future = (FutureTask<String>) context.getBean("task", Supplier.class).get();
-		FutureTask<String> unknown = ((Loader<FutureTask<String>>) context.getBean("lambda", Loader.class)).load();
-		Own special = ((Loader<Own>) context.getBean("own", Loader.class)).load();
-		CompletableFuture<String> completable = ((Loader<CompletableFuture<String>>) context.getBean("inherited",
-				Loader.class))
+		FutureTask<String> future = (FutureTask<String>) app.bean(Supplier.class).get();
+		FutureTask<String> unknown = TimeoutTests.<FutureTask<String>>loader("lambda").load();
+		Own special = TimeoutTests.<Own>loader("ownLoader").load();
+		CompletableFuture<String> completable = TimeoutTests.<CompletableFuture<String>>loader("inheritedLoader")
 			.load();
 		app.advanceSeconds(1);
 		assertThat(future).isCancelled();
@@ -143,32 +134,15 @@ class TimeoutTests {
 		assertThat(completable).isCompletedExceptionally();
 	}
 
-	@Test
-	void futuresTimeOutOnThreadsOfTheirOwnAndNotOnThatOfTheWheel() {
-		try (VirtualApplication application = VirtualApplication.of(Quotes.class)
-			.withExecutors()
-			.with("policy", Policy.class, Policy::new)
-			.with("applicationTaskExecutor", Executor.class, () -> Runnable::run)) {
-			CompletableFuture<String> thread = application.bean(Quotes.class)
-				.future()
-				.handle((value, failure) -> Thread.currentThread().getName());
-			application.advance(Duration.ofMillis(800));
-			assertThat(thread.join()).startsWith("timing-wheel-completion-");
-		}
+	@SuppressWarnings("unchecked")
+	private static <T> Loader<T> loader(String name) {
+		return app.context().getBean(name, Loader.class);
 	}
 
 	static class Policy {
 
 		public Duration getDuration() {
 			return Duration.ofMillis(50);
-		}
-
-		public int getNumber() {
-			return 50;
-		}
-
-		public String getText() {
-			return "50ms";
 		}
 
 	}
@@ -181,39 +155,19 @@ class TimeoutTests {
 		}
 
 		@Timeout("#{policy.duration}")
-		public String duration(Duration work) {
+		public String ofBean(Duration work) {
 			return work(work);
 		}
 
-		@Timeout("#{policy.number}")
-		public String number(Duration work) {
+		@Timeout(timeoutExpression = "@policy.duration")
+		public String byExpression(Duration work) {
 			return work(work);
-		}
-
-		@Timeout("#{policy.text}")
-		public String text(Duration work) {
-			return work(work);
-		}
-
-		@Timeout(timeoutExpression = "@policy.number")
-		public String argument(Duration work) {
-			return work(work);
-		}
-
-		@Timeout("800ms")
-		public CompletableFuture<String> future() {
-			return new CompletableFuture<>();
 		}
 
 	}
 
 	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
-	static class ScopedQuotes {
-
-		@Timeout("800ms")
-		public String limited(Duration work) {
-			return work(work);
-		}
+	static class ScopedQuotes extends Quotes {
 
 	}
 
@@ -323,6 +277,16 @@ class TimeoutTests {
 
 	}
 
+	static class TaskSupplier implements Supplier<FutureTask<String>> {
+
+		@Override
+		@Timeout("800ms")
+		public FutureTask<String> get() {
+			return new FutureTask<>(() -> "never runs");
+		}
+
+	}
+
 	abstract static class AbstractLoader<T extends Future<String>> implements Loader<T> {
 
 		@Override
@@ -334,39 +298,6 @@ class TimeoutTests {
 	}
 
 	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class GenericBeans {
-
-		@Bean
-		Supplier<FutureTask<String>> task() {
-			return new Supplier<>() {
-
-				@Override
-				@Timeout("800ms")
-				public FutureTask<String> get() {
-					return new FutureTask<>(() -> "never runs");
-				}
-
-			};
-		}
-
-		@Bean
-		Loader<FutureTask<String>> lambda() {
-			return () -> new FutureTask<>(() -> "never runs");
-		}
-
-		@Bean
-		OwnLoader own() {
-			return new OwnLoader();
-		}
-
-		@Bean
-		InheritedLoader inherited() {
-			return new InheritedLoader();
-		}
 
 	}
 
