@@ -30,12 +30,10 @@ import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -93,27 +91,6 @@ class AdviceOrderTests {
 		app.advance(Duration.ofMillis(1));
 		assertTimesOut(result);
 		await().until(source::isCancelled);
-	}
-
-	@Test
-	void eachAttemptOfADelayedBodyHasItsLimit(Service service) {
-		CompletableFuture<String> result = service.retried();
-		assertThat(app.calls()).isEmpty();
-		app.advanceSeconds(10);
-		assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("third time");
-		assertThat(app.calls()).containsExactly("attempt", "attempt", "attempt");
-	}
-
-	@Test
-	void aDelayedBodyThatTimesOutRollsItsOwnTransactionBack(Service service) {
-		for (int id = 1; id <= 2; id++) {
-			service.insert(id, Duration.ofMillis(98 + id));
-			app.advanceSeconds(10);
-			app.awaitIdle();
-		}
-		assertThat(app.calls()).hasSize(2).allMatch((call) -> call.startsWith("task-") && call.endsWith("active=true"));
-		assertThat(app.bean(JdbcTemplate.class).queryForList("select id from orders", Integer.class))
-			.containsExactly(1);
 	}
 
 	@Test
@@ -181,28 +158,6 @@ class AdviceOrderTests {
 		public CompletableFuture<String> delayedFuture() {
 			app.calls().add("begun");
 			return source;
-		}
-
-		@Delayed("10s")
-		@Retryable(maxRetries = 3, delay = 1)
-		@Timeout("100ms")
-		public CompletableFuture<String> retried() {
-			app.calls().add("attempt");
-			if (app.calls().size() < 3) {
-				app.advance(Duration.ofMillis(100));
-			}
-			return CompletableFuture.completedFuture("third time");
-		}
-
-		@Delayed("10s")
-		@Transactional
-		@Timeout("100ms")
-		public void insert(int id, Duration duration) {
-			app.calls()
-				.add(Thread.currentThread().getName() + " active="
-						+ TransactionSynchronizationManager.isActualTransactionActive());
-			app.bean(JdbcTemplate.class).update("insert into orders values (?)", id);
-			app.advance(duration);
 		}
 
 		@Delayed(delay = "1h", name = "other", key = "#id")

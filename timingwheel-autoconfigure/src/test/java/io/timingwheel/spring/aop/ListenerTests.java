@@ -25,14 +25,10 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
-import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
-import org.springframework.scheduling.annotation.EnableScheduling;
-import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.scheduling.config.ScheduledTaskHolder;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,8 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class ListenerTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Orders.class, Listening.class, Scheduling.class,
-			Ticking.class);
+	static final VirtualApplication app = VirtualApplication.of(Orders.class, Listening.class);
 
 	@Test
 	void aMessageListenerHasTheAdvice(ListenerPostProcessor listeners) {
@@ -64,27 +59,6 @@ class ListenerTests {
 	}
 
 	@Test
-	void aScheduledMethodHasTheAdvice(Orders orders) {
-		orders.close(1);
-		app.context()
-			.getBean(ScheduledTaskHolder.class)
-			.getScheduledTasks()
-			.iterator()
-			.next()
-			.getTask()
-			.getRunnable()
-			.run();
-		assertThat(app.pending()).isZero();
-	}
-
-	@Test
-	void anEventListenerHasTheAdvice(Orders orders) {
-		orders.close(7);
-		app.context().publishEvent(new Paid(7));
-		assertThat(app.pending()).isZero();
-	}
-
-	@Test
 	void theOrderOfTheAdviceStays() {
 		try (VirtualApplication application = VirtualApplication.of(Orders.class, Listening.class, Resilience.class)) {
 			ListenerPostProcessor listeners = application.bean(ListenerPostProcessor.class);
@@ -94,9 +68,6 @@ class ListenerTests {
 			listeners.send("closeRetried", 5L);
 			assertThat(application.pending()).isEqualTo(2);
 		}
-	}
-
-	record Paid(long id) {
 	}
 
 	static class Orders {
@@ -110,11 +81,6 @@ class ListenerTests {
 		@CancelDelayed(name = "close", key = "#id")
 		public void pay(long id) {
 			app.calls().add("pay");
-		}
-
-		@EventListener
-		@CancelDelayed(name = "close", key = "#paid.id")
-		public void paid(Paid paid) {
 		}
 
 		@Listener
@@ -154,21 +120,6 @@ class ListenerTests {
 		@CancelDelayed(name = "close-only", key = "#id")
 		public void payOnly(long id) {
 		}
-
-	}
-
-	static class Ticking {
-
-		@Scheduled(initialDelay = 1_000_000, fixedDelay = 1_000_000)
-		@CancelDelayed(name = "close", key = "1")
-		public void tick() {
-		}
-
-	}
-
-	@EnableScheduling
-	@Configuration(proxyBeanMethods = false)
-	static class Scheduling {
 
 	}
 

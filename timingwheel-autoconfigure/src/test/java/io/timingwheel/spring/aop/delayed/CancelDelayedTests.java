@@ -15,7 +15,6 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,9 +24,6 @@ import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.transaction.annotation.Transactional;
@@ -37,7 +33,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
@@ -47,8 +42,7 @@ import static org.awaitility.Awaitility.await;
 class CancelDelayedTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Orders.class, TransactionConfiguration.class,
-			LazyDeadlines.class);
+	static final VirtualApplication app = VirtualApplication.of(Orders.class, TransactionConfiguration.class);
 
 	/**
 	 * What a method returns, which ends as the bank says.
@@ -226,47 +220,16 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void aNullKeyIsAnErrorOfTheCallerAndTheMethodIsNotCalled(Orders orders) {
-		assertThatIllegalArgumentException().isThrownBy(() -> orders.payBoxed(null))
-			.withMessageContaining("must not be null");
-		assertThat(app.calls()).isEmpty();
-	}
-
-	@Test
-	void oneMethodMayCancelOneTaskAndScheduleAnother(Orders orders) {
-		orders.close(1);
-		orders.payAfterwards(1);
-		assertThat(app.pending()).isEqualTo(2);
-		app.advanceSeconds(1);
-		assertThat(app.calls()).containsExactly("pay 1");
-		assertThat(app.pending()).isZero();
-	}
-
-	@Test
-	void theNameMayBelongToALazyBeanOfWhichOnlyTheInterfaceIsKnown(Orders orders, Deadlines deadlines) {
-		deadlines.arm(1);
-		orders.cancelDeadline(1);
-		assertThat(app.pending()).isZero();
-	}
-
-	@Test
-	void aMonoHasCancelledWhenItsValueArrivesAndAFluxOnlyAtItsEnd(Orders orders) {
-		orders.close(1);
-		assertThat(orders.payMono(1, Mono.just("paid")).map((value) -> app.pending()).block()).isZero();
+	void eachSubscriptionOfAMonoHasCancelledWhenItsValueArrivesAndAFluxOnlyAtItsEnd(Orders orders) {
+		Mono<Long> payment = orders.payMono(1, Mono.just("paid")).map((value) -> app.pending());
+		for (int i = 0; i < 2; i++) {
+			orders.close(1);
+			assertThat(payment.block()).isZero();
+		}
 		orders.close(1);
 		assertThat(orders.payInParts(1, Flux.just("first", "second")).map((part) -> app.pending()).toIterable())
 			.containsExactly(1L, 1L);
 		assertThat(app.pending()).isZero();
-	}
-
-	@Test
-	void cancelsAtEachSubscription(Orders orders) {
-		Mono<String> payment = orders.payMono(1, Mono.just("paid"));
-		for (int i = 0; i < 2; i++) {
-			orders.close(1);
-			payment.block();
-			assertThat(app.pending()).isZero();
-		}
 	}
 
 	@Test
@@ -293,30 +256,6 @@ class CancelDelayedTests {
 
 	}
 
-	interface Deadlines {
-
-		void arm(long id);
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class LazyDeadlines {
-
-		@Bean
-		@Lazy
-		Deadlines deadlines() {
-			return new Deadlines() {
-
-				@Override
-				@Delayed(delay = "30m", name = "deadline", key = "#id")
-				public void arm(long id) {
-				}
-
-			};
-		}
-
-	}
-
 	static class Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
@@ -325,19 +264,10 @@ class CancelDelayedTests {
 			return DelayedTask.completed(null);
 		}
 
-		@CancelDelayed(name = "deadline", key = "#id")
-		public void cancelDeadline(long id) {
-		}
-
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public String pay(long orderId) {
 			app.calls().add("pay " + orderId);
 			return "paid";
-		}
-
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		public void payBoxed(@Nullable Long orderId) {
-			app.calls().add("pay " + orderId);
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
@@ -389,12 +319,6 @@ class CancelDelayedTests {
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public Flow.Publisher<String> payAsFlow(long orderId, Mono<String> bank) {
 			return JdkFlowAdapter.publisherToFlowPublisher(bank);
-		}
-
-		@Delayed("1s")
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		public void payAfterwards(long orderId) {
-			app.calls().add("pay " + orderId);
 		}
 
 		@Transactional

@@ -40,32 +40,33 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void schedulesOnceTheTransactionHasCommitted(Service service, TransactionTemplate transaction) {
+	void theDelayBeginsAtTheCommitOrAtOnceWithoutATransactionOrTheAttribute(Service service,
+			TransactionTemplate transaction) {
 		transaction.executeWithoutResult((status) -> {
 			service.run("a");
 			assertThat(app.pending()).isZero();
 			app.advanceSeconds(20);
 		});
 		app.advanceSeconds(9);
-		assertThat(app.pending()).isOne();
+		service.run("b");
+		transaction.executeWithoutResult((status) -> {
+			service.atOnce();
+			status.setRollbackOnly();
+		});
+		assertThat(app.pending()).isEqualTo(3);
 		app.advanceSeconds(1);
 		assertThat(app.calls()).containsExactly("a");
 	}
 
 	@Test
-	void schedulesNothingAfterARollback(Service service, TransactionTemplate transaction) {
+	void schedulesNothingAfterARollbackAlsoToASavepoint(Service service, TransactionTemplate transaction) {
 		DelayedTask<String> task = transaction.execute((status) -> {
 			service.run("a");
 			status.setRollbackOnly();
 			return service.result("k", "b");
 		});
 		assertThat(app.pending()).isZero();
-		assertThat(task.status()).isEqualTo(Status.CANCELLED);
 		assertThat(task.isCancelled()).isTrue();
-	}
-
-	@Test
-	void schedulesNothingAfterARollbackToASavepoint(Service service, TransactionTemplate transaction) {
 		DelayedTask<String> inner = transaction.execute((outer) -> {
 			service.run("before");
 			Object savepoint = outer.createSavepoint();
@@ -74,7 +75,7 @@ class DelayedAfterCommitTests {
 			service.run("after");
 			return result;
 		});
-		assertThat(inner.status()).isEqualTo(Status.CANCELLED);
+		assertThat(List.of(task, inner)).extracting(DelayedTask::status).containsOnly(Status.CANCELLED);
 		app.advanceSeconds(10);
 		assertThat(app.calls()).containsExactlyInAnyOrder("before", "after");
 	}
@@ -105,56 +106,35 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void schedulesAtOnceWithoutATransactionOrWithoutTheAttribute(Service service, TransactionTemplate transaction) {
-		service.run("a");
-		assertThat(app.pending()).isOne();
-		transaction.executeWithoutResult((status) -> {
-			service.atOnce();
-			assertThat(app.pending()).isEqualTo(2);
-			status.setRollbackOnly();
-		});
-		assertThat(app.pending()).isEqualTo(2);
-	}
-
-	@Test
 	void theCallerHasTheResultBeforeTheCommitAndMayCancelIt(Service service, TransactionTemplate transaction) {
+		long cancelled = app.counts("service.result").cancelled();
 		DelayedTask<String> task = transaction.execute((status) -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> service.result(null, "an error of the call"));
 			assertThat(service.result("cancelled", "a").cancel(false)).isTrue();
 			DelayedTask<String> result = service.result("k", "b");
 			assertThat(result.status()).isEqualTo(Status.SCHEDULED);
 			return result;
 		});
 		assertThat(app.pending()).isOne();
-		assertThat(app.counts("service.result").cancelled()).isOne();
+		assertThat(app.counts("service.result").cancelled() - cancelled).isOne();
 		app.advanceSeconds(10);
 		assertThat(task.completion()).isCompletedWithValue("b");
 	}
 
 	@Test
-	void keepFollowsThePendingTask(Service service, TransactionTemplate transaction) {
+	void keepFollowsThePendingTaskAndARejectionDoesNotFailTheTransaction(Service service,
+			TransactionTemplate transaction) {
 		service.kept("k", "first");
-		DelayedTask<String> second = transaction.execute((status) -> service.kept("k", "second"));
-		app.advanceSeconds(10);
-		assertThat(second.completion()).isCompletedWithValue("first");
-	}
-
-	@Test
-	void aRejectionAfterTheCommitDoesNotFailTheTransaction(Service service, TransactionTemplate transaction) {
 		service.rejected("k");
 		DelayedTask<String> second = transaction.execute((status) -> {
 			service.rejected("k");
-			return service.rejectedResult("k");
+			return service.kept("k", "second");
 		});
 		assertThat(uncaught).singleElement().isInstanceOf(DuplicateTaskException.class);
-		assertThat(second.status()).isEqualTo(Status.SCHEDULED);
-		DelayedTask<String> third = transaction.execute((status) -> service.rejectedResult("k"));
-		assertThat(third.status()).isEqualTo(Status.FAILED);
-	}
-
-	@Test
-	void errorsOfTheCallReachTheCallerAtOnce(Service service, TransactionTemplate transaction) {
-		transaction.executeWithoutResult(
-				(status) -> assertThatIllegalArgumentException().isThrownBy(() -> service.result(null, "b")));
+		service.rejectedResult("k");
+		assertThat(transaction.execute((status) -> service.rejectedResult("k")).status()).isEqualTo(Status.FAILED);
+		app.advanceSeconds(10);
+		assertThat(second.completion()).isCompletedWithValue("first");
 	}
 
 	static class Service {

@@ -28,7 +28,6 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
-import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.concurrent.ConcurrentTaskExecutor;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.concurrent.DelegatingSecurityContextExecutor;
@@ -92,25 +91,17 @@ class DelayedContextPropagationTests {
 	}
 
 	@Test
-	void aTaskDecoratorSeesTheThreadOfTheLastCall(Service service) {
+	void aTaskDecoratorSeesTheThreadOfTheLastCallAndDecoratesEachRun(Service service) {
 		tenant.set("acme");
 		service.tenant();
 		service.keyed("k");
+		app.tasks().task(() -> seen.add("run of " + tenant.get())).every(Duration.ofSeconds(1));
 		tenant.set("other");
 		service.keyed("k");
 		tenant.remove();
 		run(app);
-		assertThat(seen).containsExactlyInAnyOrder("acme", "other");
-	}
-
-	@Test
-	void eachRunOfATaskOfTheTemplateIsDecorated() {
-		tenant.set("acme");
-		app.tasks().task(() -> seen.add(tenant.get())).every(Duration.ofSeconds(1));
-		tenant.remove();
 		run(app);
-		run(app);
-		assertThat(seen).containsExactly("acme", "acme");
+		assertThat(seen).containsExactlyInAnyOrder("acme", "other", "run of acme", "run of acme");
 	}
 
 	@Test
@@ -132,42 +123,25 @@ class DelayedContextPropagationTests {
 	}
 
 	@Test
-	void aDecoratorThatDropsTheTaskCancelsIt() {
-		assertEnds(Status.CANCELLED, withUndecoratedExecutor((task) -> () -> {
-		}));
-	}
-
-	@Test
-	void aDecoratorThatFailsFailsTheTask() {
-		assertEnds(Status.FAILED, withUndecoratedExecutor((task) -> () -> {
+	void aDecoratorThatDropsTheTaskCancelsItAndOneThatFailsFailsItOnce() {
+		assertEnds(Status.CANCELLED, (task) -> () -> {
+		}, withExecutor(new SimpleAsyncTaskExecutor("task-")));
+		assertEnds(Status.FAILED, (task) -> () -> {
 			throw new IllegalStateException("decorator");
-		}));
-	}
-
-	@Test
-	void aDecoratorThatThrowsWithoutAContextFailsTheTaskOnce() {
+		}, withExecutor(new SimpleAsyncTaskExecutor("task-")));
 		AtomicInteger calls = new AtomicInteger();
 		tenant.set("acme");
-		TaskDecorator decorator = (task) -> {
+		// Spring Boot's executor decorates the task again when it is handed over.
+		assertEnds(Status.FAILED, (task) -> {
 			calls.incrementAndGet();
 			Assert.state(tenant.get() != null, "No tenant");
 			return task;
-		};
-		// Spring Boot's executor decorates the task again when it is handed over.
-		assertEnds(Status.FAILED,
-				VirtualApplication.of(Service.class).withExecutors().with(TaskDecorator.class, () -> decorator));
+		}, VirtualApplication.of(Service.class).withExecutors());
 		assertThat(calls).hasValue(2);
 	}
 
-	private static VirtualApplication withUndecoratedExecutor(TaskDecorator decorator) {
-		return VirtualApplication.of(Service.class)
-			.withExecutors()
-			.with("applicationTaskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("task-"))
-			.with(TaskDecorator.class, () -> decorator);
-	}
-
-	private static void assertEnds(Status status, VirtualApplication application) {
-		try (application) {
+	private static void assertEnds(Status status, TaskDecorator decorator, VirtualApplication undecorated) {
+		try (VirtualApplication application = undecorated.with(TaskDecorator.class, () -> decorator)) {
 			DelayedTask<String> task = application.bean(Service.class).result();
 			tenant.remove();
 			run(application);
@@ -175,6 +149,12 @@ class DelayedContextPropagationTests {
 			application.advance(Duration.ofMinutes(1));
 			assertThat(application.pending()).isZero();
 		}
+	}
+
+	private static VirtualApplication withExecutor(Executor executor) {
+		return VirtualApplication.of(Service.class)
+			.withExecutors()
+			.with("applicationTaskExecutor", Executor.class, () -> executor);
 	}
 
 	@Test
@@ -267,7 +247,7 @@ class DelayedContextPropagationTests {
 	@ParameterizedTest
 	@MethodSource("securityExecutors")
 	void theBodyRunsWithTheSecurityContextOfTheLastCaller(Executor executor) {
-		try (VirtualApplication application = secured(executor)) {
+		try (VirtualApplication application = withExecutor(executor)) {
 			Service service = application.bean(Service.class);
 			login("ada");
 			service.user("k");
@@ -290,19 +270,13 @@ class DelayedContextPropagationTests {
 	void aSecurityContextThatWasGivenToTheExecutorHasPriorityAndAnOrdinaryExecutorHasNone() {
 		for (Executor executor : List.of(new SimpleAsyncTaskExecutor(),
 				new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor(), contextOf("system")))) {
-			try (VirtualApplication application = secured(executor)) {
+			try (VirtualApplication application = withExecutor(executor)) {
 				login("ada");
 				application.bean(Service.class).user("k");
 				run(application);
 			}
 		}
 		assertThat(seen).containsExactly(null, "system");
-	}
-
-	private static VirtualApplication secured(Executor executor) {
-		return VirtualApplication.of(Service.class)
-			.withExecutors()
-			.with("applicationTaskExecutor", Executor.class, () -> executor);
 	}
 
 	private static void login(String name) {
