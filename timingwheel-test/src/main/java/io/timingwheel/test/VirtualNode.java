@@ -49,7 +49,7 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 	}
 
 	void storeSchedules() {
-		this.tasks.storeSchedules();
+		this.tasks.schedules().store();
 	}
 
 	Set<String> methodNames() {

@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.List;
 
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +64,8 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 				false).length == 0) {
 			LIBRARIES.stream()
 				.filter((library) -> library.type() == type)
-				.forEach((library) -> library.check(classLoader));
+				.forEach((library) -> PropertyChecks.check(ClassUtils.isPresent(library.className(), classLoader),
+						StoreType.PROPERTY, type, library.remedy()));
 		}
 	}
 
@@ -72,10 +74,8 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 	 */
 	private record Library(StoreType type, String className, String problem, String dependency) {
 
-		void check(@Nullable ClassLoader classLoader) {
-			if (!ClassUtils.isPresent(this.className, classLoader)) {
-				throw new MissingStoreException(this.problem, "add the dependency " + this.dependency);
-			}
+		String remedy() {
+			return this.problem + "; add the dependency " + this.dependency;
 		}
 
 	}

@@ -176,7 +176,7 @@ class NodeTests extends StoreTestSupport {
 			order.computeIfAbsent(key, (any) -> new CopyOnWriteArrayList<>()).add(number);
 			if (number + 1 < runs) {
 				// The next task of the key is pending while this one runs.
-				storing.durable().enqueue(TaskId.of(TestNode.NAME, key), Duration.ZERO, number + 1);
+				storing.enqueue(key, Duration.ZERO, number + 1);
 			}
 			Thread.sleep(ThreadLocalRandom.current().nextInt(10));
 			running.get(key).decrementAndGet();

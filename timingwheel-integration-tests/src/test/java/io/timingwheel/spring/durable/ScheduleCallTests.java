@@ -22,6 +22,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
@@ -102,7 +103,7 @@ class ScheduleCallTests extends StoreTestSupport {
 	void aTaskUnderAnEarlierNameComesBeforeTheSchedule() {
 		DurableTasks renamed = renamedNode();
 		DelayedTask<?> schedule = renamed.recur(RENAMED, Schedule.every(HOUR), 1);
-		DelayedTask<?> once = formerNode().enqueue(FORMER, HOUR, 2);
+		DelayedTask<?> once = call(formerNode(), FORMER, HOUR);
 		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(once.id());
 		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(once.id()).dueAt()).isLessThan(once.dueAt().toEpochMilli());
@@ -111,7 +112,7 @@ class ScheduleCallTests extends StoreTestSupport {
 		assertThat(this.store.find(Target.of(once.id()))).isEmpty();
 		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(schedule.id()).dueAt()).isLessThan(schedule.dueAt().toEpochMilli());
-		DelayedTask<?> second = formerNode().enqueue(FORMER, HOUR, 2);
+		DelayedTask<?> second = call(formerNode(), FORMER, HOUR);
 		assertThat(renamed.cancel(RENAMED)).isTrue();
 		assertThat(this.store.find(Target.of(second.id()))).isEmpty();
 		assertThat(this.store.find(Target.of(schedule.id()))).isPresent();
@@ -122,7 +123,7 @@ class ScheduleCallTests extends StoreTestSupport {
 		DurableTasks former = formerNode();
 		DurableTasks renamed = renamedNode();
 		Instant next = former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
-		former.enqueue(FORMER, HOUR, 2);
+		call(former, FORMER, HOUR);
 		clockAhead(Duration.ofMinutes(10));
 		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("the same schedule").isEqualTo(next);
 		assertOnlySchedule(renamed, next);
@@ -199,7 +200,11 @@ class ScheduleCallTests extends StoreTestSupport {
 	}
 
 	private static DelayedTask<?> call(DurableTasks node) {
-		return node.enqueue(RENAMED, SOON, 2);
+		return call(node, RENAMED, SOON);
+	}
+
+	private static DelayedTask<?> call(DurableTasks node, TaskId id, Duration delay) {
+		return node.enqueueAll(List.of(DurableCall.of(id, delay, 2))).get(0);
 	}
 
 	@Test

@@ -37,6 +37,7 @@ import io.timingwheel.spring.task.memory.TaskClock;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -80,7 +81,7 @@ public final class TestNode implements AutoCloseable {
 				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
 				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
-				this.codec, null);
+				this.codec, null, store, new DefaultListableBeanFactory());
 		if (setup.body != null) {
 			register(NAME, List.of(), setup.body);
 		}
@@ -138,8 +139,9 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public DelayedTask<?> enqueue(@Nullable String key, Duration delay, int argument) {
-		return (key != null) ? this.durable.enqueue(new TaskId(NAME, key), delay, argument)
-				: this.durable.enqueueAll(List.of(DurableCall.of(NAME, delay, argument))).get(0);
+		return this.durable.enqueueAll(List.of((key != null) ? DurableCall.of(new TaskId(NAME, key), delay, argument)
+				: DurableCall.of(NAME, delay, argument)))
+			.get(0);
 	}
 
 	/**

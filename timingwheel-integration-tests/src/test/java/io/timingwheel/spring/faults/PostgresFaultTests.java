@@ -121,7 +121,7 @@ class PostgresFaultTests extends FaultTestSupport {
 				insert into timingwheel_task (id, name, task_key, held_key, payload, due_at, next_at, status, fence,
 					attempt, deliveries, lost, created_at)
 				select gen_random_uuid()::text, 'work', number, 'o' || number,
-					'{"v":1,"handler":"work","args":[' || number || ',0]}', due, due, 0, 1, 1, 0, 0, due
+					'[' || number || ',0]', due, due, 0, 1, 1, 0, 0, due
 				from (select number, extract(epoch from now())::bigint * 1000 - 100000 + number * 7919 %% %1$d as due
 					from generate_series(0, %1$d - 1) as g (number)) as numbers
 				""".formatted(OVERDUE));

@@ -41,7 +41,7 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 			this.node.pause();
 		}
 		this.check.run();
-		this.tasks.lookAfterSchedules();
+		this.tasks.schedules().lookAfter();
 		this.node.start();
 		if (this.claims) {
 			this.node.resume();

@@ -14,7 +14,6 @@ import io.timingwheel.spring.durable.admin.OperatedTasks;
 import io.timingwheel.spring.durable.admin.TaskCounts;
 import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
-import io.timingwheel.spring.durable.call.MethodCalls;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.NodeLoop;
@@ -104,11 +103,11 @@ public final class TimingWheelStoreAutoConfiguration {
 	@DependsOn("timingWheelTaskStoreCheck")
 	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
-			ObjectProvider<DurableNode> nodes) {
+			ObjectProvider<DurableNode> nodes, NodeStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
 		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
 				(name, dueAt, now) -> node.obtain().expect(name, dueAt, now));
-		return new DurableTasks(parts, codec, interceptor(interceptors));
+		return new DurableTasks(parts, codec, interceptor(interceptors), nodeStore.store(), beanFactory);
 	}
 
 	private static @Nullable TaskExecutionInterceptor interceptor(
@@ -123,16 +122,10 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	MethodCalls timingWheelDurableMethods(DurableTasks tasks, NodeStore store,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new MethodCalls(tasks, store.store(), beanFactory);
-	}
-
-	@Bean
 	DurableNode.Services timingWheelNodeServices(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks) {
 		return new DurableNode.Services(tasks::recorder, tasks.policies(), tasks.runningBodies(), handOvers,
-				interceptor(interceptors), durableTasks::lookAfterSchedules);
+				interceptor(interceptors), durableTasks.schedules()::lookAfter);
 	}
 
 	@Bean

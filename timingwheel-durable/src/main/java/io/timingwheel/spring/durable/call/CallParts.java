@@ -44,9 +44,8 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 			.toList();
 	}
 
-	List<Target> earlierNames(TaskId id, Kind kind) {
-		List<Target> targets = targets(id, kind);
-		return targets.subList(1, targets.size());
+	List<Target> earlierNames(@Nullable TaskId id, Kind kind) {
+		return (id != null) ? targets(id, kind).stream().skip(1).toList() : List.of();
 	}
 
 	Stream<StoredTask> find(List<Target> targets) {
@@ -86,14 +85,16 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 
 	/** Exceptions go to the handlers, since the callers can no longer get them. */
 	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> store) {
-		List<Submission> wanted = submissions.stream().filter((each) -> each.task().beginStoring()).toList();
+		List<Submission> wanted = submissions.stream()
+			.filter((each) -> each.task().endWait(Handle.State.STORING))
+			.toList();
 		try {
 			if (!wanted.isEmpty()) {
 				store.accept(wanted);
 			}
 		}
 		catch (RuntimeException ex) {
-			List<Submission> failed = wanted.stream().filter((each) -> !each.task().isStored()).toList();
+			List<Submission> failed = wanted.stream().filter((each) -> !each.task().is(Handle.State.STORED)).toList();
 			if (failed.isEmpty()) {
 				// A task under an earlier name could not be replaced.
 				throw ex;
@@ -115,22 +116,13 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		return true;
 	}
 
-	/** Runs an action once the last change is certain: after the commit, or at once. */
-	private static void onceCertain(Runnable action, Runnable onRollback) {
-		if (Transactions.isActive()) {
-			Transactions.afterCompletion(action, onRollback);
-		}
-		else {
-			action.run();
-		}
-	}
-
 	void onRollback(Runnable action) {
-		onceCertain(NOTHING, action);
+		Transactions.afterCompletion(NOTHING, action);
 	}
 
 	void count(String name, TaskOutcome outcome) {
-		onceCertain(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome), NOTHING);
+		Transactions.afterCompletion(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome),
+				NOTHING);
 	}
 
 	/**
@@ -139,7 +131,7 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	 */
 	void expect(String name, long dueAt, long now) {
 		long heard = this.nanoTime.getAsLong();
-		onceCertain(() -> {
+		Transactions.afterCompletion(() -> {
 			long since = TimeUnit.NANOSECONDS.toMillis(this.nanoTime.getAsLong() - heard);
 			this.node.expect(name, dueAt, now + since);
 		}, NOTHING);

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.call;
 
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -9,33 +10,44 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethods;
 import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.TransactionalBodies;
+import io.timingwheel.spring.durable.payload.MethodPayloads;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.payload.UnsupportedArgumentException;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Stores, cancels, moves and finds durable tasks for the application. If the store cannot
- * be reached, its exception goes to the caller. Thread-safe.
+ * Stores, cancels, moves and finds durable tasks for the application and its annotated
+ * methods. If the store cannot be reached, its exception goes to the caller. Thread-safe.
  *
  * @since 0.1
  */
-public final class DurableTasks implements DurableTaskOperations {
+public final class DurableTasks implements DurableTaskOperations, DurableMethods {
 
 	private static final SecureRandom random = new SecureRandom();
 
@@ -43,11 +55,20 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	private static final Object[] NO_ARGUMENTS = {};
 
-	final CallParts parts;
+	private final CallParts parts;
 
-	final PayloadCodec codec;
+	private final PayloadCodec codec;
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
+
+	/** The store as the node sees it. */
+	private final DelayedTaskStore nodeStore;
+
+	/**
+	 * Finds the transaction manager once, since the search begins transactions, and a
+	 * later caller may hold the last connection of the pool.
+	 */
+	private final SingletonSupplier<TransactionalBodies> transactions;
 
 	private final Storing storing;
 
@@ -55,21 +76,22 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	private final Schedules schedules;
 
-	private final DeclaredSchedules declaredSchedules;
-
 	private volatile boolean accepting = true;
 
 	/**
 	 * @param interceptor gives the trace of the caller, {@code null} for none
+	 * @param nodeStore the store as the node sees it
 	 */
-	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor) {
+	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor,
+			DelayedTaskStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
 		this.parts = parts;
 		this.codec = codec;
 		this.interceptor = interceptor;
+		this.nodeStore = nodeStore;
+		this.transactions = SingletonSupplier.of(() -> StoreTransactions.find(nodeStore, beanFactory));
 		this.storing = new Storing(parts);
 		this.pending = new Pending(parts);
 		this.schedules = new Schedules(parts);
-		this.declaredSchedules = new DeclaredSchedules(this.schedules);
 	}
 
 	@Override
@@ -77,19 +99,63 @@ public final class DurableTasks implements DurableTaskOperations {
 		return this.parts.handlers().find(name) != null;
 	}
 
-	DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable String key, Rules rules,
-			@Nullable Object[] arguments) {
-		return enqueue(List.of(submission(handler.name(), key, handler, rules, Kind.ONCE, arguments))).get(0);
+	@Override
+	public StoredCalls register(DurableMethod method) {
+		DurableHandler handler = handler(method);
+		return (key, ifPending, maxWait, due, arguments) -> {
+			DueTime time = (due.time() != null) ? DueTime.at(due.time()) : DueTime.after(due.delay());
+			return enqueue(List.of(submission(handler.name(), (key != null) ? String.valueOf(key) : null, handler,
+					new Rules(time, ifPending, maxWait), Kind.ONCE, arguments)))
+				.get(0);
+		};
 	}
 
 	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		return enqueueAll(List.of(DurableCall.of(id, delay, arguments))).get(0);
+	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
+		DurableHandler handler = handler(method);
+		this.schedules.declare(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, NOW,
+				Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
+	}
+
+	private DurableHandler handler(DurableMethod method) {
+		try {
+			List<String> names = DurableHandlers.names(method);
+			names.forEach((name) -> checkName(method, name));
+			MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
+			return this.parts.handlers()
+				.register(
+						new DurableHandler(method, arguments, Objects.requireNonNullElse(method.missed(), Missed.ONCE),
+								method.transactional() ? this.transactions.obtain() : null));
+		}
+		catch (UnsupportedArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
+		}
+		catch (UnusableTaskStoreException ex) {
+			// With this exception as its cause, the message would not name the method.
+			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex.getCause());
+		}
+	}
+
+	/** The start has checked the store for names in ASCII, which each one can keep. */
+	private void checkName(DurableMethod method, String name) {
+		try {
+			TaskLimits.checkName(name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), String.valueOf(ex.getMessage()),
+					"choose another name or alias", ex);
+		}
+		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
+			this.nodeStore.check(List.of(name));
+		}
 	}
 
 	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		return enqueueAll(List.of(DurableCall.of(id, due, arguments))).get(0);
+	public void unregister(DurableMethod method) {
+		DurableHandler handler = this.parts.handlers().find(method.name());
+		if (handler != null && handler.method() == method) {
+			this.parts.handlers().unregister(handler);
+		}
 	}
 
 	@Override
@@ -109,23 +175,6 @@ public final class DurableTasks implements DurableTaskOperations {
 		Submission submission = submission(DurableCall.of(id, Duration.ZERO, arguments), Kind.SCHEDULE);
 		this.schedules.recur(submission, schedule);
 		return submission.task();
-	}
-
-	void declare(DurableHandler handler, Schedule schedule, @Nullable Duration initialDelay) {
-		this.declaredSchedules.add(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, NOW,
-				Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
-	}
-
-	/** Stores the declared schedules, also those that are stored already. */
-	public void storeSchedules() {
-		this.declaredSchedules.store();
-	}
-
-	/**
-	 * @return {@code false} if some schedules are not stored yet
-	 */
-	public boolean lookAfterSchedules() {
-		return this.declaredSchedules.lookAfter();
 	}
 
 	public void stopAccepting() {
@@ -173,6 +222,11 @@ public final class DurableTasks implements DurableTaskOperations {
 	}
 
 	@Override
+	public Runnable cancellation(TaskId id) {
+		return this.pending.cancellation(id);
+	}
+
+	@Override
 	public boolean reschedule(TaskId id, Duration delay) {
 		return this.pending.reschedule(id, delay);
 	}
@@ -184,6 +238,10 @@ public final class DurableTasks implements DurableTaskOperations {
 
 	public Pending pending() {
 		return this.pending;
+	}
+
+	public Schedules schedules() {
+		return this.schedules;
 	}
 
 }

@@ -48,12 +48,12 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	/** If this task gave way to a pending task, this becomes the handle of that task. */
 	void stored(String id, long dueAt) {
 		this.id = id;
-		moved(dueAt);
+		moved(Instant.ofEpochMilli(dueAt));
 		this.state.updateAndGet((state) -> (state == State.CANCELLED) ? state : State.STORED);
 	}
 
-	void moved(long dueAt) {
-		this.dueAt = Instant.ofEpochMilli(dueAt);
+	void moved(Instant dueAt) {
+		this.dueAt = dueAt;
 	}
 
 	/** The transaction was rolled back, or the store refused. */
@@ -61,22 +61,13 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		this.state.set(State.CANCELLED);
 	}
 
-	boolean isStored() {
-		return this.state.get() == State.STORED;
+	boolean is(State state) {
+		return this.state.get() == state;
 	}
 
-	boolean isWaiting() {
-		return this.state.get() == State.WAITING;
-	}
-
-	/** Cancels a task that waits for the commit. */
-	boolean withdraw() {
-		return this.state.compareAndSet(State.WAITING, State.CANCELLED);
-	}
-
-	/** Ends the wait for the commit, unless the task was cancelled meanwhile. */
-	boolean beginStoring() {
-		return this.state.compareAndSet(State.WAITING, State.STORING);
+	/** Ends the wait for the commit, unless that was done already. */
+	boolean endWait(State next) {
+		return this.state.compareAndSet(State.WAITING, next);
 	}
 
 	void count(TaskOutcome outcome) {
@@ -118,7 +109,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
-		boolean withdrawn = withdraw();
+		boolean withdrawn = endWait(State.CANCELLED);
 		if (withdrawn) {
 			count(TaskOutcome.CANCELLED);
 		}
@@ -137,7 +128,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public boolean isCancelled() {
-		return this.state.get() == State.CANCELLED;
+		return is(State.CANCELLED);
 	}
 
 	@Override
@@ -167,7 +158,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return "Handle[" + this.name + ((this.key != null) ? "/" + this.key : "") + ", id=" + this.id + "]";
 	}
 
-	private enum State {
+	enum State {
 
 		/** It waits for the commit, or for the reply of the store. */
 		WAITING,

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.call;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -102,14 +103,12 @@ public final class Pending {
 		if (!this.parts.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		StoredTask stored = findUnlessReplaced(task.id());
-		if (stored == null || (!stored.state().isPending() && stored.schedule() == null)) {
-			return false;
-		}
-		Key key = key(stored);
+		Optional<StoredTask> found = findUnlessReplaced(task.id())
+			.filter((stored) -> stored.state().isPending() || stored.schedule() != null);
 		// An earlier call that waits to store a task with this key stays: it did not make
 		// this task pending.
-		return this.parts.defer((this.parts.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL, change);
+		Key key = found.map(this::key).filter((one) -> this.parts.earlier(one) == Effect.NONE).orElse(null);
+		return found.isPresent() && this.parts.defer(key, Effect.CANCEL, change);
 	}
 
 	private boolean countCancelled(String name, boolean cancelled) {
@@ -120,11 +119,11 @@ public final class Pending {
 	}
 
 	/** A task that no earlier call of the transaction is going to cancel or replace. */
-	private @Nullable StoredTask findUnlessReplaced(String id) {
+	private Optional<StoredTask> findUnlessReplaced(String id) {
 		return find(id).filter((task) -> {
 			Effect earlier = this.parts.earlier(key(task));
 			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
-		}).orElse(null);
+		});
 	}
 
 	private @Nullable Key key(StoredTask task) {
@@ -153,16 +152,16 @@ public final class Pending {
 		if (!this.parts.isDeferred()) {
 			return move(task, due);
 		}
-		StoredTask stored = task.isWaiting() ? null : findUnlessReplaced(task.id());
-		return (task.isWaiting() || (stored != null && stored.state().isPending()))
-				&& this.parts.defer(null, Effect.NONE, () -> move(task, due));
+		boolean pending = task.is(Handle.State.WAITING)
+				|| findUnlessReplaced(task.id()).filter((stored) -> stored.state().isPending()).isPresent();
+		return pending && this.parts.defer(null, Effect.NONE, () -> move(task, due));
 	}
 
 	private boolean move(Handle task, DueTime due) {
-		long before = task.dueAt().toEpochMilli();
+		Instant before = task.dueAt();
 		Moved moved = move(Target.of(task.id()), due);
 		if (moved != null) {
-			task.moved(moved.dueAt());
+			task.moved(Instant.ofEpochMilli(moved.dueAt()));
 			this.parts.onRollback(() -> task.moved(before));
 		}
 		return moved != null;

@@ -2,8 +2,12 @@ package io.timingwheel.spring.durable.call;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -17,18 +21,102 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stores schedules, each in place of the one with its key under an earlier name of its
- * method. Thread-safe.
+ * method. Those that methods declare are stored once, after the start of the node, and
+ * never changed again: a newer node may have changed them. Those that the store loses are
+ * stored again. Thread-safe.
+ *
+ * @since 0.1
  */
-final class Schedules {
+public final class Schedules {
+
+	private static final Log logger = LogFactory.getLog(Schedules.class);
 
 	private final CallParts parts;
 
+	private final List<Declared> declared = new ArrayList<>();
+
+	private final Set<Declared> stored = new HashSet<>();
+
+	private boolean warned;
+
+	private boolean started;
+
 	Schedules(CallParts parts) {
 		this.parts = parts;
+	}
+
+	/**
+	 * Stores the schedule of a method, once the node has started.
+	 * @param initialDelay {@code null} for the first time of the schedule
+	 */
+	synchronized void declare(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
+		Declared one = new Declared(call, schedule, initialDelay);
+		this.declared.add(one);
+		if (this.started) {
+			store(one);
+		}
+	}
+
+	/** Stores all declared schedules, also those that are stored already. */
+	public synchronized void store() {
+		this.declared.forEach(this::store);
+	}
+
+	private void store(Declared one) {
+		store(one.call.get(), one.schedule, one.initialDelay);
+		this.stored.add(one);
+	}
+
+	/**
+	 * Stores the declared schedules that are not stored yet, and those that the store has
+	 * lost. If one fails, the others go on; but not the first time, since the start of
+	 * the application waits.
+	 * @return {@code false} if some schedules are not stored yet
+	 */
+	public synchronized boolean lookAfter() {
+		this.started = true;
+		List<String> lost = new ArrayList<>();
+		for (Declared one : this.declared) {
+			try {
+				if (!this.stored.contains(one)) {
+					store(one);
+				}
+				else if (restore(one)) {
+					lost.add(one.call.get().content().name());
+				}
+			}
+			catch (RuntimeException ex) {
+				if (!this.warned && !this.stored.contains(one)) {
+					this.warned = true;
+					logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are",
+							ex);
+					return false;
+				}
+				logger.debug("The schedule of a recurring task could not be stored or found; trying again later", ex);
+			}
+		}
+		if (!lost.isEmpty()) {
+			logger.warn("The store had lost the schedules of " + lost + ", and they are stored again. It may have"
+					+ " lost other tasks too");
+		}
+		return this.stored.size() == this.declared.size();
+	}
+
+	/** Tells whether the store had lost the schedule. */
+	private boolean restore(Declared one) {
+		Submission submission = one.call.get();
+		TaskId id = Objects.requireNonNull(submission.task().taskId());
+		if (this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isPresent()) {
+			return false;
+		}
+		DueTime first = first(one.schedule, one.initialDelay);
+		return first != null && store(submission, one.schedule, first, true).outcome() != Outcome.PENDING;
 	}
 
 	void recur(Submission submission, Schedule schedule) {
@@ -38,40 +126,24 @@ final class Schedules {
 	/**
 	 * Ends the schedules under earlier names last, so that a failure in between leaves
 	 * both, not none.
-	 * @param initialDelay {@code null} for the first time of the schedule
 	 */
-	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
+	private void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		Handle task = submission.task();
-		List<Target> targets = this.parts.earlierNames(Objects.requireNonNull(task.taskId()), Kind.SCHEDULE);
+		List<Target> targets = this.parts.earlierNames(task.taskId(), Kind.SCHEDULE);
 		DueTime next = this.parts.find(targets).findFirst().map((earlier) -> next(earlier, schedule)).orElse(null);
 		DueTime first = (next != null) ? next : first(schedule, initialDelay);
 		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);
 		task.stored(stored.id(), stored.dueAt());
 		targets.forEach(this.parts.store()::cancel);
-		this.parts.expect(task.name(), stored.dueAt(), stored.now());
 	}
 
 	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
 		NewTask task = submission.content();
-		return this.parts.store()
+		Enqueued stored = this.parts.store()
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
 					schedule.toString(), first, onlyIfLost));
-	}
-
-	/**
-	 * Stores a declared schedule again if the store has lost it, and tells whether it
-	 * had.
-	 */
-	boolean restore(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
-		TaskId id = Objects.requireNonNull(submission.task().taskId());
-		DueTime first = this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty() ? first(schedule, initialDelay)
-				: null;
-		Enqueued stored = (first != null) ? store(submission, schedule, first, true) : null;
-		if (stored == null || stored.outcome() == Outcome.PENDING) {
-			return false;
-		}
-		this.parts.expect(id.name(), stored.dueAt(), stored.now());
-		return true;
+		this.parts.expect(task.name(), stored.dueAt(), stored.now());
+		return stored;
 	}
 
 	private Instant now() {
@@ -103,6 +175,10 @@ final class Schedules {
 			return null;
 		}
 		return schedule.isCron() ? DueTime.at(first) : DueTime.after(Duration.between(from, first));
+	}
+
+	private record Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
+
 	}
 
 }

@@ -1,82 +1,63 @@
 package io.timingwheel.spring.durable.call;
 
-import java.lang.reflect.Method;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Finds the transaction manager for transactional tasks. Once, since the search begins
- * transactions, and a later caller may hold the last connection of the pool. Loaded only
- * if there is such a task: {@code spring-tx} is optional. Thread-safe.
+ * Finds the transaction manager for transactional tasks. Loaded only if there is such a
+ * task: {@code spring-tx} is optional.
  */
 final class StoreTransactions {
 
-	private static final String REMEDY = "or remove transactional = true";
-
-	private final DelayedTaskStore store;
-
-	private final ConfigurableListableBeanFactory beanFactory;
-
-	private @Nullable TransactionalBodies found;
-
-	StoreTransactions(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
-		this.store = store;
-		this.beanFactory = beanFactory;
-	}
-
-	synchronized TransactionalBodies find(Method method) {
-		TransactionalBodies found = this.found;
-		if (found == null) {
-			if (!this.store.canJoinTransactions()) {
-				throw new InvalidAnnotatedMethodException(method,
-						"@Delayed is transactional, but the store of its tasks takes part in no transaction",
-						"set timingwheel.store.type to jdbc, " + REMEDY);
-			}
-			found = search(method);
-			this.found = found;
-		}
-		return found;
+	private StoreTransactions() {
 	}
 
 	/**
 	 * Begins a transaction with each manager, the primary one first: a {@code
 	 * JpaTransactionManager} also offers its JDBC connection.
+	 * @throws UnusableTaskStoreException unless there is exactly one that reaches the
+	 * store
 	 */
-	private TransactionalBodies search(Method method) {
-		ObjectProvider<PlatformTransactionManager> managers = this.beanFactory
+	static TransactionalBodies find(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
+		if (!store.canJoinTransactions()) {
+			throw refusal("but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc");
+		}
+		ObjectProvider<PlatformTransactionManager> managers = beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
-		List<TransactionalBodies> found = reachTheStore(Stream.ofNullable(managers.getIfUnique()));
+		List<TransactionalBodies> found = reaching(store, Stream.ofNullable(managers.getIfUnique()));
 		if (found.isEmpty()) {
-			found = reachTheStore(managers.stream());
+			found = reaching(store, managers.stream());
 		}
-		if (found.isEmpty()) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed is transactional, but no PlatformTransactionManager has transactions on the DataSource"
-							+ " of the stored tasks",
-					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource, " + REMEDY);
-		}
-		if (found.size() > 1) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed is transactional, and several PlatformTransactionManagers have transactions on the"
-							+ " DataSource of the stored tasks",
+		return switch (found.size()) {
+			case 1 -> found.get(0);
+			case 0 -> throw refusal(
+					"but no PlatformTransactionManager has transactions on the DataSource of the stored tasks",
+					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource");
+			default -> throw refusal(
+					"and several PlatformTransactionManagers have transactions on the DataSource of the stored tasks",
 					"mark one of them as @Primary");
-		}
-		return found.get(0);
+		};
 	}
 
-	private List<TransactionalBodies> reachTheStore(Stream<PlatformTransactionManager> managers) {
-		return managers.map((manager) -> new TransactionalBodies(manager, this.store))
+	private static List<TransactionalBodies> reaching(DelayedTaskStore store,
+			Stream<PlatformTransactionManager> managers) {
+		return managers.map((manager) -> new TransactionalBodies(manager, store))
 			.filter(TransactionalBodies::reachTheStore)
 			.toList();
+	}
+
+	private static UnusableTaskStoreException refusal(String problem, String remedy) {
+		return new UnusableTaskStoreException("@Delayed is transactional, " + problem,
+				remedy + ", or remove transactional = true");
 	}
 
 }

@@ -67,8 +67,7 @@ final class Storing {
 	}
 
 	private List<Target> earlierNames(Submission submission) {
-		TaskId id = submission.task().taskId();
-		return (id != null) ? this.parts.earlierNames(id, Kind.ONCE) : List.of();
+		return this.parts.earlierNames(submission.task().taskId(), Kind.ONCE);
 	}
 
 	private void store(List<Submission> submissions) {
@@ -123,7 +122,7 @@ final class Storing {
 
 	/** After all new tasks are stored: a failure in between leaves both, not none. */
 	private void replaceEarlierNames(Submission submission) {
-		if (submission.content().replaces() && submission.task().isStored()) {
+		if (submission.content().replaces() && submission.task().is(Handle.State.STORED)) {
 			earlierNames(submission).stream()
 				.filter(this.parts.store()::cancel)
 				.forEach((target) -> submission.task().count(TaskOutcome.REPLACED));

@@ -81,7 +81,7 @@ final class Submission extends DeferredCall {
 	/** A schedule that is replaced does not count. */
 	@Override
 	protected void override(Effect later) {
-		if (this.task.withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
+		if (this.task.endWait(Handle.State.CANCELLED) && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
 			this.task.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
 		}
 	}

@@ -18,6 +18,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
@@ -43,33 +44,22 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 
 	private final List<String> names;
 
-	/** The text of a payload before its arguments, for each name. */
-	private final List<String> starts;
-
 	private final Method method;
 
-	private final List<JavaType> types;
-
-	private final List<ObjectReader> readers = new ArrayList<>();
+	private final List<Parameter> parameters = new ArrayList<>();
 
 	MethodPayloads(PayloadCodec codec, List<String> names, Method method, List<JavaType> types) {
 		this.codec = codec;
 		this.names = names;
-		this.starts = names.stream().map(codec::start).toList();
 		this.method = method;
-		this.types = types;
 		for (JavaType type : types) {
 			try {
-				this.readers.add(codec.mapper().reader(type));
+				this.parameters.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type)));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
-				throw PayloadCodec.unsupported(describe(this.readers.size()), ex);
+				throw PayloadCodec.unsupported(describe(this.parameters.size()), ex);
 			}
 		}
-	}
-
-	JavaType type(int position) {
-		return this.types.get(position);
 	}
 
 	/**
@@ -79,14 +69,15 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	@Override
 	public String encode(@Nullable Object[] arguments) {
 		String name = this.names.get(0);
-		if (arguments.length != this.types.size()) {
+		if (arguments.length != this.parameters.size()) {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name,
-					this.types.size(), arguments.length));
+					this.parameters.size(), arguments.length));
 		}
-		String payload = this.codec.payload(name, this, arguments);
+		String payload = this.codec.encode(name, arguments, (i) -> writer(this.parameters.get(i), arguments[i]),
+				this::describe);
 		@Nullable Object[] read;
 		try {
-			read = readArguments(arguments(payload));
+			read = readArguments(payload);
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new IllegalArgumentException(
@@ -99,12 +90,22 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		return payload;
 	}
 
+	/**
+	 * A value of a subclass is written with all its properties, so that the caller
+	 * notices if reading loses some.
+	 */
+	private ObjectWriter writer(Parameter parameter, @Nullable Object value) {
+		JavaType declared = parameter.type;
+		boolean byDeclaredType = declared.getRawClass().isInstance(value)
+				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass()));
+		return byDeclaredType ? parameter.writer : this.codec.writer();
+	}
+
 	private void checkSame(int position, @Nullable Object argument, @Nullable Object read) {
-		PayloadMapper mapper = this.codec.mapper();
-		PayloadReadBack readBack = new PayloadReadBack(mapper);
+		PayloadReadBack readBack = new PayloadReadBack(this.codec);
 		// An argument of another type is converted to the declared type.
-		boolean declared = ClassUtils.isAssignableValue(type(position).getRawClass(), argument);
-		if (declared ? !readBack.isSame(argument, read) : !mapper.isSameJson(argument, read)) {
+		boolean declared = ClassUtils.isAssignableValue(this.parameters.get(position).type.getRawClass(), argument);
+		if (declared ? !readBack.isSame(argument, read) : !this.codec.isSameJson(argument, read)) {
 			throw new IllegalArgumentException(
 					("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
 							+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
@@ -119,60 +120,45 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 */
 	@Override
 	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
-		String json = arguments(payload);
 		try {
-			return readArguments(json);
+			return readArguments(payload);
 		}
 		catch (UndecodablePayloadException ex) {
 			PayloadMigration migration = this.codec.migration(this.names);
 			if (migration == null) {
 				throw ex;
 			}
-			return migrate(json, migration);
+			return migrate(payload, migration);
 		}
-	}
-
-	/** Only this library makes payloads, so they begin with the same text. */
-	private String arguments(String payload) throws UndecodablePayloadException {
-		for (String start : this.starts) {
-			if (payload.startsWith(start) && payload.endsWith("}")) {
-				return payload.substring(start.length(), payload.length() - 1);
-			}
-		}
-		throw new UndecodablePayloadException("The payload does not begin as a payload of this method does");
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
 		int arity;
 		try {
-			arity = this.codec.mapper().json().readValue(json, JsonNode[].class).length;
+			arity = this.codec.mapper().readValue(json, JsonNode[].class).length;
 		}
 		catch (JacksonException ex) {
 			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
 		}
-		String migrated;
 		try {
-			migrated = Objects.requireNonNull(migration.migrate(arity, json),
-					"it returned null instead of a JSON array");
-		}
-		catch (Exception ex) {
-			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
-				.formatted(migration.taskName(), arity, ex), ex);
-		}
-		try {
-			return readArguments(migrated);
+			return readArguments(
+					Objects.requireNonNull(migration.migrate(arity, json), "it returned null instead of a JSON array"));
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
 				.formatted(migration.taskName(), arity, ex.getMessage()), ex);
 		}
+		catch (Exception ex) {
+			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
+				.formatted(migration.taskName(), arity, ex), ex);
+		}
 	}
 
 	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
-		int size = this.types.size();
+		int size = this.parameters.size();
 		@Nullable Object[] arguments = new Object[size];
 		int stored = 0;
-		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
+		try (JsonParser parser = this.codec.mapper().createParser(json)) {
 			if (parser.nextToken() != JsonToken.START_ARRAY) {
 				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
 			}
@@ -204,11 +190,11 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
 		try {
-			return this.readers.get(position).readValue(parser);
+			return this.parameters.get(position).reader.readValue(parser);
 		}
 		catch (UnsupportedTypeException | JacksonException ex) {
-			throw new UndecodablePayloadException(
-					"%s cannot be read: %s".formatted(describe(position), reason(type(position), ex)), ex);
+			throw new UndecodablePayloadException("%s cannot be read: %s".formatted(describe(position),
+					reason(this.parameters.get(position).type, ex)), ex);
 		}
 	}
 
@@ -220,9 +206,9 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
 							+ " so it has no default")
-						.formatted(stored, this.types.size(), describe(position)));
+						.formatted(stored, this.parameters.size(), describe(position)));
 		}
-		return this.readers.get(position).readValue("null");
+		return this.parameters.get(position).reader.readValue("null");
 	}
 
 	/** Jackson's own messages would quote the payload. */
@@ -253,6 +239,10 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		@Nullable String @Nullable [] parameters = PARAMETER_NAMES.getParameterNames(this.method);
 		return (parameters != null) ? "Argument %d (%s)".formatted(position + 1, parameters[position])
 				: "Argument " + (position + 1);
+	}
+
+	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer) {
+
 	}
 
 }

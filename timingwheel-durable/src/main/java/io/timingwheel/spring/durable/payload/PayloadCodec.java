@@ -1,16 +1,20 @@
 package io.timingwheel.spring.durable.payload;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.StringJoiner;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -19,14 +23,33 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.DeserializationConfig;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.cfg.MutableCoercionConfig;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.type.LogicalType;
 
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Makes the payloads of calls: <code>{"v":1,"handler":"close-order","args":[42]}</code>.
- * Arguments are read by position, as the declared types. No class is taken from the JSON.
- * Thread-safe.
+ * Makes the payloads of calls: JSON arrays of their arguments, such as {@code [42]},
+ * which are read by position as the declared types. No class is taken from the JSON.
+ *
+ * <p>
+ * Other releases have to read what this one writes, so the JSON mapper has settings of
+ * its own. From the application's mapper it takes modules, mix-ins, subtypes, and how
+ * handlers are made. Thread-safe.
  *
  * @since 0.1
  */
@@ -34,9 +57,11 @@ public final class PayloadCodec {
 
 	private static final Log logger = LogFactory.getLog(PayloadCodec.class);
 
-	private static final int VERSION = 1;
+	private final TypeGuard types = new TypeGuard();
 
-	private final PayloadMapper mapper;
+	private final JsonMapper mapper;
+
+	private final ObjectWriter writer;
 
 	private final long maxBytes;
 
@@ -46,27 +71,51 @@ public final class PayloadCodec {
 	/**
 	 * @param migrations called once, not before the node starts
 	 */
-	public PayloadCodec(JsonMapper mapper, long maxBytes, Supplier<? extends Collection<PayloadMigration>> migrations) {
-		this.mapper = new PayloadMapper(mapper);
+	public PayloadCodec(JsonMapper application, long maxBytes,
+			Supplier<? extends Collection<PayloadMigration>> migrations) {
+		this.mapper = mapper(application, this.types);
+		this.writer = this.mapper.writer();
 		this.maxBytes = maxBytes;
 		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
 	}
 
-	/**
-	 * @throws UnsupportedArgumentException if arguments of these types can never be
-	 * stored
-	 */
-	public MethodPayloads payloads(List<String> names, Method method, List<Type> types) {
-		return new MethodPayloads(this, names, method, types.stream().map(this.mapper.json()::constructType).toList());
-	}
-
-	/**
-	 * Writes a call of a method that this application does not have, by the types of the
-	 * arguments.
-	 * @throws IllegalArgumentException if they cannot be stored
-	 */
-	public String encode(String name, @Nullable Object[] arguments) {
-		return payload(name, null, arguments);
+	private static JsonMapper mapper(JsonMapper application, TypeGuard types) {
+		DeserializationConfig config = application.deserializationConfig();
+		JsonMapper.Builder builder = JsonMapper.builder()
+			// Keeps the order of a LinkedHashSet.
+			.addModule(
+					new SimpleModule("timingwheel-payload-sets").addAbstractTypeMapping(Set.class, LinkedHashSet.class))
+			.findAndAddModules()
+			.addModules(application.registeredModules())
+			.mixInHandler(application.rebuild().mixInHandler())
+			.subtypeResolver(config.getSubtypeResolver().snapshot())
+			.handlerInstantiator(config.getHandlerInstantiator())
+			.injectableValues(application.getInjectableValues());
+		// An empty text of an earlier signature is no null.
+		Consumer<MutableCoercionConfig> noEmptyText = (coercions) -> coercions
+			.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail);
+		List.of(LogicalType.Boolean, LogicalType.Integer, LogicalType.Float, LogicalType.DateTime)
+			.forEach((type) -> builder.withCoercionConfig(type, noEmptyText));
+		types.addTo(builder);
+		return builder.withCoercionConfig(UUID.class, noEmptyText)
+			// What a getter computes from other properties cannot be read.
+			.enable(MapperFeature.REQUIRE_SETTERS_FOR_GETTERS)
+			// What a class does not know may be a value of another release.
+			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+			// A number that is read as another type keeps its value.
+			.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+			// The arguments are read inside an array, whose end is checked there.
+			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+			// The text of a constant may change, and two constants may have the same.
+			.enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+			.disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
+			// Times keep their offset and zone.
+			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
+			.disable(DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
+					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+			.build();
 	}
 
 	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
@@ -99,33 +148,72 @@ public final class PayloadCodec {
 		return names.stream().map(byName::get).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
-	PayloadMapper mapper() {
+	/**
+	 * @throws UnsupportedArgumentException if arguments of these types can never be
+	 * stored
+	 */
+	public MethodPayloads payloads(List<String> names, Method method, List<Type> types) {
+		return new MethodPayloads(this, names, method, types.stream().map(this.mapper::constructType).toList());
+	}
+
+	/**
+	 * Writes a call of a method that this application does not have, by the types of the
+	 * arguments.
+	 * @throws IllegalArgumentException if they cannot be stored
+	 */
+	public String encode(String name, @Nullable Object[] arguments) {
+		return encode(name, arguments, (position) -> this.writer, (position) -> "Argument " + (position + 1));
+	}
+
+	String encode(String name, @Nullable Object[] arguments, IntFunction<ObjectWriter> writers,
+			IntFunction<String> descriptions) {
+		// Jackson escapes half a character only when it writes bytes.
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		try (JsonGenerator json = this.mapper.createGenerator(bytes)) {
+			json.writeStartArray();
+			for (int i = 0; i < arguments.length; i++) {
+				try {
+					writers.apply(i).writeValue(json, arguments[i]);
+				}
+				catch (UnsupportedTypeException | JacksonException ex) {
+					throw unsupported(descriptions.apply(i) + " of the durable task \"" + name + "\"", ex);
+				}
+			}
+			json.writeEndArray();
+		}
+		if (bytes.size() > this.maxBytes) {
+			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
+				.formatted(name, bytes.size(), this.maxBytes));
+		}
+		return bytes.toString(StandardCharsets.UTF_8);
+	}
+
+	/** Makes the deserializers of a type and of all types inside it, but no object. */
+	ObjectReader reader(JavaType type) {
+		ObjectReader reader = this.mapper.readerFor(type);
+		if (!type.isPrimitive()) {
+			reader.readValue("null");
+		}
+		return reader;
+	}
+
+	JsonMapper mapper() {
 		return this.mapper;
 	}
 
-	String start(String name) {
-		return "{\"v\":%d,\"handler\":%s,\"args\":".formatted(VERSION, this.mapper.json().writeValueAsString(name));
+	/** Writes each value by its own type. */
+	ObjectWriter writer() {
+		return this.writer;
 	}
 
-	String payload(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
-		StringJoiner json = new StringJoiner(",", start(name) + "[", "]}");
-		for (int i = 0; i < arguments.length; i++) {
-			try {
-				json.add(this.mapper.write((method != null) ? method.type(i) : null, arguments[i]));
-			}
-			catch (UnsupportedTypeException | JacksonException ex) {
-				String described = (method != null) ? method.describe(i) : "Argument " + (i + 1);
-				throw unsupported(described + " of the durable task \"" + name + "\"", ex);
-			}
-		}
-		String payload = json.toString();
-		int bytes = payload.getBytes(StandardCharsets.UTF_8).length;
-		if (bytes > this.maxBytes) {
-			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
-					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
-				.formatted(name, bytes, this.maxBytes));
-		}
-		return payload;
+	Set<String> ignoredProperties(Class<?> type) {
+		return this.types.ignoredProperties(type);
+	}
+
+	boolean isSameJson(@Nullable Object before, @Nullable Object after) {
+		return this.mapper.readTree(this.writer.writeValueAsBytes(before))
+			.equals(this.mapper.readTree(this.writer.writeValueAsBytes(after)));
 	}
 
 	static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {

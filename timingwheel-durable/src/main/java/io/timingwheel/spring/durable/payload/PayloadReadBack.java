@@ -28,14 +28,14 @@ import org.springframework.util.ReflectionUtils;
  */
 final class PayloadReadBack {
 
-	private final PayloadMapper mapper;
+	private final PayloadCodec codec;
 
 	private final Map<Object, Object> entered = new IdentityHashMap<>();
 
 	private @Nullable String difference;
 
-	PayloadReadBack(PayloadMapper mapper) {
-		this.mapper = mapper;
+	PayloadReadBack(PayloadCodec codec) {
+		this.codec = codec;
 	}
 
 	/** Where the first difference is, if it is inside an object. */
@@ -98,7 +98,7 @@ final class PayloadReadBack {
 			return before.toString().equals(after.toString());
 		}
 		boolean comparable = hasEquals(before) && !(before instanceof Number) && !(before instanceof JsonNode);
-		return Objects.deepEquals(before, after) || (!comparable && this.mapper.isSameJson(before, after));
+		return Objects.deepEquals(before, after) || (!comparable && this.codec.isSameJson(before, after));
 	}
 
 	private boolean areSameObjects(Object before, Object after) {
@@ -130,7 +130,7 @@ final class PayloadReadBack {
 		return !Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()
 				&& !isPlatform(field.getDeclaringClass())
 				&& (type.isRecord() || (!Modifier.isTransient(field.getModifiers())
-						&& !this.mapper.ignoredProperties(type).contains(field.getName())));
+						&& !this.codec.ignoredProperties(type).contains(field.getName())));
 	}
 
 	private static boolean isPlatform(Class<?> type) {

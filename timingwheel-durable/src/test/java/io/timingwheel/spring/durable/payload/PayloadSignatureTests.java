@@ -77,9 +77,7 @@ class PayloadSignatureTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "not JSON", "{\"v\":1,\"handler\":\"task\",\"args\":[1",
-			"{\"v\":2,\"handler\":\"task\",\"args\":[1]}", "{\"v\":1,\"handler\":\"another\",\"args\":[1]}",
-			"{\"v\":1,\"handler\":\"task\",\"args\":[1]}]", "{\"v\":1,\"handler\":\"task\",\"args\":1}" })
+	@ValueSource(strings = { "not JSON", "[1", "1", "{\"args\":[1]}" })
 	void aDamagedPayloadIsNotMigrated(String payload) {
 		assertThatExceptionOfType(UndecodablePayloadException.class)
 			.isThrownBy(() -> payloads("required", migration("task", "[7,\"b\"]")).decode(payload));

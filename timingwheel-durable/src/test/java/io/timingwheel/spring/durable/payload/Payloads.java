@@ -50,7 +50,7 @@ final class Payloads {
 	 * A payload with arguments as they are stored.
 	 */
 	static String payload(String arguments) {
-		return "{\"v\":1,\"handler\":\"task\",\"args\":[" + arguments + "]}";
+		return "[" + arguments + "]";
 	}
 
 	@SuppressWarnings("unused")

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -15,8 +16,6 @@ import java.util.function.Supplier;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -33,14 +32,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -174,7 +172,7 @@ class CallsInOneTransactionTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
-	void aTaskStaysThatAnotherThreadSchedulesBetweenTheCancelAndTheCommit(Place place) {
+	void aTaskStaysThatAnotherThreadSchedulesBetweenACallAndTheCommit(Place place) {
 		place.runner().run((context) -> {
 			Session session = new Session(context, place, IfPending.REPLACE, newId(IfPending.REPLACE));
 			session.make(Call.METHOD, EARLIER);
@@ -183,20 +181,14 @@ class CallsInOneTransactionTests {
 				CompletableFuture.runAsync(() -> session.make(Call.METHOD, 2)).join();
 			});
 			assertThat(session.pending()).contains(2);
-		});
-	}
-
-	@Test
-	void aTaskStaysThatAnotherThreadSchedulesAfterACallThatWaitsForTheCommit() {
-		Place.MEMORY_AFTER_COMMIT.runner().run((context) -> {
-			Session session = new Session(context, Place.MEMORY_AFTER_COMMIT, IfPending.REPLACE,
-					newId(IfPending.REPLACE));
-			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-				session.make(Call.METHOD, 1);
-				CompletableFuture.runAsync(() -> session.make(Call.METHOD, 2)).join();
-			});
-			assertThat(session.pending()).contains(2);
-			assertThat(counts(context, "REPLACE").replaced()).isOne();
+			if (place == Place.MEMORY_AFTER_COMMIT) {
+				context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+					session.make(Call.METHOD, 3);
+					CompletableFuture.runAsync(() -> session.make(Call.METHOD, 4)).join();
+				});
+				assertThat(session.pending()).contains(4);
+				assertThat(counts(context, "REPLACE").replaced()).isEqualTo(3);
+			}
 		});
 	}
 
@@ -229,10 +221,10 @@ class CallsInOneTransactionTests {
 	@Test
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheWheel() {
 		Place.MEMORY_AFTER_COMMIT.runner().run((context) -> {
-			Orders orders = context.getBean(Orders.class);
+			AfterCommitOrders orders = context.getBean(AfterCommitOrders.class);
 			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 				orders.replace("1", Duration.ZERO);
-				context.getBean(Cancels.class).cancelReplace("1");
+				context.getBean(Cancels.class).replace("1");
 				orders.replace("2", Duration.ZERO);
 				orders.replace("2", Duration.ofHours(1));
 				orders.replace("3", Duration.ZERO);
@@ -251,16 +243,14 @@ class CallsInOneTransactionTests {
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheStore() {
 		MemoryStore store = new MemoryStore(false);
 		store.refuse("1", "4");
-		DurableContexts.runner(store, TransactionConfiguration.class, Silent.class)
-			.withBean(Orders.class, DurableOrders::new)
-			.run((context) -> {
+		Place.apart(store).run((context) -> {
 				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 				List<DelayedTask<?>> tasks = new ArrayList<>();
 				context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 					for (int i = 1; i <= 4; i++) {
 						tasks.add(template.enqueue(TaskId.of("REPLACE", i), Duration.ZERO, "", Duration.ZERO));
 					}
-					context.getBean(Cancels.class).cancelReplace("1");
+					context.getBean(Cancels.class).replace("1");
 					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isTrue();
 					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isFalse();
 					tasks.add(template.enqueue(TaskId.of("REPLACE", 3), Duration.ofHours(1), "", Duration.ZERO));
@@ -281,9 +271,7 @@ class CallsInOneTransactionTests {
 	@Test
 	void aHandleThatCancelsBeforeTheCommitFollowsTheTransaction() {
 		MemoryStore store = new MemoryStore(false);
-		DurableContexts.runner(store, TransactionConfiguration.class, Silent.class)
-			.withBean(Orders.class, DurableOrders::new)
-			.run((context) -> {
+		Place.apart(store).run((context) -> {
 				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
 				Supplier<DelayedTask<?>> enqueue = () -> template.enqueue(TaskId.of("KEEP", 1), Duration.ofHours(1), "",
@@ -299,7 +287,7 @@ class CallsInOneTransactionTests {
 				assertThat(kept.status()).isEqualTo(Status.SCHEDULED);
 				transaction.executeWithoutResult((status) -> {
 					assertThat(kept.cancel(false)).isTrue();
-					context.getBean(Orders.class).keep("1", Duration.ofHours(2));
+					context.getBean(DurableOrders.class).keep("1", Duration.ofHours(2));
 				});
 				assertThat(kept.status()).isEqualTo(Status.CANCELLED);
 				assertThat(store.payloads("KEEP")).singleElement().asString().contains("PT2H");
@@ -315,9 +303,7 @@ class CallsInOneTransactionTests {
 
 	@Test
 	void aTaskThatMovesInATransactionMovesAfterTheCommitIfItIsStillPendingThen() {
-		DurableContexts.runner(new MemoryStore(false), TransactionConfiguration.class, Silent.class)
-			.withBean(Orders.class, DurableOrders::new)
-			.run((context) -> {
+		Place.apart(new MemoryStore(false)).run((context) -> {
 				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
 				Session session = new Session(context, Place.STORE_APART, IfPending.REPLACE, TaskId.of("REPLACE", 1));
@@ -376,21 +362,28 @@ class CallsInOneTransactionTests {
 
 		ApplicationContextRunner runner() {
 			return switch (this) {
-				case MEMORY -> DelayedContexts.runner(TransactionConfiguration.class, Silent.class)
-					.withBean(Orders.class, MemoryOrders::new);
+				case MEMORY ->
+					DelayedContexts.runner(TransactionConfiguration.class, Silent.class).withBean(MemoryOrders.class);
 				case MEMORY_AFTER_COMMIT -> DelayedContexts.runner(TransactionConfiguration.class, Silent.class)
-					.withBean(Orders.class, AfterCommitOrders::new);
-				case DATABASE -> DelayedContexts.realTimeRunner(Silent.class)
-					.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class,
-							DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-							TransactionAutoConfiguration.class, TimingWheelJdbcStoreAutoConfiguration.class,
-							TimingWheelStoreAutoConfiguration.class))
-					.withPropertyValues("timingwheel.store.type=jdbc",
-							"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID())
-					.withBean(Orders.class, DurableOrders::new);
-				case STORE_APART ->
-					DurableContexts.runner(new MemoryStore(false), TransactionConfiguration.class, Silent.class)
-						.withBean(Orders.class, DurableOrders::new);
+					.withBean(AfterCommitOrders.class);
+				case DATABASE -> DurableContexts.jdbc(Silent.class)
+					.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class,
+							TransactionAutoConfiguration.class))
+					.withBean(DurableOrders.class);
+				case STORE_APART -> apart(new MemoryStore(false));
+			};
+		}
+
+		static ApplicationContextRunner apart(MemoryStore store) {
+			return DurableContexts.runner(store, TransactionConfiguration.class, Silent.class)
+				.withBean(DurableOrders.class);
+		}
+
+		Class<?> orders() {
+			return switch (this) {
+				case MEMORY -> MemoryOrders.class;
+				case MEMORY_AFTER_COMMIT -> AfterCommitOrders.class;
+				case DATABASE, STORE_APART -> DurableOrders.class;
 			};
 		}
 
@@ -486,37 +479,13 @@ class CallsInOneTransactionTests {
 		}
 
 		private @Nullable Object make(Call call, Duration delay) {
-			Orders orders = this.context.getBean(Orders.class);
-			Cancels cancels = this.context.getBean(Cancels.class);
+			String method = this.ifPending.name().toLowerCase(Locale.ROOT);
 			DelayedTaskTemplate template = this.context.getBean(DelayedTaskTemplate.class);
-			switch (call) {
-				case METHOD -> {
-					switch (this.ifPending) {
-						case REPLACE -> orders.replace(this.id.key(), delay);
-						case UPDATE -> orders.update(this.id.key(), delay);
-						case KEEP -> orders.keep(this.id.key(), delay);
-						case REJECT -> orders.reject(this.id.key(), delay);
-					}
-				}
-				case CANCELLING_METHOD -> {
-					switch (this.ifPending) {
-						case REPLACE -> cancels.cancelReplace(this.id.key());
-						case UPDATE -> cancels.cancelUpdate(this.id.key());
-						case KEEP -> cancels.cancelKeep(this.id.key());
-						case REJECT -> cancels.cancelReject(this.id.key());
-					}
-				}
-				case FIRST_CANCELLING_METHOD -> {
-					switch (this.ifPending) {
-						case REPLACE -> cancels.cancelReplaceFirst(this.id.key());
-						case UPDATE -> cancels.cancelUpdateFirst(this.id.key());
-						case KEEP -> cancels.cancelKeepFirst(this.id.key());
-						case REJECT -> cancels.cancelRejectFirst(this.id.key());
-					}
-				}
-				case TEMPLATE_CANCEL -> {
-					return template.cancel(this.id);
-				}
+			return switch (call) {
+				case METHOD -> invoke(this.place.orders(), method, this.id.key(), delay);
+				case CANCELLING_METHOD -> invoke(Cancels.class, method, this.id.key());
+				case FIRST_CANCELLING_METHOD -> invoke(Cancels.class, method + "First", this.id.key());
+				case TEMPLATE_CANCEL -> template.cancel(this.id);
 				case TEMPLATE, TEMPLATE_KEEP, TEMPLATE_REJECT -> {
 					if (this.place.isDurable()) {
 						template.enqueue(this.id, delay, this.id.key(), delay);
@@ -525,9 +494,13 @@ class CallsInOneTransactionTests {
 						template.task(() -> {
 						}).id(this.id).ifPending(call.ifPending(this.ifPending)).after(delay);
 					}
+					yield null;
 				}
-			}
-			return null;
+			};
+		}
+
+		private @Nullable Object invoke(Class<?> bean, String method, Object... arguments) {
+			return ReflectionTestUtils.invokeMethod(this.context.getBean(bean), method, arguments);
 		}
 
 		Optional<Integer> pending() {
@@ -540,100 +513,79 @@ class CallsInOneTransactionTests {
 	}
 
 	/**
-	 * One task for each {@link IfPending}.
+	 * One method for the task of each {@link IfPending}.
 	 */
-	interface Orders {
-
-		void replace(String key, Duration delay);
-
-		void update(String key, Duration delay);
-
-		void keep(String key, Duration delay);
-
-		void reject(String key, Duration delay);
-
-	}
-
 	static class Cancels {
 
 		@CancelDelayed(name = "REPLACE", key = "#key")
-		public void cancelReplace(String key) {
+		public void replace(String key) {
 		}
 
 		@CancelDelayed(name = "UPDATE", key = "#key")
-		public void cancelUpdate(String key) {
+		public void update(String key) {
 		}
 
 		@CancelDelayed(name = "KEEP", key = "#key")
-		public void cancelKeep(String key) {
+		public void keep(String key) {
 		}
 
 		@CancelDelayed(name = "REJECT", key = "#key")
-		public void cancelReject(String key) {
+		public void reject(String key) {
 		}
 
 		@CancelDelayed(name = "REPLACE", key = "#key", beforeInvocation = true)
-		public void cancelReplaceFirst(String key) {
+		public void replaceFirst(String key) {
 		}
 
 		@CancelDelayed(name = "UPDATE", key = "#key", beforeInvocation = true)
-		public void cancelUpdateFirst(String key) {
+		public void updateFirst(String key) {
 		}
 
 		@CancelDelayed(name = "KEEP", key = "#key", beforeInvocation = true)
-		public void cancelKeepFirst(String key) {
+		public void keepFirst(String key) {
 		}
 
 		@CancelDelayed(name = "REJECT", key = "#key", beforeInvocation = true)
-		public void cancelRejectFirst(String key) {
+		public void rejectFirst(String key) {
 		}
 
 	}
 
-	static class MemoryOrders implements Orders {
+	static class MemoryOrders {
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key")
 		public void replace(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE)
 		public void update(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP)
 		public void keep(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT)
 		public void reject(String key, Duration delay) {
 		}
 
 	}
 
-	static class AfterCommitOrders implements Orders {
+	static class AfterCommitOrders {
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", afterCommit = true)
 		public void replace(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE,
 				afterCommit = true)
 		public void update(String key, Duration delay) {
 		}
 
-		@Override
-		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP,
-				afterCommit = true)
+		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP, afterCommit = true)
 		public void keep(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT,
 				afterCommit = true)
 		public void reject(String key, Duration delay) {
@@ -641,27 +593,21 @@ class CallsInOneTransactionTests {
 
 	}
 
-	static class DurableOrders implements Orders {
+	static class DurableOrders {
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", durable = true)
 		public void replace(String key, Duration delay) {
 		}
 
-		@Override
-		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE,
-				durable = true)
+		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE, durable = true)
 		public void update(String key, Duration delay) {
 		}
 
-		@Override
 		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP, durable = true)
 		public void keep(String key, Duration delay) {
 		}
 
-		@Override
-		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT,
-				durable = true)
+		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT, durable = true)
 		public void reject(String key, Duration delay) {
 		}
 

@@ -1,14 +1,18 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.util.UUID;
+
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Application contexts with a store in memory, in real time.
+ * Application contexts with a store, in real time.
  */
 final class DurableContexts {
 
@@ -20,10 +24,24 @@ final class DurableContexts {
 	}
 
 	static ApplicationContextRunner runner(MemoryStore store, Class<?>... configurations) {
+		return fast(configurations).withBean(MemoryStore.class, () -> store);
+	}
+
+	/**
+	 * With a database in memory, which lasts until the JVM ends.
+	 */
+	static ApplicationContextRunner jdbc(Class<?>... configurations) {
+		return fast(configurations)
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+					TimingWheelJdbcStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=jdbc",
+					"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+	}
+
+	private static ApplicationContextRunner fast(Class<?>... configurations) {
 		return DelayedContexts.realTimeRunner(configurations)
 			.withConfiguration(
 					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
 			.withPropertyValues("timingwheel.store.poll-interval=20ms", "timingwheel.store.backoff.initial=10ms",
 					"timingwheel.store.max-attempts=3");
 	}

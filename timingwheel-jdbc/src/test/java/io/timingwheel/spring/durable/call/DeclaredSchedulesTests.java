@@ -56,7 +56,7 @@ class DeclaredSchedulesTests {
 
 	private final Pending pending = new Pending(this.parts);
 
-	private final DeclaredSchedules schedules = new DeclaredSchedules(new Schedules(this.parts));
+	private final Schedules schedules = new Schedules(this.parts);
 
 	@Test
 	void eachScheduleIsStoredOnceAndAPartThatDoesNotAnswerHoldsUpNoOther() {
@@ -100,7 +100,7 @@ class DeclaredSchedulesTests {
 
 	private void declare(String... names) {
 		for (String name : names) {
-			this.schedules.add(() -> submission(name), Schedule.every(Duration.ofHours(1)), Duration.ZERO);
+			this.schedules.declare(() -> submission(name), Schedule.every(Duration.ofHours(1)), Duration.ZERO);
 		}
 	}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.task.internal;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -18,10 +17,6 @@ import org.jspecify.annotations.Nullable;
 public interface DurableTaskOperations {
 
 	boolean owns(String name);
-
-	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
-
-	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 

@@ -77,9 +77,14 @@ public final class Transactions {
 	}
 
 	/**
-	 * Registers what to do at the end of the thread's transaction.
+	 * Registers what to do at the end of the thread's transaction. Without a transaction
+	 * the first action runs at once.
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
+		if (!isActive()) {
+			afterCommit.run();
+			return;
+		}
 		defer(new DeferredCall(null, Effect.NONE) {
 
 			@Override

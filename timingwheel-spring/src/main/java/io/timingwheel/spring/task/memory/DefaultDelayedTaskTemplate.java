@@ -61,14 +61,14 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
 		Assert.notNull(id, ID_NULL);
 		Assert.notNull(delay, DELAY_NULL);
-		return store().enqueue(id, delay, arguments);
+		return store().enqueueAll(List.of(DurableCall.of(id, delay, arguments))).get(0);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
 		Assert.notNull(id, ID_NULL);
 		Assert.notNull(due, "The time must not be null");
-		return store().enqueue(id, due, arguments);
+		return store().enqueueAll(List.of(DurableCall.of(id, due, arguments))).get(0);
 	}
 
 	@Override

@@ -159,10 +159,8 @@ class JdbcStoreTests {
 			.withPropertyValues("timingwheel.store.type=jdbc")
 			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc"))
 			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).contains("Spring JDBC is not on the class path");
-				assertThat(analysis.getAction())
-					.isEqualTo("Add the dependency org.springframework.boot:spring-boot-starter-jdbc.");
+				assertThat(StartFailures.invalidValue(context).getReason()).isEqualTo("Spring JDBC is not on the"
+						+ " class path; add the dependency org.springframework.boot:spring-boot-starter-jdbc");
 			});
 	}
 

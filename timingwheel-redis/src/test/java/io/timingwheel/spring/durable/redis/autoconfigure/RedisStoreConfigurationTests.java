@@ -62,10 +62,9 @@ class RedisStoreConfigurationTests {
 	@Test
 	void failsWithoutLettuce() {
 		this.withTimingWheel.withClassLoader(new FilteredClassLoader("io.lettuce")).run((context) -> {
-			FailureAnalysis analysis = StartFailures.ofStore(context);
-			assertThat(analysis.getDescription())
-				.contains("Lettuce, the client that the Redis store needs, is not on the class path");
-			assertThat(analysis.getAction()).isEqualTo("Add the dependency io.lettuce:lettuce-core.");
+			assertThat(StartFailures.invalidValue(context).getReason())
+				.isEqualTo("Lettuce, the client that the Redis store needs, is not on the class path;"
+						+ " add the dependency io.lettuce:lettuce-core");
 		});
 	}
 
@@ -78,10 +77,9 @@ class RedisStoreConfigurationTests {
 			.withClassLoader(
 					new FilteredClassLoader("org.springframework.data.redis", "org.springframework.boot.data.redis"))
 			.run((context) -> {
-				FailureAnalysis analysis = StartFailures.ofStore(context);
-				assertThat(analysis.getDescription()).contains("Spring Data Redis is not on the class path");
-				assertThat(analysis.getAction())
-					.isEqualTo("Add the dependency org.springframework.boot:spring-boot-starter-data-redis.");
+				assertThat(StartFailures.invalidValue(context).getReason())
+					.isEqualTo("Spring Data Redis is not on the class path; add the dependency"
+							+ " org.springframework.boot:spring-boot-starter-data-redis");
 			});
 	}
 
