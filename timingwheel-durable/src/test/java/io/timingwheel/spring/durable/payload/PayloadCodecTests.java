@@ -59,10 +59,11 @@ class PayloadCodecTests {
 	private final PayloadCodec codec = Payloads.codec();
 
 	@Test
-	void theFormatIsStable() {
-		Order order = new Order(7, List.of("a", "b"), Unit.PIECE);
-		assertThat(encode("order", order))
-			.isEqualTo(Payloads.payload("{\"id\":7,\"lines\":[\"a\",\"b\"],\"unit\":\"PIECE\"}"));
+	void theFormatIsStable() throws Exception {
+		Bean bean = bean("b", new Order(7, List.of("a", "b"), Unit.PIECE));
+		String payload = "[{\"name\":\"b\",\"order\":{\"id\":7,\"lines\":[\"a\",\"b\"],\"unit\":\"PIECE\"}}]";
+		assertThat(encode("bean", bean)).isEqualTo(payload);
+		assertThat(decode("bean", payload)).usingRecursiveComparison().isEqualTo(bean);
 	}
 
 	static List<Arguments> values() {
@@ -127,12 +128,6 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void beansComeBackUnchanged() throws Exception {
-		Bean bean = bean("name", new Order(1, List.of("x"), Unit.BOX));
-		assertThat(decode("bean", encode("bean", bean))).usingRecursiveComparison().isEqualTo(bean);
-	}
-
-	@Test
 	void settingsOfTheApplicationForTimesAndTypesAreIgnored() throws Exception {
 		PayloadCodec codec = new PayloadCodec(JsonMapper.builder()
 			.enable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
@@ -161,7 +156,7 @@ class PayloadCodecTests {
 
 	static List<Arguments> valuesThatJsonLoses() {
 		Unstored unstored = new Unstored();
-		unstored.setName("n");
+		unstored.name = "n";
 		unstored.hidden = 5;
 		Bean anonymous = new Bean() {
 		};
@@ -179,16 +174,9 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void aClassWithoutPropertiesIsRefused() {
-		ReadOnly readOnly = new ReadOnly();
-		readOnly.hidden = 5;
-		assertRefused("readOnly", readOnly, "cannot be stored");
-	}
-
-	@Test
 	void whatAClassDoesNotStoreMayDiffer() throws Exception {
 		Cached cached = new Cached();
-		cached.setName("n");
+		cached.name = "n";
 		cached.cache = 1;
 		cached.ignored = "i";
 		cached.hash = 2;
@@ -214,7 +202,8 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void unsupportedTypesThatOnlyTheCallShowsAreRefused() {
+	void typesThatOnlyTheCallShowsAsUnsupportedAreRefused() {
+		assertRefused("readOnly", new ReadOnly(), "cannot be stored");
 		BeanWithCustomer bean = new BeanWithCustomer();
 		bean.customer = new PayloadTypeTests.Customer$Proxy();
 		assertRefused("bean", bean, "Argument 1 (value) of the durable task \"task\" cannot be stored: "
@@ -224,11 +213,11 @@ class PayloadCodecTests {
 	@Test
 	void cyclesAreRefused() {
 		Node node = new Node();
-		node.setNext(node);
+		node.next = node;
 		assertRefused("node", node, "self-reference");
 		Node other = new Node();
-		other.setNext(node);
-		node.setNext(other);
+		other.next = node;
+		node.next = other;
 		assertRefused("node", node, "nesting depth");
 	}
 
@@ -279,8 +268,8 @@ class PayloadCodecTests {
 
 	private static Bean bean(String name, Order order) {
 		Bean bean = new Bean();
-		bean.setName(name);
-		bean.setOrder(order);
+		bean.name = name;
+		bean.order = order;
 		return bean;
 	}
 
@@ -337,25 +326,9 @@ class PayloadCodecTests {
 
 	static class Bean {
 
-		private String name;
+		public String name;
 
-		private Order order;
-
-		public String getName() {
-			return this.name;
-		}
-
-		public void setName(String name) {
-			this.name = name;
-		}
-
-		public Order getOrder() {
-			return this.order;
-		}
-
-		public void setOrder(Order order) {
-			this.order = order;
-		}
+		public Order order;
 
 		@JsonIgnore
 		public Thread getThread() {
@@ -374,15 +347,7 @@ class PayloadCodecTests {
 
 	static class BeanWithCustomer extends Bean {
 
-		private Object customer;
-
-		public Object getCustomer() {
-			return this.customer;
-		}
-
-		public void setCustomer(Object customer) {
-			this.customer = customer;
-		}
+		public Object customer;
 
 	}
 
@@ -413,7 +378,7 @@ class PayloadCodecTests {
 
 	static class Cached {
 
-		private String name;
+		public String name;
 
 		private transient int cache;
 
@@ -421,14 +386,6 @@ class PayloadCodecTests {
 		private String ignored;
 
 		private int hash;
-
-		public String getName() {
-			return this.name;
-		}
-
-		public void setName(String name) {
-			this.name = name;
-		}
 
 		@Override
 		public boolean equals(Object other) {
@@ -445,25 +402,15 @@ class PayloadCodecTests {
 
 	static class ReadOnly {
 
-		private int hidden;
-
 		public int getValue() {
-			return this.hidden;
+			return 5;
 		}
 
 	}
 
 	static class Node {
 
-		private Node next;
-
-		public Node getNext() {
-			return this.next;
-		}
-
-		public void setNext(Node next) {
-			this.next = next;
-		}
+		public Node next;
 
 	}
 

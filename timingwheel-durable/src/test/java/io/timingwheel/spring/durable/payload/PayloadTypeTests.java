@@ -1,8 +1,9 @@
 package io.timingwheel.spring.durable.payload;
 
 import java.io.InputStream;
-import java.sql.Timestamp;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Map;
@@ -17,116 +18,88 @@ import jakarta.persistence.Embeddable;
 import jakarta.persistence.Entity;
 import jakarta.persistence.MappedSuperclass;
 import jakarta.servlet.http.HttpServletRequest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Checks that types that can never be stored are refused before the first call.
  */
 class PayloadTypeTests {
 
-	private static final String ENTITY = "is a JPA entity";
+	static Stream<Arguments> refused() {
+		Map<Class<?>, String> problems = Map.of(Entities.class, "is a JPA entity", Untyped.class,
+				"java.lang.Object does not say what is to be read", Bound.class, "belongs to this JVM", Code.class,
+				"is code", Abstract.class, "is abstract, and JSON does not say what to instantiate", ByClassName.class,
+				"by which JSON decides what is instantiated", Unreadable.class,
+				"has no constructor that JSON can be read into", Lossy.class, "in JSON");
+		return problems.entrySet()
+			.stream()
+			.flatMap((types) -> Stream.of(types.getKey().getRecordComponents())
+				.map((type) -> arguments(types.getKey(), type.getName(), types.getValue())));
+	}
 
-	private static final String ABSTRACT = "is abstract, and JSON does not say what to instantiate";
-
-	private static final String BOUND = "belongs to this JVM";
-
-	private static final String CODE = "is code";
-
-	private static final String UNTYPED = "java.lang.Object does not say what is to be read";
-
-	private static final String CLASS_NAME = "by which JSON decides what is instantiated";
-
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			entity             | ENTITY
-			entitySubclass     | ENTITY
-			embeddable         | ENTITY
-			entities           | ENTITY
-			entityInRecord     | ENTITY
-			optionalEntity     | ENTITY
-			entityArray        | ENTITY
-			entityInMap        | ENTITY
-			object             | UNTYPED
-			untypedMap         | UNTYPED
-			rawList            | UNTYPED
-			unknownList        | UNTYPED
-			objectInRecord     | UNTYPED
-			variable           | UNTYPED
-			stream             | BOUND
-			inputStream        | BOUND
-			thread             | BOUND
-			type               | BOUND
-			typeAsKey          | BOUND
-			future             | BOUND
-			runnable           | CODE
-			supplier           | CODE
-			request            | ABSTRACT
-			shape              | ABSTRACT
-			shapeInRecord      | ABSTRACT
-			byClassName        | CLASS_NAME
-			byMinimalClassName | CLASS_NAME
-			byClassNameInList  | CLASS_NAME
-			byClassNameInRecord| CLASS_NAME
-			byClassNameOfProperty | CLASS_NAME
-			subtypeOfByClassName | CLASS_NAME
-			entityInRecursion  | ENTITY
-			noConstructor      | NO_CONSTRUCTOR
-			innerClass         | NO_CONSTRUCTOR
-			calendar           | LOSSY
-			timestamps         | LOSSY
-			pattern            | LOSSY
-			""")
-	void unsupportedTypeIsRefused(String type, String problem) {
-		String text = switch (problem) {
-			case "ENTITY" -> ENTITY;
-			case "UNTYPED" -> UNTYPED;
-			case "BOUND" -> BOUND;
-			case "CODE" -> CODE;
-			case "ABSTRACT" -> ABSTRACT;
-			case "CLASS_NAME" -> CLASS_NAME;
-			case "LOSSY" -> "in JSON";
-			default -> "has no constructor that JSON can be read into";
-		};
+	@ParameterizedTest(name = "{0} {1}")
+	@MethodSource
+	void refused(Class<?> types, String type, String problem) {
 		for (int repetition = 0; repetition < 2; repetition++) {
 			assertThatExceptionOfType(UnsupportedArgumentException.class)
-				.isThrownBy(() -> Payloads.of(Payloads.codec(), Types.class, type))
+				.isThrownBy(() -> Payloads.of(Payloads.codec(), types, type))
 				.withMessageContaining("Argument 1 (value) cannot be stored: ")
 				.satisfies((ex) -> {
-					assertThat(ex.getProblem()).contains(text);
+					assertThat(ex.getProblem()).contains(problem);
 					assertThat(ex.getRemedy()).isNotEmpty();
 				});
 		}
 	}
 
-	/**
-	 * The constructor of the last one throws.
-	 */
-	@ParameterizedTest
-	@ValueSource(strings = { "charSequence", "number", "path", "iterable", "sealed", "ignoredEntity", "recursive",
-			"explosive" })
-	void supportedTypeIsAccepted(String type) {
-		Payloads.of(Payloads.codec(), Types.class, type);
+	@Test
+	void accepted() {
+		for (RecordComponent type : Accepted.class.getRecordComponents()) {
+			Payloads.of(Payloads.codec(), Accepted.class, type.getName());
+		}
+	}
+
+	record Entities(Customer entity, Customer$Proxy subclass, Address embeddable, List<Customer> list,
+			Holder<Customer> inRecord, Optional<Customer> optional, Customer[] array, Map<String, List<Customer>> inMap,
+			Recursion inRecursion) {
 	}
 
 	@SuppressWarnings("rawtypes")
-	record Types<T>(Customer entity, Customer$Proxy entitySubclass, Address embeddable, List<Customer> entities,
-			Holder<Customer> entityInRecord, Optional<Customer> optionalEntity, Customer[] entityArray,
-			Map<String, List<Customer>> entityInMap, Object object, Map<String, Object> untypedMap, List rawList,
-			List<?> unknownList, Holder<Object> objectInRecord, T variable, Stream<String> stream,
-			InputStream inputStream, Thread thread, Class<?> type, Map<Class<?>, String> typeAsKey,
-			CompletableFuture<String> future, Runnable runnable, Supplier<String> supplier, HttpServletRequest request,
-			Shape shape, Holder<Shape> shapeInRecord, ByClassName byClassName, ByMinimalClassName byMinimalClassName,
-			List<ByClassName> byClassNameInList, Holder<ByClassName> byClassNameInRecord,
-			ByClassNameOfProperty byClassNameOfProperty, SubtypeOfByClassName subtypeOfByClassName,
-			Recursion entityInRecursion, NoConstructor noConstructor, PayloadTypeTests.Inner innerClass,
-			GregorianCalendar calendar, List<Timestamp> timestamps, Holder<Pattern> pattern, CharSequence charSequence,
-			Number number, Path path, Iterable<String> iterable, SealedParent sealed, WithIgnoredEntity ignoredEntity,
-			Tree recursive, Explosive explosive) {
+	record Untyped<T>(Object object, Map<String, Object> map, List raw, List<?> unknown, Holder<Object> inRecord,
+			T variable) {
+	}
+
+	record Bound(Stream<String> stream, InputStream inputStream, Thread thread, Class<?> type,
+			Map<Class<?>, String> asKey, CompletableFuture<String> future) {
+	}
+
+	record Code(Runnable runnable, Supplier<String> supplier) {
+	}
+
+	record Abstract(HttpServletRequest request, Shape shape, Holder<Shape> inRecord) {
+	}
+
+	record ByClassName(Named named, MinimallyNamed minimallyNamed, List<Named> list, Holder<Named> inRecord,
+			NamedProperty property, SubtypeOfNamed subtype) {
+	}
+
+	record Unreadable(NoConstructor noConstructor, PayloadTypeTests.Inner inner) {
+	}
+
+	record Lossy(GregorianCalendar calendar, List<Timestamp> timestamps, Holder<Pattern> pattern) {
+	}
+
+	/**
+	 * The constructor of the last one throws.
+	 */
+	record Accepted(CharSequence charSequence, Number number, Path path, Iterable<String> iterable, SealedParent sealed,
+			WithIgnoredEntity ignoredEntity, Tree recursive, Explosive explosive) {
 	}
 
 	class Inner {
@@ -168,20 +141,20 @@ class PayloadTypeTests {
 	}
 
 	@JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
-	static class ByClassName {
+	static class Named {
 
 	}
 
-	static class SubtypeOfByClassName extends ByClassName {
+	static class SubtypeOfNamed extends Named {
 
 	}
 
 	@JsonTypeInfo(use = JsonTypeInfo.Id.MINIMAL_CLASS)
-	interface ByMinimalClassName {
+	interface MinimallyNamed {
 
 	}
 
-	static class ByClassNameOfProperty {
+	static class NamedProperty {
 
 		@JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
 		public Number value;

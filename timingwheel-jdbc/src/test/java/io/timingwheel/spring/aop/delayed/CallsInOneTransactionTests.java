@@ -244,98 +244,98 @@ class CallsInOneTransactionTests {
 		MemoryStore store = new MemoryStore(false);
 		store.refuse("1", "4");
 		Place.apart(store).run((context) -> {
-				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-				List<DelayedTask<?>> tasks = new ArrayList<>();
-				context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-					for (int i = 1; i <= 4; i++) {
-						tasks.add(template.enqueue(TaskId.of("REPLACE", i), Duration.ZERO, "", Duration.ZERO));
-					}
-					context.getBean(Cancels.class).replace("1");
-					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isTrue();
-					assertThat(template.cancel(TaskId.of("REPLACE", 2))).isFalse();
-					tasks.add(template.enqueue(TaskId.of("REPLACE", 3), Duration.ofHours(1), "", Duration.ZERO));
-					assertThat(tasks.get(3).cancel(false)).isTrue();
-					assertThat(tasks.get(3).cancel(false)).isFalse();
-				});
-				assertThat(context.getBean(Silent.Handler.class).errors).isEmpty();
-				assertThat(store.payloads("REPLACE")).hasSize(1);
-				assertThat(tasks).extracting(DelayedTask::status)
-					.containsExactly(Status.CANCELLED, Status.CANCELLED, Status.CANCELLED, Status.CANCELLED,
-							Status.SCHEDULED);
-				TaskCounts counts = counts(context, "REPLACE");
-				assertThat(counts.cancelled()).isEqualTo(3);
-				assertThat(counts.replaced()).isOne();
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			List<DelayedTask<?>> tasks = new ArrayList<>();
+			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+				for (int i = 1; i <= 4; i++) {
+					tasks.add(template.enqueue(TaskId.of("REPLACE", i), Duration.ZERO, "", Duration.ZERO));
+				}
+				context.getBean(Cancels.class).replace("1");
+				assertThat(template.cancel(TaskId.of("REPLACE", 2))).isTrue();
+				assertThat(template.cancel(TaskId.of("REPLACE", 2))).isFalse();
+				tasks.add(template.enqueue(TaskId.of("REPLACE", 3), Duration.ofHours(1), "", Duration.ZERO));
+				assertThat(tasks.get(3).cancel(false)).isTrue();
+				assertThat(tasks.get(3).cancel(false)).isFalse();
 			});
+			assertThat(context.getBean(Silent.Handler.class).errors).isEmpty();
+			assertThat(store.payloads("REPLACE")).hasSize(1);
+			assertThat(tasks).extracting(DelayedTask::status)
+				.containsExactly(Status.CANCELLED, Status.CANCELLED, Status.CANCELLED, Status.CANCELLED,
+						Status.SCHEDULED);
+			TaskCounts counts = counts(context, "REPLACE");
+			assertThat(counts.cancelled()).isEqualTo(3);
+			assertThat(counts.replaced()).isOne();
+		});
 	}
 
 	@Test
 	void aHandleThatCancelsBeforeTheCommitFollowsTheTransaction() {
 		MemoryStore store = new MemoryStore(false);
 		Place.apart(store).run((context) -> {
-				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-				Supplier<DelayedTask<?>> enqueue = () -> template.enqueue(TaskId.of("KEEP", 1), Duration.ofHours(1), "",
-						Duration.ZERO);
-				DelayedTask<?> kept = transaction.execute((status) -> {
-					DelayedTask<?> task = enqueue.get();
-					Object savepoint = status.createSavepoint();
-					assertThat(task.cancel(false)).isTrue();
-					status.rollbackToSavepoint(savepoint);
-					assertThat(task.isCancelled()).isFalse();
-					return task;
-				});
-				assertThat(kept.status()).isEqualTo(Status.SCHEDULED);
-				transaction.executeWithoutResult((status) -> {
-					assertThat(kept.cancel(false)).isTrue();
-					context.getBean(DurableOrders.class).keep("1", Duration.ofHours(2));
-				});
-				assertThat(kept.status()).isEqualTo(Status.CANCELLED);
-				assertThat(store.payloads("KEEP")).singleElement().asString().contains("PT2H");
-				DelayedTask<?> rolledBack = transaction.execute((status) -> {
-					DelayedTask<?> task = enqueue.get();
-					task.cancel(false);
-					status.setRollbackOnly();
-					return task;
-				});
-				assertThat(rolledBack.status()).isEqualTo(Status.CANCELLED);
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			Supplier<DelayedTask<?>> enqueue = () -> template.enqueue(TaskId.of("KEEP", 1), Duration.ofHours(1), "",
+					Duration.ZERO);
+			DelayedTask<?> kept = transaction.execute((status) -> {
+				DelayedTask<?> task = enqueue.get();
+				Object savepoint = status.createSavepoint();
+				assertThat(task.cancel(false)).isTrue();
+				status.rollbackToSavepoint(savepoint);
+				assertThat(task.isCancelled()).isFalse();
+				return task;
 			});
+			assertThat(kept.status()).isEqualTo(Status.SCHEDULED);
+			transaction.executeWithoutResult((status) -> {
+				assertThat(kept.cancel(false)).isTrue();
+				context.getBean(DurableOrders.class).keep("1", Duration.ofHours(2));
+			});
+			assertThat(kept.status()).isEqualTo(Status.CANCELLED);
+			assertThat(store.payloads("KEEP")).singleElement().asString().contains("PT2H");
+			DelayedTask<?> rolledBack = transaction.execute((status) -> {
+				DelayedTask<?> task = enqueue.get();
+				task.cancel(false);
+				status.setRollbackOnly();
+				return task;
+			});
+			assertThat(rolledBack.status()).isEqualTo(Status.CANCELLED);
+		});
 	}
 
 	@Test
 	void aTaskThatMovesInATransactionMovesAfterTheCommitIfItIsStillPendingThen() {
 		Place.apart(new MemoryStore(false)).run((context) -> {
-				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-				Session session = new Session(context, Place.STORE_APART, IfPending.REPLACE, TaskId.of("REPLACE", 1));
-				DelayedTask<?> task = template.enqueue(session.id(), Duration.ofHours(1), "", Duration.ZERO);
-				transaction.executeWithoutResult((status) -> {
-					assertThat(template.reschedule(session.id(), Duration.ofHours(2))).isTrue();
-					assertThat(session.pending()).contains(1);
-				});
-				assertThat(session.pending()).contains(2);
-				transaction.executeWithoutResult((status) -> {
-					assertThat(task.reschedule(Duration.ofHours(3))).isTrue();
-					status.setRollbackOnly();
-				});
-				assertThat(session.pending()).contains(2);
-				transaction.executeWithoutResult((status) -> {
-					DelayedTask<?> later = template.enqueue(session.id(), Duration.ofHours(4), "", Duration.ZERO);
-					assertThat(task.reschedule(Duration.ofHours(5))).isFalse();
-					assertThat(later.reschedule(Duration.ofHours(6))).isTrue();
-				});
-				assertThat(session.pending()).contains(6);
-				DelayedTask<?> moved = template.find(session.id()).orElseThrow();
-				transaction.executeWithoutResult((status) -> moved.reschedule(Duration.ofHours(7)));
-				assertThat(moved.dueAt()).isEqualTo(template.find(session.id()).orElseThrow().dueAt());
-				DelayedTask<?> found = template.find(session.id()).orElseThrow();
-				transaction.executeWithoutResult((status) -> {
-					session.make(Call.CANCELLING_METHOD, 7);
-					assertThat(template.reschedule(session.id(), Duration.ofHours(8))).isFalse();
-					assertThat(found.reschedule(Duration.ofHours(8))).isFalse();
-					assertThat(found.cancel(false)).isFalse();
-				});
-				assertThat(session.pending()).isEmpty();
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			Session session = new Session(context, Place.STORE_APART, IfPending.REPLACE, TaskId.of("REPLACE", 1));
+			DelayedTask<?> task = template.enqueue(session.id(), Duration.ofHours(1), "", Duration.ZERO);
+			transaction.executeWithoutResult((status) -> {
+				assertThat(template.reschedule(session.id(), Duration.ofHours(2))).isTrue();
+				assertThat(session.pending()).contains(1);
 			});
+			assertThat(session.pending()).contains(2);
+			transaction.executeWithoutResult((status) -> {
+				assertThat(task.reschedule(Duration.ofHours(3))).isTrue();
+				status.setRollbackOnly();
+			});
+			assertThat(session.pending()).contains(2);
+			transaction.executeWithoutResult((status) -> {
+				DelayedTask<?> later = template.enqueue(session.id(), Duration.ofHours(4), "", Duration.ZERO);
+				assertThat(task.reschedule(Duration.ofHours(5))).isFalse();
+				assertThat(later.reschedule(Duration.ofHours(6))).isTrue();
+			});
+			assertThat(session.pending()).contains(6);
+			DelayedTask<?> moved = template.find(session.id()).orElseThrow();
+			transaction.executeWithoutResult((status) -> moved.reschedule(Duration.ofHours(7)));
+			assertThat(moved.dueAt()).isEqualTo(template.find(session.id()).orElseThrow().dueAt());
+			DelayedTask<?> found = template.find(session.id()).orElseThrow();
+			transaction.executeWithoutResult((status) -> {
+				session.make(Call.CANCELLING_METHOD, 7);
+				assertThat(template.reschedule(session.id(), Duration.ofHours(8))).isFalse();
+				assertThat(found.reschedule(Duration.ofHours(8))).isFalse();
+				assertThat(found.cancel(false)).isFalse();
+			});
+			assertThat(session.pending()).isEmpty();
+		});
 	}
 
 	private static TaskId newId(IfPending ifPending) {
@@ -582,7 +582,8 @@ class CallsInOneTransactionTests {
 		public void update(String key, Duration delay) {
 		}
 
-		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP, afterCommit = true)
+		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP,
+				afterCommit = true)
 		public void keep(String key, Duration delay) {
 		}
 
@@ -599,7 +600,8 @@ class CallsInOneTransactionTests {
 		public void replace(String key, Duration delay) {
 		}
 
-		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE, durable = true)
+		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE,
+				durable = true)
 		public void update(String key, Duration delay) {
 		}
 
@@ -607,7 +609,8 @@ class CallsInOneTransactionTests {
 		public void keep(String key, Duration delay) {
 		}
 
-		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT, durable = true)
+		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT,
+				durable = true)
 		public void reject(String key, Duration delay) {
 		}
 

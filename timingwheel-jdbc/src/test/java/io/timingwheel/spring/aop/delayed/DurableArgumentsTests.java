@@ -15,13 +15,16 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.DeserializationContext;
@@ -31,6 +34,8 @@ import tools.jackson.databind.deser.std.StdDeserializer;
 import tools.jackson.databind.ser.std.StdSerializer;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,13 +46,16 @@ import static org.awaitility.Awaitility.await;
  * The arguments of a durable call reach the body as the caller gave them, also in another
  * release of the application, or the attempt fails.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class DurableArgumentsTests {
 
-	private static final TaskId NOTE = TaskId.of("note", 1);
+	private static final String CLOSE = "close-order";
 
 	private static final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
 
 	private final MemoryStore store = new MemoryStore();
+
+	private final Note note = new Note("ann", 3, Level.HIGH, new Money(150));
 
 	@BeforeEach
 	void reset() {
@@ -61,60 +69,69 @@ class DurableArgumentsTests {
 				"spring.jackson.visibility.getter=none", "spring.jackson.json.write.write-numbers-as-strings=true",
 				"spring.jackson.datatype.enum.write-enums-using-index=true",
 				"spring.jackson.find-and-add-modules=false" };
-		Note note = new Note("ann", 3, Level.HIGH, new Money(150));
-		run(Release.class, (context) -> context.getBean(Release.class).note(note));
-		run(Release.class, DurableArgumentsTests::moveToNow, properties);
-		assertThat(received).containsExactly(note);
-		received.clear();
-		run(Release.class, (context) -> context.getBean(Release.class).note(note), properties);
-		run(Release.class, DurableArgumentsTests::moveToNow);
-		assertThat(received).containsExactly(note);
+		ApplicationContextRunner plain = runner(Notes.class);
+		ApplicationContextRunner configured = plain.withPropertyValues(properties);
+		for (List<ApplicationContextRunner> releases : List.of(List.of(plain, configured),
+				List.of(configured, plain))) {
+			run(releases.get(0), (context) -> context.getBean(Notes.class).note(this.note));
+			run(releases.get(1), (context) -> moveToNow(context, "note"));
+			assertThat(received).containsExactly(this.note);
+			received.clear();
+		}
 	}
 
-	@Test
-	void aComponentThatTheClassDoesNotHaveFailsTheAttempt() {
+	@ParameterizedTest
+	@CsvSource({ "RenamedNotes, 'the JSON has the property \"customerName\", which '",
+			"PrimitiveNotes, ' at priority)'" })
+	void aPayloadThatDoesNotFitFailsTheAttempt(String release, String reason) throws Exception {
 		storeNote();
-		run(Renamed.class, (context) -> {
-			reschedule(context);
+		run(runner(Class.forName(getClass().getName() + "$" + release)), (context) -> {
+			reschedule(context, "note");
 			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
 			await().until(() -> !admin.findDead("note", 1).isEmpty());
-			assertThat(admin.findDead("note", 1)).extracting(StoredTask::error)
-				.allSatisfy((error) -> assertThat(error).contains("the JSON has the property \"customerName\", which ")
-					.contains("RenamedNote does not have"));
+			assertThat(admin.findDead("note", 1).get(0).error()).contains(reason);
 		});
 		assertThat(received).isEmpty();
 	}
 
 	@Test
-	void aComponentThatTheClassDoesNotHaveIsMigrated() {
+	void aPayloadOfAnEarlierReleaseIsReadMigratedOrCompletedWithDefaults() {
 		storeNote();
-		run(runner(Renamed.class).withBean(RenamedMigration.class), DurableArgumentsTests::moveToNow);
-		assertThat(received).containsExactly(new RenamedNote("ann", 3));
+		run(runner(LenientNotes.class), (context) -> moveToNow(context, "note"));
+		storeNote();
+		run(runner(RenamedNotes.class).withBean(NoteMigration.class), (context) -> moveToNow(context, "note"));
+		for (Class<?> release : List.of(ParameterAdded.class, ParametersChanged.class)) {
+			run(runner(Closing.class), (context) -> context.getBean(Closing.class).close(7));
+			run(runner(release).withBean(OrderMigration.class), (context) -> moveToNow(context, CLOSE));
+		}
+		assertThat(received).containsExactly(new LenientNote("ann", null, Optional.empty()), new RenamedNote("ann", 3),
+				"added 7 null", "changed order-7 0");
 	}
 
 	@Test
-	void aClassMayIgnoreWhatItDoesNotHaveAndWhatIsMissingMayBeNull() {
-		storeNote();
-		run(Lenient.class, DurableArgumentsTests::moveToNow);
-		assertThat(received).containsExactly(new LenientNote("ann", null, Optional.empty()));
+	void anOldReleaseLeavesThePayloadsOfANewOneToIt() {
+		String attempts = "timingwheel.store.max-attempts=16";
+		ApplicationContextRunner newer = runner(ParameterAdded.class).withPropertyValues(attempts);
+		runner(Closing.class).withPropertyValues(attempts).run((old) -> newer.run((next) -> {
+			next.getBean(DurableNode.class).pause();
+			next.getBean(ParameterAdded.class).close(7, "unpaid");
+			reschedule(next, CLOSE);
+			await().until(() -> DelayedContexts.counts(old, CLOSE).failed() > 0);
+			next.getBean(DurableNode.class).resume();
+			await().until(() -> received.contains("added 7 unpaid"));
+			await().until(() -> this.store.payloads(CLOSE).isEmpty());
+		}));
 	}
 
 	@Test
-	void aMissingPrimitiveComponentFailsTheAttempt() {
-		storeNote();
-		run(Primitive.class, (context) -> {
-			reschedule(context);
-			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
-			await().until(() -> !admin.findDead("note", 1).isEmpty());
-			assertThat(admin.findDead("note", 1)).extracting(StoredTask::error)
-				.allSatisfy((error) -> assertThat(error).contains("PrimitiveNote", " at priority)"));
-		});
-		assertThat(received).isEmpty();
+	void aMigrationWithoutAMethodIsNamedAtTheStart(CapturedOutput output) {
+		runner(OrderMigration.class).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("The PayloadMigration for \"close-order\" is never called");
 	}
 
 	@Test
 	void aValueThatJsonLosesIsRefusedAtTheCall() {
-		run(Values.class, (context) -> {
+		run(runner(Values.class), (context) -> {
 			Values values = context.getBean(Values.class);
 			Timestamp nanos = Timestamp.valueOf("2026-01-01 10:00:00.123456789");
 			assertThatIllegalArgumentException().isThrownBy(() -> values.date(nanos))
@@ -135,27 +152,22 @@ class DurableArgumentsTests {
 				await().untilAsserted(() -> assertThat(received).contains(expected));
 			}
 		});
-		received.clear();
 	}
 
 	private void storeNote() {
-		run(Release.class,
-				(context) -> context.getBean(Release.class).note(new Note("ann", 3, Level.LOW, new Money(1))));
+		run(runner(Notes.class), (context) -> context.getBean(Notes.class).note(this.note));
 	}
 
-	private static void moveToNow(ApplicationContext context) {
-		reschedule(context);
-		await().until(() -> !received.isEmpty());
+	private void moveToNow(ApplicationContext context, String name) {
+		int before = received.size();
+		reschedule(context, name);
+		await().until(() -> received.size() > before);
 		// Acknowledged, so that no later application runs the body again.
-		await().until(() -> context.getBean(MemoryStore.class).payloads("note").isEmpty());
+		await().until(() -> this.store.payloads(name).isEmpty());
 	}
 
-	private static void reschedule(ApplicationContext context) {
-		assertThat(context.getBean(DelayedTaskTemplate.class).reschedule(NOTE, Duration.ZERO)).isTrue();
-	}
-
-	private void run(Class<?> release, Consumer<ApplicationContext> action, String... properties) {
-		run(runner(release).withPropertyValues(properties), action);
+	private static void reschedule(ApplicationContext context, String name) {
+		assertThat(context.getBean(DelayedTaskTemplate.class).reschedule(TaskId.of(name, 1), Duration.ZERO)).isTrue();
 	}
 
 	private static void run(ApplicationContextRunner runner, Consumer<ApplicationContext> action) {
@@ -169,38 +181,54 @@ class DurableArgumentsTests {
 		return DurableContexts.runner(this.store, release).withBean(MoneyModule.class);
 	}
 
-	static class Release {
+	abstract static class Release<T> {
 
 		@Delayed(delay = "1h", name = "note", key = "1", durable = true)
-		public void note(Note note) {
+		public void note(T note) {
 			received.add(note);
 		}
 
 	}
 
-	static class Renamed {
+	static class Notes extends Release<Note> {
 
-		@Delayed(delay = "1h", name = "note", key = "1", durable = true)
-		public void note(RenamedNote note) {
-			received.add(note);
+	}
+
+	static class RenamedNotes extends Release<RenamedNote> {
+
+	}
+
+	static class LenientNotes extends Release<LenientNote> {
+
+	}
+
+	static class PrimitiveNotes extends Release<PrimitiveNote> {
+
+	}
+
+	static class Closing {
+
+		@Delayed(delay = "1h", name = CLOSE, key = "1", durable = true)
+		public void close(long id) {
+			received.add("first " + id);
 		}
 
 	}
 
-	static class Lenient {
+	static class ParameterAdded {
 
-		@Delayed(delay = "1h", name = "note", key = "1", durable = true)
-		public void note(LenientNote note) {
-			received.add(note);
+		@Delayed(delay = "1h", name = CLOSE, key = "1", durable = true)
+		public void close(long id, @Nullable String reason) {
+			received.add("added " + id + " " + reason);
 		}
 
 	}
 
-	static class Primitive {
+	static class ParametersChanged {
 
-		@Delayed(delay = "1h", name = "note", key = "1", durable = true)
-		public void note(PrimitiveNote note) {
-			received.add(note);
+		@Delayed(delay = "1h", name = CLOSE, key = "1", durable = true)
+		public void close(String code, int fee) {
+			received.add("changed " + code + " " + fee);
 		}
 
 	}
@@ -299,7 +327,7 @@ class DurableArgumentsTests {
 
 	}
 
-	static class RenamedMigration implements PayloadMigration {
+	static class NoteMigration implements PayloadMigration {
 
 		@Override
 		public String taskName() {
@@ -309,6 +337,20 @@ class DurableArgumentsTests {
 		@Override
 		public String migrate(int arity, String arguments) {
 			return arguments.replace("customerName", "customer");
+		}
+
+	}
+
+	static class OrderMigration implements PayloadMigration {
+
+		@Override
+		public String taskName() {
+			return CLOSE;
+		}
+
+		@Override
+		public String migrate(int arity, String arguments) {
+			return "[\"order-" + arguments.substring(1, arguments.length() - 1) + "\", 0]";
 		}
 
 	}

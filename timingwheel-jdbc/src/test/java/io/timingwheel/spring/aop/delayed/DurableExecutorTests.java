@@ -19,30 +19,45 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 class DurableExecutorTests {
 
-	private final ApplicationContextRunner runner = DurableContexts.runner(new MemoryStore(true), Application.class);
+	private final ApplicationContextRunner runner = DurableContexts.runner(new MemoryStore(true));
 
-	@Test
-	void aTaskWhoseExecutorCannotBeCreatedHasFailedAndIsTriedAgain() {
-		this.runner.run((context) -> {
-			Handler handler = new Handler("notify", failingOnce(() -> {
-				throw new BeanCreationException("lateExecutor", "not yet");
-			}), () -> {
+	static List<Arguments> failures() {
+		OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
+		return List.of(arguments(new BeanCreationException("lateExecutor", "not yet"), 1), arguments(noThread, 0),
+				arguments(new BeanCreationException("lateExecutor", "failed to start", noThread), 0));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void aTaskWithoutAnExecutorIsTriedAgainAndGivenBackWithoutAnAttemptIfThereIsNoThread(Throwable failure,
+			int failures) {
+		this.runner.withPropertyValues("timingwheel.store.max-attempts=" + (failures + 1)).run((context) -> {
+			AtomicBoolean failed = new AtomicBoolean();
+			Handler handler = new Handler("notify", () -> {
+				if (failed.compareAndSet(false, true)) {
+					ReflectionUtils.rethrowRuntimeException(failure);
+				}
+				return Runnable::run;
+			}, () -> {
 			});
 			enqueue(context, handler);
 			eventually().until(() -> handler.runs().get() == 1);
-			assertThat(failed(context, handler)).isOne();
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("notify").failed()).isEqualTo(failures);
 		});
 	}
 
@@ -70,44 +85,10 @@ class DurableExecutorTests {
 		});
 	}
 
-	@Test
-	void aTaskForWhoseExecutorThereIsNoThreadIsGivenBackWithoutAnAttempt() {
-		assertGivenBack(() -> {
-			throw new OutOfMemoryError("unable to create native thread");
-		});
-	}
-
-	@Test
-	void aTaskForWhoseExecutorThereIsNoThreadWhenItIsCreatedIsGivenBackWithoutAnAttempt() {
-		assertGivenBack(() -> {
-			throw new BeanCreationException("lateExecutor", "failed to start",
-					new OutOfMemoryError("unable to create native thread"));
-		});
-	}
-
-	private void assertGivenBack(Supplier<Executor> failure) {
-		this.runner.withPropertyValues("timingwheel.store.max-attempts=1").run((context) -> {
-			Handler handler = new Handler("notify", failingOnce(failure), () -> {
-			});
-			enqueue(context, handler);
-			eventually().until(() -> handler.runs().get() == 1);
-			assertThat(failed(context, handler)).isZero();
-		});
-	}
-
-	private static Supplier<Executor> failingOnce(Supplier<Executor> failure) {
-		AtomicBoolean failed = new AtomicBoolean();
-		return () -> failed.compareAndSet(false, true) ? failure.get() : Runnable::run;
-	}
-
 	private static void enqueue(ApplicationContext context, Handler handler) {
 		context.getBean(DurableHandlers.class).register(handler.make(context.getBean(PayloadCodec.class)));
 		context.getBean(DelayedTaskOperations.class)
 			.enqueueAll(List.of(DurableCall.of(handler.name(), Duration.ofMillis(1))));
-	}
-
-	private static long failed(ApplicationContext context, Handler handler) {
-		return context.getBean(DelayedTaskRegistry.class).counts(handler.name()).failed();
 	}
 
 	private static ConditionFactory eventually() {
@@ -123,18 +104,8 @@ class DurableExecutorTests {
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Application {
-
-	}
-
 	/**
-	 * A handler whose executor may be missing.
-	 *
-	 * @param name the name, also of its method
-	 * @param executor gives the executor
-	 * @param onError runs when the task is dead
-	 * @param runs how often the body has run
+	 * A handler with the name of its method, whose executor may be missing.
 	 */
 	private record Handler(String name, Supplier<? extends Executor> executor, Runnable onError, AtomicInteger runs) {
 

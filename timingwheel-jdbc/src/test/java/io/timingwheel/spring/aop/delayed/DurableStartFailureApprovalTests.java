@@ -2,24 +2,23 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.StartFailureLines;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.support.Approved;
 import jakarta.persistence.Entity;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Scope;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecutor;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -33,10 +32,7 @@ class DurableStartFailureApprovalTests {
 
 	private final ApplicationContextRunner store = DurableContexts.runner();
 
-	private final ApplicationContextRunner jdbc = DelayedContexts.realTimeRunner()
-		.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-		.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
+	private final ApplicationContextRunner jdbc = DurableContexts.jdbc();
 
 	private final StartFailureLines failures = new StartFailureLines();
 
@@ -44,7 +40,7 @@ class DurableStartFailureApprovalTests {
 	void theTextsAreTheApprovedOnes() {
 		this.failures.fail("without a store", this.memory, Good.class);
 		for (Class<?> bean : List.of(ReturnsFuture.class, ReturnsTaskOfString.class, Aliases.class, TakesEntity.class,
-				TakesObjects.class, NotDurable.class, InATransaction.class)) {
+				TakesObjects.class, NotDurable.class, InATransaction.class, BrokenAlias.class, OfAConversation.class)) {
 			this.failures.fail(bean.getSimpleName(), this.store, bean);
 		}
 		for (Class<?> bean : List.of(AliasIsName.class, NameIsAlias.class, MemoryNameIsAlias.class)) {
@@ -52,6 +48,10 @@ class DurableStartFailureApprovalTests {
 		}
 		this.failures.fail("a named method in two beans",
 				this.store.withBean("first", InTwoBeans.class).withBean("second", InTwoBeans.class));
+		this.failures.fail("an executor that needs its caller",
+				this.store.withBean("applicationTaskExecutor", Executor.class,
+						() -> new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor())),
+				NameIsAlias.class);
 		String tooLong = "€".repeat(86);
 		this.failures.fail("a name that is too long", this.store.withPropertyValues("the.name=" + tooLong),
 				Named.class);
@@ -151,6 +151,23 @@ class DurableStartFailureApprovalTests {
 	static class Report {
 
 		@Recurring(every = "1h", name = "${the.report}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class BrokenAlias {
+
+		@Delayed(delay = "1s", name = "run", aliases = "#{1 +}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	@Scope("conversation")
+	static class OfAConversation {
+
+		@Delayed(delay = "1s", durable = true)
 		public void run() {
 		}
 

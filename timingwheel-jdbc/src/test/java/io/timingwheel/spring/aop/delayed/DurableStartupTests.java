@@ -1,27 +1,51 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextImpl;
+import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecutor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
- * The rules for durable methods, and their registration at startup.
+ * How durable methods are found: at the start, when their bean is made, or when it comes
+ * or goes later.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DurableStartupTests {
 
+	private static final List<String> runs = new CopyOnWriteArrayList<>();
+
 	private final ApplicationContextRunner runner = DurableContexts.runner();
+
+	@BeforeEach
+	void reset() {
+		runs.clear();
+	}
 
 	@Test
 	void handlersAreRegisteredBeforeTheirFirstCall() {
@@ -29,11 +53,9 @@ class DurableStartupTests {
 			.withBean("good", DurableStartFailureApprovalTests.Good.class, DurableStartFailureApprovalTests.Good::new,
 					(definition) -> definition.setLazyInit(true))
 			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThat(context.getBean(DurableHandlers.class).names()).containsExactlyInAnyOrder("good", "better",
-						"best", "good.unnamed");
-				assertThat(context.getBean(DurableHandlers.class).find("best"))
-					.isSameAs(context.getBean(DurableHandlers.class).find("good"));
+				DurableHandlers handlers = context.getBean(DurableHandlers.class);
+				assertThat(handlers.names()).containsExactlyInAnyOrder("good", "better", "best", "good.unnamed");
+				assertThat(handlers.find("best")).isSameAs(handlers.find("good"));
 				assertThat(context.getBean(DelayedTaskRegistry.class).names()).containsExactly("good", "good.unnamed");
 				assertThat(context.getBeanFactory().containsSingleton("good")).isFalse();
 			});
@@ -61,11 +83,6 @@ class DurableStartupTests {
 	}
 
 	@Test
-	void typeVariablesAreKnownByTheBeansClass() {
-		this.runner.withBean(TakesStrings.class).run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
 	void aMethodThatTheTypeOfTheBeanHidesIsRegisteredWhenTheBeanIsMade() {
 		this.runner.withBean("hidden", Marker.class, Hidden::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
@@ -87,15 +104,46 @@ class DurableStartupTests {
 		});
 	}
 
+	@Test
+	void anAliasFollowsABeanWithBoundProperties() {
+		this.runner.withUserConfiguration(Settings.class)
+			.withPropertyValues("orders.name=close")
+			.withBean("orderProperties", OrderProperties.class)
+			.withBean("orders", WithAlias.class)
+			.run((context) -> assertThat(context.getBean(DurableHandlers.class).canonicalName("close"))
+				.isEqualTo("close-order"));
+	}
+
+	@Test
+	void theScheduleOfABeanThatIsRegisteredAfterTheStartRunsUntilTheBeanIsRemoved(CapturedOutput output) {
+		this.runner.run((context) -> {
+			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
+			application.registerBean("late", Job.class);
+			application.getBean("late");
+			await().until(() -> runs.contains("report"));
+			application.removeBeanDefinition("late");
+			await().untilAsserted(() -> assertThat(output).contains("The bean \"late\" is gone"));
+		});
+	}
+
+	@Test
+	void aDurableMethodMayUseAnExecutorWithASecurityContextOfItsOwn() {
+		this.runner
+			.withBean("applicationTaskExecutor", Executor.class,
+					() -> new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor(),
+							new SecurityContextImpl(new TestingAuthenticationToken("system", "secret"))))
+			.withBean(Secured.class)
+			.run((context) -> {
+				context.getBean(Secured.class).run();
+				await().untilAsserted(() -> assertThat(runs).containsExactly("system"));
+			});
+	}
+
 	static class InMemory {
 
 		@Delayed("1h")
 		public void run() {
 		}
-
-	}
-
-	static class TakesStrings extends DurableStartFailureApprovalTests.Generic<String> {
 
 	}
 
@@ -115,6 +163,53 @@ class DurableStartupTests {
 
 		@CancelDelayed(name = "unknown", key = "#id")
 		public void cancel(long id) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties
+	static class Settings {
+
+	}
+
+	@ConfigurationProperties("orders")
+	public static class OrderProperties {
+
+		private String name;
+
+		public String getName() {
+			return this.name;
+		}
+
+		public void setName(String name) {
+			this.name = name;
+		}
+
+	}
+
+	static class WithAlias {
+
+		@Delayed(delay = "1h", name = "close-order", aliases = "#{@orderProperties.name}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class Job {
+
+		@Recurring(every = "50ms", durable = true)
+		public void report() {
+			runs.add("report");
+		}
+
+	}
+
+	static class Secured {
+
+		@Delayed(delay = "1ms", durable = true)
+		public void run() {
+			runs.add(SecurityContextHolder.getContext().getAuthentication().getName());
 		}
 
 	}

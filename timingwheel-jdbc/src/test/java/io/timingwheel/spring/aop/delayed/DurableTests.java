@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
@@ -30,6 +29,7 @@ import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +37,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -60,9 +62,16 @@ import static org.awaitility.Awaitility.await;
  */
 class DurableTests {
 
+	private static final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
 	private final MemoryStore store = new MemoryStore(true);
 
 	private final ApplicationContextRunner runner = DurableContexts.runner(this.store, Application.class);
+
+	@BeforeEach
+	void reset() {
+		events.clear();
+	}
 
 	@Test
 	void aCallIsStoredAndItsBodyRunsOnTheExecutor() {
@@ -70,37 +79,28 @@ class DurableTests {
 			Service service = context.getBean(Service.class);
 			service.later(Duration.ofHours(1), new Order(7, List.of("a")));
 			assertThat(this.store.payloads("later")).containsExactly("[\"PT1H\",{\"id\":7,\"lines\":[\"a\"]}]");
-			assertThat(service.work().events).isEmpty();
+			assertThat(events).isEmpty();
 			service.later(Duration.ofMillis(1), new Order(8, List.of()));
-			assertThat(take(service)).isEqualTo("later 8 on task-");
+			assertThat(take()).isEqualTo("later 8 on task-");
 			await().untilAsserted(() -> assertThat(this.store.payloads("later")).hasSize(1));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).counts("later").completed() == 1);
+			awaitCompleted(context, "later", 1);
 		});
 	}
 
 	@Test
-	void returnsTheStoredTask() {
+	void aMethodReturnsTheStoredTaskAndTheResultOfItsBodyIsIgnored() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
-			DelayedTask<Void> task = service.returning(5);
+			DelayedTask<Void> task = service.returning(Duration.ofHours(1), 5);
 			assertThat(task.taskId()).isEqualTo(TaskId.of("returning", 5));
 			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 			assertThat(task.cancel(false)).isTrue();
 			assertThat(this.store.payloads("returning")).isEmpty();
 			Instant due = Instant.parse("2100-01-01T00:00:00Z");
 			assertThat(service.at(due).dueAt()).isEqualTo(due);
-		});
-	}
-
-	@Test
-	void theResultOfTheBodyIsIgnored() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.returningAtOnce(true);
-			service.returningAtOnce(false);
-			await().untilAsserted(
-					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("returning-at-once").completed())
-						.isEqualTo(2));
+			service.returning(Duration.ZERO, 0);
+			service.returning(Duration.ZERO, 1);
+			awaitCompleted(context, "returning", 2);
 		});
 	}
 
@@ -125,13 +125,13 @@ class DurableTests {
 		this.runner.withPropertyValues("timingwheel.store.claim-tasks=false").run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.later(Duration.ofMillis(1), new Order(7, List.of()));
-			this.runner.run((other) -> assertThat(take(other.getBean(Service.class))).startsWith("later 7"));
-			assertThat(service.work().events).isEmpty();
+			this.runner.run((other) -> assertThat(take()).startsWith("later 7"));
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("later").completed()).isZero();
 			service.later(Duration.ofMillis(1), new Order(8, List.of()));
 			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
 			assertThat(admin.isClaiming()).isFalse();
 			admin.resume();
-			assertThat(take(service)).startsWith("later 8");
+			assertThat(take()).startsWith("later 8");
 			assertThat(admin.isClaiming()).isTrue();
 		});
 	}
@@ -146,34 +146,22 @@ class DurableTests {
 			context.getBean(DurableNode.class).resume();
 			await()
 				.untilAsserted(() -> assertThat(context.getBean(DurableNode.class).figures().released()).isPositive());
-			assertThat(service.work().events).isEmpty();
+			assertThat(events).isEmpty();
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
-			assertThat(take(service)).isEqualTo("later 7 on task-");
+			assertThat(take()).isEqualTo("later 7 on task-");
 		});
 	}
 
 	@Test
-	void aStoredCallRunsUnderItsNameAndUnderAnAlias() {
+	void aStoredCallRunsUnderItsNameAndAliasAndReachesNoMethodWithoutTheAnnotation() {
 		this.runner.run((context) -> {
-			this.store.insert("later", null, "[\"PT1H\",{\"id\":1}]");
-			this.store.insert("sooner", null, "[\"PT1H\",{\"id\":2}]");
-			Service service = context.getBean(Service.class);
-			assertThat(List.of(take(service), take(service))).containsExactlyInAnyOrder("later 1 on task-",
-					"later 2 on task-");
-		});
-	}
-
-	@Test
-	void aStoredCallCannotReachAMethodWithoutTheAnnotation() {
-		this.runner.run((context) -> {
-			this.store.insert("service.plain", null, "[]");
-			this.store.insert("in-memory", null, "[]");
-			Service service = context.getBean(Service.class);
-			service.later(Duration.ZERO, new Order(1, List.of()));
-			assertThat(take(service)).isEqualTo("later 1 on task-");
+			for (String name : List.of("service.plain", "in-memory", "later", "sooner")) {
+				this.store.insert(name, null, "[\"PT1H\",{\"id\":%d}]".formatted(name.length()));
+			}
+			assertThat(List.of(take(), take())).containsExactlyInAnyOrder("later 5 on task-", "later 6 on task-");
 			assertThat(this.store.payloads("service.plain")).hasSize(1);
 			assertThat(this.store.payloads("in-memory")).hasSize(1);
-			assertThat(service.work().events).isEmpty();
+			assertThat(events).isEmpty();
 		});
 	}
 
@@ -183,16 +171,14 @@ class DurableTests {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=" + classProxies).run((context) -> {
 			Advised advised = context.getBean(Advised.class);
 			assertThat(AopUtils.isCglibProxy(advised)).isEqualTo(classProxies);
-			Work work = context.getBean(Work.class);
 			advised.transactional();
-			assertThat(take(work)).isEqualTo("transaction=true");
+			assertThat(take()).isEqualTo("transaction=true");
 			advised.retried();
-			assertThat(List.of(take(work), take(work), take(work))).containsExactly("attempt 1 of delivery 1",
+			assertThat(List.of(take(), take(), take())).containsExactly("attempt 1 of delivery 1",
 					"attempt 2 of delivery 1", "attempt 3 of delivery 1");
-			await().untilAsserted(
-					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("retried").completed()).isOne());
+			awaitCompleted(context, "retried", 1);
 			advised.limited();
-			assertThat(take(work)).isEqualTo("interrupted");
+			assertThat(take()).isEqualTo("interrupted");
 			await().untilAsserted(() -> assertThat(this.store.dead("limited", 10)).singleElement()
 				.extracting(StoredTask::error)
 				.asString()
@@ -205,18 +191,24 @@ class DurableTests {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.chain(3);
-			assertThat(List.of(take(service), take(service), take(service))).containsExactly("chain 3", "chain 2",
-					"chain 1");
-			await().untilAsserted(() -> assertThat(this.store.payloads("chain")).isEmpty());
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).counts("chain").completed() == 3);
+			assertThat(List.of(take(), take(), take())).containsExactly("chain 3", "chain 2", "chain 1");
+			await().until(() -> this.store.payloads("chain").isEmpty());
+			awaitCompleted(context, "chain", 3);
 		});
 	}
 
 	@Test
-	void theApplicationPausesANameAndRequeuesAndDeletesTheDead() {
+	void aTaskThatFailsIsTriedAgainAndTheApplicationRequeuesAndDeletesTheDead() {
 		this.runner.run((context) -> {
-			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
 			context.getBean(Service.class).failing(9);
+			for (int attempt = 1; attempt <= 3; attempt++) {
+				assertThat(take()).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
+			}
+			Uncaught uncaught = context.getBean(Uncaught.class);
+			await().untilAsserted(() -> assertThat(uncaught.errors).hasSize(1));
+			assertThat(uncaught.errors.peek()).isInstanceOf(IOException.class).hasMessage("attempt 3");
+			assertThat(uncaught.call).isEqualTo("failing[9]");
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
 			await().untilAsserted(() -> assertThat(admin.findDead("failing", 10)).hasSize(1));
 			StoredTask dead = admin.findDead("failing", 10).get(0);
 			assertThat(dead.error()).isEqualTo("java.io.IOException: attempt 3");
@@ -233,34 +225,16 @@ class DurableTests {
 	}
 
 	@Test
-	void theBodyKnowsItsAttemptAndTheExceptionHandlerGetsOnlyTheLastFailure() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			service.failing(9);
-			for (int attempt = 1; attempt <= 3; attempt++) {
-				assertThat(take(service)).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
-			}
-			Uncaught uncaught = context.getBean(Uncaught.class);
-			await().untilAsserted(() -> assertThat(uncaught.errors).hasSize(1));
-			assertThat(uncaught.errors.peek()).isInstanceOf(IOException.class).hasMessage("attempt 3");
-			assertThat(uncaught.method.getName()).isEqualTo("failing");
-			assertThat(uncaught.arguments).containsExactly(9);
-			await().untilAsserted(() -> assertThat(this.store.dead("failing", 10)).hasSize(1));
-		});
-	}
-
-	@Test
 	void prototypesAndScopedBeansAreLookedUpAtEachRun() {
 		this.runner.run((context) -> {
-			Work work = context.getBean(Work.class);
 			int before = Prototype.INSTANCES.get();
 			Prototype prototype = context.getBean(Prototype.class);
 			prototype.run();
 			prototype.run();
-			assertThat(List.of(take(work), take(work))).containsExactlyInAnyOrder("prototype " + (before + 2),
+			assertThat(List.of(take(), take())).containsExactlyInAnyOrder("prototype " + (before + 2),
 					"prototype " + (before + 3));
 			context.getBean("scoped", Scoped.class).run();
-			assertThat(take(work)).isEqualTo("scoped");
+			assertThat(take()).isEqualTo("scoped");
 		});
 	}
 
@@ -270,7 +244,7 @@ class DurableTests {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=false").run((context) -> {
 			Reminders<Order> reminders = context.getBean(Reminders.class);
 			reminders.remind(List.of(new Order(4, List.of())));
-			assertThat(take(context.getBean(Work.class))).isEqualTo("remind 4");
+			assertThat(take()).isEqualTo("remind 4");
 		});
 	}
 
@@ -376,92 +350,34 @@ class DurableTests {
 			.isThrownBy(() -> new DurableCall("replace", null, Duration.ZERO, Instant.EPOCH, List.of()));
 	}
 
-	@Test
-	void aTaskThatOnlyOtherNodesCanRunIsCancelledToo() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			TaskId taskId = TaskId.of("elsewhere", 1);
-			for (int repetition = 0; repetition < 2; repetition++) {
-				template.enqueue(taskId, Duration.ofHours(1), 1);
-				assertThat(this.store.payloads("elsewhere")).hasSize(1);
-				service.cancelElsewhere(1);
-				assertThat(this.store.payloads("elsewhere")).isEmpty();
-			}
-			for (int repetition = 0; repetition < 2; repetition++) {
-				template.enqueue(taskId, Duration.ofHours(1), 1);
-				assertThat(template.cancel(taskId)).isTrue();
-			}
-			template.schedule(taskId, Duration.ofHours(1), () -> {
-			});
-			service.cancelElsewhere(1);
-			assertThat(template.pendingCount()).isZero();
-		});
+	private static void awaitCompleted(ApplicationContext context, String name, int tasks) {
+		await().until(() -> context.getBean(DelayedTaskRegistry.class).counts(name).completed() == tasks);
 	}
 
-	@Test
-	void cancellingInMemoryAsksNoStore() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			this.store.insert("in-memory", "1", "{}");
-			service.inMemory(1);
-			service.cancelInMemory(1);
-			service.cancelInMemory(1);
-			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
-			assertThat(this.store.payloads("in-memory")).hasSize(1);
-		});
-	}
-
-	private static String take(Service service) throws InterruptedException {
-		return take(service.work());
-	}
-
-	private static String take(Work work) throws InterruptedException {
-		return Optional.ofNullable(work.events.poll(60, TimeUnit.SECONDS)).orElse("nothing within 60 s");
+	private static String take() throws InterruptedException {
+		return Optional.ofNullable(events.poll(60, TimeUnit.SECONDS)).orElse("nothing within 60 s");
 	}
 
 	record Order(long id, List<String> lines) {
 	}
 
-	static class Work {
-
-		final BlockingQueue<String> events = new LinkedBlockingQueue<>();
-
-	}
-
 	static class Service {
 
-		final Work work;
-
-		private final BeanFactory beanFactory;
-
-		Service(Work work, BeanFactory beanFactory) {
-			this.work = work;
-			this.beanFactory = beanFactory;
-		}
-
-		Work work() {
-			return this.work;
-		}
+		@Autowired
+		private BeanFactory beanFactory;
 
 		@Delayed(delayExpression = "#delay", name = "later", aliases = "sooner", durable = true)
 		public void later(Duration delay, Order order) {
-			this.work.events
-				.add("later %d on %s".formatted(order.id(), Thread.currentThread().getName().substring(0, 5)));
+			events.add("later %d on %s".formatted(order.id(), Thread.currentThread().getName().substring(0, 5)));
 		}
 
 		@Delayed(delay = "1h", name = "renamed", aliases = "former", key = "#id", durable = true)
 		public void renamed(long id) {
 		}
 
-		@Delayed(delay = "1h", name = "returning", key = "#id", durable = true)
-		public DelayedTask<Void> returning(long id) {
-			return DelayedTask.completed(null);
-		}
-
-		@Delayed(delay = "0", name = "returning-at-once", durable = true)
-		public DelayedTask<Void> returningAtOnce(boolean task) {
-			return task ? DelayedTask.completed(null) : null;
+		@Delayed(delayExpression = "#delay", name = "returning", key = "#id", durable = true)
+		public DelayedTask<Void> returning(Duration delay, long id) {
+			return (id > 0) ? DelayedTask.completed(null) : null;
 		}
 
 		@Delayed(delay = "1h", name = "replace", key = "#id", durable = true)
@@ -475,7 +391,7 @@ class DurableTests {
 
 		@Delayed(delay = "0", name = "chain", durable = true)
 		public void chain(int rest) {
-			this.work.events.add("chain " + rest);
+			events.add("chain " + rest);
 			if (rest > 1) {
 				this.beanFactory.getBean(Service.class).chain(rest - 1);
 			}
@@ -484,27 +400,19 @@ class DurableTests {
 		@Delayed(delay = "0", name = "failing", durable = true)
 		public void failing(int attempts) throws IOException {
 			DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
-			this.work.events.add("failing attempt %d delivery %d".formatted(context.attempt(), context.deliveries()));
+			events.add("failing attempt %d delivery %d".formatted(context.attempt(), context.deliveries()));
 			if (context.attempt() < attempts) {
 				throw new IOException("attempt " + context.attempt());
 			}
 		}
 
-		@Delayed(delay = "1h", name = "in-memory", key = "#id")
-		public void inMemory(long id) {
-			this.work.events.add("in memory");
+		@Delayed(delay = "1h", name = "in-memory")
+		public void inMemory(Duration delay, Order order) {
+			events.add("in memory");
 		}
 
-		public void plain() {
-			this.work.events.add("plain");
-		}
-
-		@CancelDelayed(name = "elsewhere", key = "#id")
-		public void cancelElsewhere(long id) {
-		}
-
-		@CancelDelayed(name = "in-memory", key = "#id")
-		public void cancelInMemory(long id) {
+		public void plain(Duration delay, Order order) {
+			events.add("plain");
 		}
 
 	}
@@ -522,26 +430,20 @@ class DurableTests {
 
 	static class AdvisedService implements Advised {
 
-		private final Work work;
-
 		private int attempts;
-
-		AdvisedService(Work work) {
-			this.work = work;
-		}
 
 		@Override
 		@Delayed(delay = "0", name = "transactional", durable = true)
 		@Transactional
 		public void transactional() {
-			this.work.events.add("transaction=" + TransactionSynchronizationManager.isActualTransactionActive());
+			events.add("transaction=" + TransactionSynchronizationManager.isActualTransactionActive());
 		}
 
 		@Override
 		@Delayed(delay = "0", name = "retried", durable = true)
 		@Retryable(maxRetries = 3, delay = 1)
 		public void retried() {
-			this.work.events.add("attempt %d of delivery %d".formatted(++this.attempts,
+			events.add("attempt %d of delivery %d".formatted(++this.attempts,
 					DelayedTaskContext.current().orElseThrow().deliveries()));
 			if (this.attempts < 3) {
 				throw new IllegalStateException();
@@ -556,7 +458,7 @@ class DurableTests {
 				new CountDownLatch(1).await();
 			}
 			catch (InterruptedException ex) {
-				this.work.events.add("interrupted");
+				events.add("interrupted");
 			}
 		}
 
@@ -567,18 +469,11 @@ class DurableTests {
 
 		static final AtomicInteger INSTANCES = new AtomicInteger();
 
-		private final Work work;
-
-		private final int number;
-
-		Prototype(Work work) {
-			this.work = work;
-			this.number = INSTANCES.incrementAndGet();
-		}
+		private final int number = INSTANCES.incrementAndGet();
 
 		@Delayed(delay = "0", name = "prototype", durable = true)
 		public void run() {
-			this.work.events.add("prototype " + this.number);
+			events.add("prototype " + this.number);
 		}
 
 	}
@@ -587,15 +482,9 @@ class DurableTests {
 	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
 	static class Scoped {
 
-		private final Work work;
-
-		Scoped(Work work) {
-			this.work = work;
-		}
-
 		@Delayed(delay = "0", durable = true)
 		public void run() {
-			this.work.events.add("scoped");
+			events.add("scoped");
 		}
 
 	}
@@ -609,15 +498,9 @@ class DurableTests {
 
 	static class OrderReminders implements Reminders<Order> {
 
-		private final Work work;
-
-		OrderReminders(Work work) {
-			this.work = work;
-		}
-
 		@Override
 		public void remind(List<Order> orders) {
-			orders.forEach((order) -> this.work.events.add("remind " + order.id()));
+			orders.forEach((order) -> events.add("remind " + order.id()));
 		}
 
 	}
@@ -626,17 +509,14 @@ class DurableTests {
 
 		final BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
 
-		volatile Method method;
-
-		volatile Object[] arguments;
+		volatile String call;
 
 		volatile boolean throwing;
 
 		@Override
 		public void handleUncaughtException(Throwable error, Method method, Object... arguments) {
 			if (!(error instanceof MethodTimeoutException)) {
-				this.method = method;
-				this.arguments = arguments;
+				this.call = method.getName() + Arrays.toString(arguments);
 				this.errors.add(error);
 			}
 			if (this.throwing) {
@@ -648,8 +528,8 @@ class DurableTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableResilientMethods
-	@Import({ TransactionConfiguration.class, Work.class, Service.class, AdvisedService.class, Prototype.class,
-			Scoped.class, OrderReminders.class, Uncaught.class })
+	@Import({ TransactionConfiguration.class, Service.class, AdvisedService.class, Prototype.class, Scoped.class,
+			OrderReminders.class, Uncaught.class })
 	static class Application {
 
 	}
