@@ -24,11 +24,7 @@ import org.springframework.util.FileSystemUtils;
  */
 final class FirstBuild {
 
-	/** Whose tables have version 1. */
-	private static final String DATABASE = "0c0fe77a66fc43ac0cce0fede37e517e9b268266";
-
-	/** Whose keys in Redis have format 2. */
-	private static final String REDIS = "a8e47c876870ed6e50421d02b90f25065c4a270d";
+	private static final String COMMIT = "20c3c24c7f86fbaa3aa65b07fd351a4473bc541f";
 
 	private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
@@ -44,12 +40,7 @@ final class FirstBuild {
 
 	private static final String CLASSES = "classes";
 
-	private final String commit;
-
-	FirstBuild(FaultServer.Type store) {
-		this.commit = System.getProperty("timingwheel.first-build",
-				(store == FaultServer.Type.REDIS) ? REDIS : DATABASE);
-	}
+	private final String commit = System.getProperty("timingwheel.first-build", COMMIT);
 
 	/**
 	 * The class path of nodes of the first build: its classes, the tests, and the present

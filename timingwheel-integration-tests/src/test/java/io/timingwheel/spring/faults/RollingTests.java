@@ -50,7 +50,7 @@ class RollingTests extends FaultTestSupport {
 		this.killedAt.clear();
 		this.nodes = 0;
 		this.phase = 0;
-		this.first = NodeClasses.of(new FirstBuild(this.store).classPath(), RolledApplication.class);
+		this.first = NodeClasses.of(new FirstBuild().classPath(), RolledApplication.class);
 		this.present = classes().running(RolledApplication.class);
 	}
 
