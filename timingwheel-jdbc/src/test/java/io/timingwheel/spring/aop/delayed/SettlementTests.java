@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -11,6 +10,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -28,9 +28,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -46,8 +44,6 @@ import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -69,17 +65,16 @@ class SettlementTests {
 
 	private static final Duration SOON = Duration.ofSeconds(10);
 
-	private final ApplicationContextRunner memory = DelayedContexts.realTimeRunner(Bodies.class)
-		.withPropertyValues("timingwheel.tasks.body.max-concurrent=1", "timingwheel.tasks.future.max-concurrent=1",
-				"timingwheel.tasks.schedule.max-concurrent=1");
+	private final ApplicationContextRunner memory = limited(DelayedContexts.realTimeRunner(Bodies.class));
 
-	private final ApplicationContextRunner durable = this.memory.withBean(StoredBodies.class)
-		.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-		.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.poll-interval=50ms",
-				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(),
-				"timingwheel.tasks.stored.backoff.initial=1ms", "timingwheel.tasks.stored.max-attempts=2",
-				"timingwheel.tasks.stored.max-concurrent=1");
+	private final ApplicationContextRunner durable = limited(DurableContexts.jdbc(Bodies.class, StoredBodies.class))
+		.withPropertyValues("timingwheel.tasks.stored.backoff.initial=1ms", "timingwheel.tasks.stored.max-attempts=2");
+
+	private static ApplicationContextRunner limited(ApplicationContextRunner runner) {
+		return runner.withPropertyValues(Stream.of("body", "future", "schedule", "stored")
+			.map((name) -> "timingwheel.tasks." + name + ".max-concurrent=1")
+			.toArray(String[]::new));
+	}
 
 	@Test
 	void aTaskInMemoryWhoseExceptionIsHostileHasFailed() {
@@ -140,7 +135,9 @@ class SettlementTests {
 
 	@Test
 	void anExceptionHandlerMayThrow() {
-		this.durable.withUserConfiguration(HostileHandler.class).run((context) -> {
+		AsyncUncaughtExceptionHandler hostile = (error, method,
+				arguments) -> thrown(new HostileException(Hostile.ENDLESS_TO_STRING));
+		this.durable.withBean(AsyncUncaughtExceptionHandler.class, () -> hostile).run((context) -> {
 			Bodies bodies = context.getBean(Bodies.class);
 			bodies.body(() -> thrown(new IllegalStateException("expected")));
 			context.getBean(StoredBodies.class).stored(Hostile.ENDLESS_TO_STRING.name());
@@ -192,17 +189,31 @@ class SettlementTests {
 			});
 	}
 
+	/**
+	 * A decorator of an executor runs in its {@code execute} method, another one on the
+	 * thread of the caller.
+	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aTaskDecoratorMayThrow(boolean ofExecutor) {
-		Class<?> decorator = ofExecutor ? HostileExecutor.class : HostileDecorator.class;
-		this.memory.withBean(Decorated.class).withUserConfiguration(decorator).run((context) -> {
-			Decorated bean = context.getBean(Decorated.class);
-			CompletableFuture<String> first = bean.decorated();
-			CompletableFuture<String> second = bean.decorated();
-			await().atMost(SOON).until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
-			assertThat(DelayedContexts.counts(context, "decorated").failed()).isEqualTo(2);
-		});
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
+		if (ofExecutor) {
+			executor.setTaskDecorator((body) -> {
+				throw new StackOverflowError("expected");
+			});
+		}
+		TaskDecorator decorator = (body) -> ofExecutor ? body
+				: () -> thrown(new HostileException(Hostile.ENDLESS_TO_STRING));
+		this.memory.withBean(Decorated.class)
+			.withBean("decorating", TaskExecutor.class, () -> executor)
+			.withBean(TaskDecorator.class, () -> decorator)
+			.run((context) -> {
+				Decorated bean = context.getBean(Decorated.class);
+				CompletableFuture<String> first = bean.decorated();
+				CompletableFuture<String> second = bean.decorated();
+				await().atMost(SOON).until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
+				assertThat(DelayedContexts.counts(context, "decorated").failed()).isEqualTo(2);
+			});
 	}
 
 	/**
@@ -215,6 +226,10 @@ class SettlementTests {
 		await().atMost(SOON).until(() -> bodies.ran().contains("next body"));
 		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 		await().atMost(SOON).until(() -> tasks.counts("body").running() == 0 && tasks.counts("future").running() == 0);
+	}
+
+	private static List<StoredTask> dead(DelayedTaskStore store) {
+		return store.list(new ListQuery("stored", ListQuery.Order.DEAD_LATEST_FIRST, null, 10)).tasks();
 	}
 
 	private static <T> T thrown(RuntimeException ex) {
@@ -368,16 +383,6 @@ class SettlementTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class HostileHandler {
-
-		@Bean
-		AsyncUncaughtExceptionHandler handler() {
-			return (error, method, arguments) -> thrown(new HostileException(Hostile.ENDLESS_TO_STRING));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class HostileMeters {
 
 		@Bean
@@ -429,45 +434,6 @@ class SettlementTests {
 			}
 		}
 
-	}
-
-	/**
-	 * Decorates the body, on the calling thread.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class HostileDecorator {
-
-		@Bean
-		TaskDecorator decorator() {
-			return (body) -> () -> thrown(new HostileException(Hostile.ENDLESS_TO_STRING));
-		}
-
-		@Bean
-		TaskExecutor decorating() {
-			return new SimpleAsyncTaskExecutor();
-		}
-
-	}
-
-	/**
-	 * Decorates what the executor runs, in its {@code execute} method.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class HostileExecutor {
-
-		@Bean
-		TaskExecutor decorating() {
-			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
-			executor.setTaskDecorator((body) -> {
-				throw new StackOverflowError("expected");
-			});
-			return executor;
-		}
-
-	}
-
-	private static List<StoredTask> dead(DelayedTaskStore store) {
-		return store.list(new ListQuery("stored", ListQuery.Order.DEAD_LATEST_FIRST, null, 10)).tasks();
 	}
 
 }
