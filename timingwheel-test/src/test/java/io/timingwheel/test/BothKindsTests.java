@@ -168,9 +168,11 @@ class BothKindsTests {
 			}
 		});
 		this.jobs.run("first", HOUR);
+		this.jobs.run("second", HOUR.plusSeconds(1));
 		this.jobs.run("third", HOUR.multipliedBy(2));
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR.multipliedBy(2)))
-			.withMessage("first");
+			.withMessage("first")
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).extracting(Throwable::getMessage).contains("second"));
 		assertThat(this.runs.names()).endsWith("third");
 		assertThat(this.time.now()).isEqualTo(this.start.plus(HOUR.multipliedBy(2)));
 	}

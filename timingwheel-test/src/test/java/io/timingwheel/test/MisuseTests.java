@@ -40,34 +40,22 @@ class MisuseTests {
 	}
 
 	@Test
-	void aWheelThatIsSwitchedOffStopsTheStart() {
-		this.context.withPropertyValues("timingwheel.enabled=off").run((context) -> {
-			assertThat(context).getFailure()
-				.hasMessageContaining("Remove timingwheel.enabled=false")
-				.hasMessageContaining("or remove the annotation");
-		});
+	void anApplicationWithoutTheWheelOfVirtualTimeDoesNotStart() {
+		assertFails(this.context.withPropertyValues("timingwheel.enabled=off"), "Remove timingwheel.enabled=false",
+				"or remove the annotation");
+		assertFails(new ApplicationContextRunner().withConfiguration(
+				AutoConfigurations.of(VirtualTimeAutoConfiguration.class)), "add TimingWheelAutoConfiguration");
+		assertFails(
+				this.context.withBean(TimingWheelBuilderCustomizer.class,
+						() -> (builder) -> builder.timeSource(new ManualTimeSource())),
+				"two clocks", "TimingWheelBuilderCustomizer");
+		assertFails(
+				this.context.withBean("ownWheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build()),
+				"two clocks");
 	}
 
-	@Test
-	void aMissingWheelStopsTheStart() {
-		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(VirtualTimeAutoConfiguration.class))
-			.run((context) -> assertThat(context).getFailure()
-				.hasMessageContaining("add TimingWheelAutoConfiguration"));
-	}
-
-	@Test
-	void twoClocksStopTheStart() {
-		this.context
-			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.timeSource(new ManualTimeSource()))
-			.run((context) -> assertThat(context).getFailure()
-				.hasMessageContaining("two clocks")
-				.hasMessageContaining("TimingWheelBuilderCustomizer"));
-	}
-
-	@Test
-	void aSecondWheelStopsTheStart() {
-		this.context.withBean("ownWheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
-			.run((context) -> assertThat(context).getFailure().hasMessageContaining("two clocks"));
+	private static void assertFails(ApplicationContextRunner runner, String... messages) {
+		runner.run((context) -> assertThat(context.getStartupFailure().getMessage()).contains(messages));
 	}
 
 	@Test

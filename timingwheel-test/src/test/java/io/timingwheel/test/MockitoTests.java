@@ -15,8 +15,6 @@ import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 
@@ -50,13 +48,6 @@ class MockitoTests {
 		verify(this.server).send("ada");
 		verify(this.server).send("durably ada");
 		assertThat(this.time).hasNothingPending();
-	}
-
-	@Test
-	void theExceptionOfAMockIsThrown() {
-		willThrow(new IllegalStateException("down")).given(this.server).send("ada");
-		this.reminders.remind("ada");
-		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofHours(1))).withMessage("down");
 	}
 
 	@Test

@@ -1,55 +1,82 @@
 package io.timingwheel.test;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import javax.sql.DataSource;
+
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.util.StringUtils;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * {@code @Recurring} methods and schedules of the template, in memory.
+ * {@code @Recurring} methods and the schedules of users, in memory and in an H2 database
+ * that outlives the contexts.
  */
 class RecurringTests {
 
-	private static final Duration SECOND = Duration.ofSeconds(1);
-
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
-						VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-		.withBean("runs", Runs.class);
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final TaskId REPORT = TaskId.of("report", "recurring");
+
+	private static final TaskId REMIND = TaskId.of("remind", 1);
+
+	private final JdbcDataSource dataSource = new JdbcDataSource();
+
+	private Connection keepAlive;
 
 	private ApplicationContext context;
 
@@ -59,28 +86,84 @@ class RecurringTests {
 
 	private Runs runs;
 
-	@Test
-	void everyBeginsAtOnceAndKeepsItsRhythm() {
-		run(Every.class, () -> {
-			Instant start = this.time.now();
-			this.time.advance(Duration.ofSeconds(25));
-			assertThat(this.runs.of("every")).containsExactly(start, start.plusSeconds(10), start.plusSeconds(20));
-			assertThat(this.runs.of("later")).containsExactly(start.plusSeconds(7), start.plusSeconds(17));
+	private Instant start;
+
+	@BeforeEach
+	void openDatabase() throws Exception {
+		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID());
+		this.keepAlive = this.dataSource.getConnection();
+	}
+
+	@AfterEach
+	void closeDatabase() throws Exception {
+		this.keepAlive.close();
+	}
+
+	// Methods, in memory and in the store
+
+	@ParameterizedTest
+	@ValueSource(classes = { Report.class, StoredReport.class })
+	void aMethodRunsAtOnceAndInItsRhythmAndIsFoundMovedAndCancelledByItsName(Class<?> report) {
+		run(report, () -> {
+			this.time.advance(Duration.ofSeconds(90));
+			assertThat(seconds("report")).isEqualTo("0 60");
+			assertThat(seconds("later")).isEqualTo("7 67");
+			DelayedTask<?> task = this.tasks.find(REPORT).orElseThrow();
+			assertThat(task.dueAt()).isEqualTo(this.start.plusSeconds(120));
+			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			assertThat(this.tasks.reschedule(REPORT, Duration.ofSeconds(10))).isTrue();
+			this.time.advance(MINUTE);
+			assertThat(seconds("report")).as("an additional run, and the rhythm as before").isEqualTo("0 60 100 120");
+			assertThat(this.tasks.cancel(REPORT)).isTrue();
+			this.time.advance(HOUR);
+			assertThat(this.runs.of("report")).hasSize(4);
+		}, "period=1m");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Report.class, StoredReport.class })
+	void runAllLeavesSchedulesAloneAndEachTestBeginsWithTheDeclaredOnes(Class<?> report) {
+		run(report, () -> {
+			this.time.reset();
+			this.tasks.task(() -> {
+			}).id(TaskId.of("code", 1)).on(Schedule.every(MINUTE));
+			this.tasks.schedule(Duration.ofSeconds(150), () -> {
+			});
+			this.time.runAll();
+			assertThat(this.runs.of("report")).hasSize(3);
+			this.time.reset();
+			assertThat(this.time.pending("code")).isZero();
+			assertThat(this.tasks.find(REPORT).orElseThrow().dueAt()).isBetween(this.time.now(),
+					this.time.now().plusSeconds(60));
+		}, "period=1m");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Failing.class, StoredFailing.class })
+	void aRunThatFailsIsTriedAgainUntilTheNextTimeAndTheNextRunFollows(Class<?> failing) {
+		run(failing, () -> {
+			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			this.time.advance(Duration.ofSeconds(59));
+			assertThat(seconds("failing")).as("attempts after 1, 2, 4, 8, 16 s; the next one would be too late")
+				.isEqualTo("0 1 3 7 15 31");
+			this.time.advance(Duration.ofSeconds(1));
+			assertThat(this.runs.of("failing")).hasSize(7);
+			assertThat(this.time.failures()).as("one of each attempt").hasSize(7);
+			assertThat(this.runs.contexts()).extracting(DelayedTaskContext::attempt)
+				.containsExactly(1, 2, 3, 4, 5, 6, 1);
+			assertThat(this.tasks.find(TaskId.of("failing", "recurring"))).isPresent();
 		});
 	}
+
+	// Methods in memory
 
 	@Test
 	void cronIsByTheWallClockInItsZone() {
 		run(Nightly.class, () -> {
-			Instant start = this.time.now();
 			this.time.advance(Duration.ofDays(400));
-			List<Instant> expected = new ArrayList<>();
-			Schedule schedule = Schedule.cron("0 0 3 * * *", ZoneId.of("Europe/Berlin"));
-			for (Instant next = Objects.requireNonNull(schedule.next(start)); !next
-				.isAfter(this.time.now()); next = Objects.requireNonNull(schedule.next(next))) {
-				expected.add(next);
-			}
-			assertThat(this.runs.of("nightly")).hasSize(400).isEqualTo(expected);
+			ZoneId berlin = ZoneId.of("Europe/Berlin");
+			assertThat(this.runs.of("nightly")).hasSize(400)
+				.allMatch((at) -> at.atZone(berlin).toLocalTime().equals(LocalTime.of(3, 0)));
 		}, "report.zone=Europe/Berlin");
 	}
 
@@ -98,193 +181,339 @@ class RecurringTests {
 		}, "report.zone=UTC");
 	}
 
-	@Test
-	void aMethodThatIsSwitchedOffDoesNotRun() {
-		run(Switched.class, () -> {
+	@ParameterizedTest
+	@ValueSource(classes = { Report.class, Nightly.class })
+	void aMethodThatIsSwitchedOffDoesNotRun(Class<?> bean) {
+		run(bean, () -> {
 			this.time.advance(Duration.ofDays(2));
-			assertThat(this.runs.of("switched")).isEmpty();
-		}, "report.cron=-");
+			assertThat(this.runs.all()).isEmpty();
+		}, "period=-", "report.cron=-", "report.zone=UTC");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "once, '0 3500 4000 5000'", "skip, '0 4000 5000'", "all, '0 3500 3500 3500 4000 5000'" })
 	void aRunThatIsLongerThanItsPeriodIsNotOverlapped(String name, String expected) {
 		run(Slow.class, () -> {
-			Slow slow = this.context.getBean(Slow.class);
-			Instant start = this.time.now();
 			this.time.advance(Duration.ofMillis(3500));
 			assertThat(this.runs.of(name)).hasSize(1);
-			slow.future.complete(null);
+			this.context.getBean(Slow.class).future.complete(null);
 			this.time.advance(Duration.ofMillis(1500));
-			assertThat(this.runs.of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
-				.containsExactly(expected.split(" "));
+			assertThat(since(name, ChronoUnit.MILLIS)).isEqualTo(expected);
 		});
 	}
 
 	@Test
 	void aFixedDelayCountsFromTheEndOfTheFuture() {
 		run(Slow.class, () -> {
-			Slow slow = this.context.getBean(Slow.class);
-			Instant start = this.time.now();
 			this.time.advance(Duration.ofMillis(3500));
-			slow.future.complete(null);
+			this.context.getBean(Slow.class).future.complete(null);
 			this.time.advance(Duration.ofMillis(2500));
-			assertThat(this.runs.of("pause")).containsExactly(start, start.plusMillis(4500), start.plusMillis(5500));
+			assertThat(since("pause", ChronoUnit.MILLIS)).isEqualTo("0 4500 5500");
 		});
 	}
 
 	@Test
 	void aRunThatFailsGoesToTheExceptionHandlerAndTheNextFollows() {
-		run(Failing.class, () -> {
+		run(Throwing.class, () -> {
 			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ZERO)).withMessage("sync");
 			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(MINUTE)).withMessage("async");
 			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
 			this.time.advance(MINUTE);
-			assertThat(this.runs.of("sync")).hasSize(3);
-			assertThat(this.runs.of("async")).hasSize(2);
 			DelayedTaskRegistry registry = this.context.getBean(DelayedTaskRegistry.class);
-			assertThat(registry.counts("failing.sync").failed()).isEqualTo(3);
-			assertThat(registry.counts("failing.async").failed()).isEqualTo(2);
+			assertThat(registry.counts("throwing.sync").failed()).isEqualTo(3);
+			assertThat(registry.counts("throwing.async").failed()).isEqualTo(2);
 			assertThat(this.tasks.pendingCount()).isEqualTo(2);
 		});
 	}
 
+	// Methods in the store
+
 	@Test
-	void thePolicyRetriesARunUntilTheNextTime() {
-		run(Retried.class, () -> {
-			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
-			Instant start = this.time.now();
-			this.time.advance(Duration.ofSeconds(12));
-			assertThat(this.runs.of("often")).as("attempts after 2, 4 s; the next one would come too late")
-				.containsExactly(start, start.plusSeconds(2), start.plusSeconds(6), start.plusSeconds(10),
-						start.plusSeconds(12));
-			assertThat(this.runs.of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
-					start.plusSeconds(12));
-			DelayedTaskRegistry registry = this.context.getBean(DelayedTaskRegistry.class);
-			assertThat(registry.counts("often").failed()).isEqualTo(1);
-			assertThat(registry.counts("twice").failed()).isEqualTo(2);
-			assertThat(this.time.failures()).as("one of each attempt").hasSize(9);
+	void aNodeThatStartsWithTheSameDefinitionGoesOnWithTheStoredTime() {
+		List<Instant> next = new ArrayList<>();
+		run(StoredReport.class, () -> {
+			this.time.advance(Duration.ofSeconds(90));
+			next.add(this.tasks.find(REPORT).orElseThrow().dueAt());
+		}, "period=1m");
+		run(StoredReport.class,
+				() -> assertThat(this.tasks.find(REPORT)).get().extracting(DelayedTask::dueAt).isEqualTo(next.get(0)),
+				"period=1m");
+	}
+
+	@Test
+	void theDefinitionThatCameLastStands() {
+		run(StoredReport.class, () -> {
+			VirtualTime timeOfOlder = this.time;
+			Runs runsOfOlder = this.runs;
+			run(StoredReport.class, () -> {
+				assertThat(schedule()).contains("every(PT2M)");
+				timeOfOlder.advance(Duration.ofMinutes(5));
+				assertThat(runsOfOlder.of("report")).as("the older node runs it too, by the newer definition")
+					.hasSize(3);
+			}, "period=2m");
+			run(StoredReport.class, () -> assertThat(schedule()).contains("every(PT1M)"), "period=1m");
+		}, "period=1m");
+	}
+
+	@Test
+	void aCancelEndsTheRunsUntilAnyNodeStarts() {
+		run(StoredReport.class, () -> {
+			assertThat(this.tasks.cancel(REPORT)).isTrue();
+			this.time.advance(HOUR);
+			assertThat(this.runs.of("report")).isEmpty();
+			run(StoredReport.class, () -> assertThat(schedule()).contains("every(PT1M)"), "period=1m");
+			this.time.advance(Duration.ofMinutes(5));
+			assertThat(this.runs.of("report")).as("the node that has cancelled it runs it again").hasSizeGreaterThan(4);
+		}, "period=1m");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Booking.class, StoredReport.class })
+	void aMethodThatIsGoneOrSwitchedOffLeavesItsScheduleToBeSeenAndDeleted(Class<?> later) {
+		run(StoredReport.class, () -> {
+		}, "period=1m");
+		run(later, () -> {
+			this.time.advance(HOUR);
+			assertThat(this.runs.of("report")).isEmpty();
+			assertThat(schedule()).contains("every(PT1M)");
+			assertThat(this.context.getBean(StoredTasks.class).counts().unknown()).isPositive();
+			assertThat(this.tasks.cancel(REPORT)).isTrue();
+			assertThat(this.tasks.find(REPORT)).isEmpty();
+		}, "period=-");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "once, '0 660 900'", "skip, '0 900'", "all, '0 660 660 900'" })
+	void timesThatPassedWhileNobodyWasThere(String name, String expected) {
+		run(Missing.class, () -> {
+			this.time.advance(Duration.ZERO);
+			this.context.getBean(DurableTaskAdmin.class).pause();
+			this.time.advance(Duration.ofMinutes(11));
+			this.context.getBean(DurableTaskAdmin.class).resume();
+			this.time.advance(Duration.ofMinutes(5));
+			assertThat(seconds(name)).isEqualTo(expected);
 		});
 	}
 
 	@Test
-	void runAllLeavesSchedulesAlone() {
-		run(Every.class, () -> {
-			this.tasks.schedule(Duration.ofSeconds(21), () -> {
+	void aRunWhoseEndIsLostIsRepeatedAndEachRunMayBeDeliveredTwice() {
+		run(StoredReport.class, () -> {
+			this.time.advance(Duration.ZERO);
+			this.time.crashBeforeAcknowledge("report");
+			this.time.advance(Duration.ofMinutes(3));
+			assertThat(this.runs.of("report")).hasSize(5)
+				.startsWith(this.start, this.start.plusSeconds(60))
+				.endsWith(this.start.plusSeconds(120), this.start.plusSeconds(180));
+			this.runs.clear();
+			this.time.deliverTwice(true);
+			this.time.advance(Duration.ofMinutes(2));
+			assertThat(seconds("report")).isEqualTo("240 240 300 300");
+		}, "period=1m");
+	}
+
+	// Schedules of users
+
+	@Test
+	void eachKeyHasOneScheduleWhichAMoveLeavesAsItIs() {
+		run(StoredReport.class, () -> {
+			TaskId other = TaskId.of("remind", 2);
+			DelayedTask<?> first = this.tasks.recur(REMIND, Schedule.every(MINUTE), "a");
+			assertThat(first.dueAt()).isEqualTo(this.start.plusSeconds(60));
+			this.tasks.recur(other, Schedule.fixedDelay(Duration.ofSeconds(95)), "b");
+			this.tasks.recur(REMIND, Schedule.every(MINUTE), "c");
+			assertThat(this.tasks.reschedule(REMIND, Duration.ofSeconds(10))).isTrue();
+			this.time.advance(Duration.ofSeconds(10));
+			assertThat(this.tasks.find(REMIND).orElseThrow().dueAt()).isEqualTo(this.start.plusSeconds(60));
+			this.time.advance(Duration.ofSeconds(190));
+			assertThat(reminded()).containsExactly("c", "c", "b", "c", "c", "b");
+			assertThat(this.tasks.cancel(REMIND)).isTrue();
+			assertThat(this.tasks.cancel(REMIND)).isFalse();
+			this.time.advance(Duration.ofSeconds(100));
+			assertThat(reminded()).hasSize(7).endsWith("b");
+			this.tasks.recur(other, Schedule.every(HOUR), "d");
+			assertThat(this.tasks.find(other).orElseThrow().dueAt()).isEqualTo(this.time.now().plus(HOUR));
+		}, "period=1h");
+	}
+
+	@Test
+	void aMethodWithAScheduleHasNoOtherTasksAndSchedules() {
+		run(StoredReport.class, () -> {
+			TaskId other = TaskId.of("report", "other");
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.tasks.enqueue(other, MINUTE),
+					() -> this.tasks.enqueue(REPORT, Instant.now()),
+					() -> this.tasks.enqueueAll(List.of(DurableCall.of(other, MINUTE))),
+					() -> this.tasks.recur(other, Schedule.every(MINUTE)))) {
+				assertThatIllegalArgumentException().isThrownBy(call)
+					.withMessageContaining("\"report\" belongs to a @Recurring method")
+					.withMessageContaining("reschedule");
+			}
+		}, "period=1h");
+	}
+
+	@Test
+	void aScheduleIsStoredWithTheTransaction() {
+		run(StoredReport.class, () -> {
+			TransactionTemplate transaction = new TransactionTemplate(
+					this.context.getBean(PlatformTransactionManager.class));
+			transaction.executeWithoutResult((status) -> {
+				this.tasks.recur(REMIND, Schedule.every(MINUTE), "a");
+				assertThat(this.tasks.find(REMIND)).isPresent();
+				status.setRollbackOnly();
 			});
-			this.time.runAll();
-			assertThat(this.runs.of("every")).hasSize(3);
-			this.time.reset();
-			assertThat(this.context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(2);
-		});
+			assertThat(this.tasks.find(REMIND)).isEmpty();
+			transaction.executeWithoutResult((status) -> this.tasks.recur(REMIND, Schedule.every(MINUTE), "a"));
+			assertThat(this.tasks.find(REMIND)).isPresent();
+		}, "period=1h");
 	}
 
 	@Test
-	void theTaskOfAMethodIsFoundMovedAndCancelledByItsName() {
-		run(Every.class, () -> {
-			TaskId id = TaskId.of("every", "recurring");
-			Instant start = this.time.now();
-			this.time.advance(SECOND);
-			assertThat(this.tasks.find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(10));
-			assertThat(this.tasks.reschedule(id, Duration.ofSeconds(2))).isTrue();
-			this.time.advance(Duration.ofSeconds(20));
-			assertThat(this.runs.of("every")).as("an additional run, and the rhythm as before")
-				.containsExactly(start, start.plusSeconds(3), start.plusSeconds(10), start.plusSeconds(20));
-			assertThat(this.tasks.cancel(id)).isTrue();
-			this.time.advance(MINUTE);
-			assertThat(this.runs.of("every")).hasSize(4);
-		});
-	}
-
-	@Test
-	void aScheduleOfTheTemplateRunsUntilItIsCancelledOrFails() {
-		run(Nothing.class, () -> {
-			Instant start = this.time.now();
-			DelayedTask<?> task = this.tasks.task(() -> this.runs.add("code"))
-				.id(TaskId.of("code", 1))
-				.on(Schedule.every(SECOND));
-			assertThat(task.dueAt()).isEqualTo(start.plusSeconds(1));
-			this.time.advance(SECOND.multipliedBy(2));
-			assertThat(this.runs.of("code")).containsExactly(start.plusSeconds(1), start.plusSeconds(2));
-			assertThat(this.tasks.cancel(TaskId.of("code", 1))).isTrue();
-			assertThat(task.isCancelled()).isTrue();
-			DelayedTask<?> failing = this.tasks.task(() -> {
-				throw new IllegalStateException("once");
-			}).name("code").on(Schedule.fixedDelay(SECOND));
+	void aTransactionalBodyAndTheNextTimeCommitTogether() {
+		run(Booking.class, () -> {
 			this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+			Booking bean = this.context.getBean(Booking.class);
+			TaskId id = TaskId.of("book", 1);
+			this.tasks.recur(id, Schedule.every(HOUR));
+			this.time.advance(HOUR);
+			assertThat(bean.rows()).isEqualTo(1);
+			assertThat(this.tasks.find(id).orElseThrow().dueAt()).isEqualTo(this.start.plus(HOUR.multipliedBy(2)));
+			this.runs.setBody((name) -> {
+				throw new IllegalStateException("failed");
+			});
+			this.time.advance(HOUR);
+			assertThat(bean.rows()).isEqualTo(1);
+			this.runs.clear();
 			this.time.advance(MINUTE);
-			assertThat(failing.status()).isEqualTo(DelayedTask.Status.FAILED);
-			assertThat(this.runs.of("code")).hasSize(2);
-			assertThat(this.tasks.pendingCount()).isZero();
+			assertThat(bean.rows()).isEqualTo(2);
+			assertThat(this.tasks.find(id).orElseThrow().dueAt()).isEqualTo(this.start.plus(HOUR.multipliedBy(3)));
 		});
 	}
 
-	@Test
-	void aScheduleThatHasNoFurtherTimeEndsWithoutAResult() {
-		run(Nothing.class, () -> {
-			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.tasks.task(() -> {
-			}).on(Schedule.cron("0 0 0 31 4 *", ZoneId.of("UTC"))));
-			assertThat(this.time.pending("unnamed")).isZero();
-		});
-	}
-
-	@Test
-	void theContextOfARunTellsItsTask() {
-		run(Context.class, () -> {
-			Instant start = this.time.now();
-			this.time.advance(SECOND);
-			DelayedTaskContext seen = Objects.requireNonNull(this.context.getBean(Context.class).seen);
-			assertThat(seen.name()).isEqualTo("context.run");
-			assertThat(seen.taskId()).isEqualTo(TaskId.of("context.run", "recurring"));
-			assertThat(seen.dueAt()).isEqualTo(start);
-		});
-	}
-
+	/**
+	 * Starts an application with a bean, runs a test, and ends the application.
+	 */
 	private void run(Class<?> beanClass, Runnable test, String... properties) {
-		this.runner.withPropertyValues(properties)
-			.withBean(StringUtils.uncapitalize(beanClass.getSimpleName()), beanClass)
-			.run((application) -> {
-				this.context = application;
-				this.time = application.getBean(VirtualTime.class);
-				this.tasks = application.getBean(DelayedTaskOperations.class);
-				this.runs = application.getBean(Runs.class);
+		String name = beanClass.getSimpleName().toLowerCase();
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
+					TaskExecutionAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+					VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+					TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean("dataSource", DataSource.class, () -> this.dataSource)
+			.withUserConfiguration(Initialization.class, Runs.class)
+			.withBean(name, beanClass)
+			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=always",
+					"timingwheel.store.backoff.initial=1s")
+			.withPropertyValues(properties)
+			.run((context) -> {
+				ApplicationContext outer = this.context;
+				use(context);
 				test.run();
+				this.context = null;
+				if (outer != null) {
+					use(outer);
+				}
 			});
 	}
 
-	record Every(Runs runs) {
+	private void use(ApplicationContext application) {
+		this.context = application;
+		this.time = application.getBean(VirtualTime.class);
+		this.tasks = application.getBean(DelayedTaskOperations.class);
+		this.runs = application.getBean(Runs.class);
+		this.start = this.time.now();
+	}
 
-		@Recurring(every = "10s", name = "every")
-		public void every() {
-			this.runs.add("every");
+	private String seconds(String name) {
+		return since(name, ChronoUnit.SECONDS);
+	}
+
+	/** The times of the runs since the start. */
+	private String since(String name, ChronoUnit unit) {
+		return String.join(" ",
+				this.runs.of(name).stream().map((at) -> String.valueOf(unit.between(this.start, at))).toList());
+	}
+
+	private List<String> reminded() {
+		return this.runs.names().stream().filter((name) -> name.length() == 1).toList();
+	}
+
+	private Optional<String> schedule() {
+		return this.context.getBean(DelayedTaskStore.class)
+			.find(Target.of(REPORT, Target.Kind.SCHEDULE))
+			.map((task) -> task.schedule().text());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(DatabaseInitializationDependencyConfigurer.class)
+	static class Initialization {
+
+	}
+
+	record Report(Runs runs) {
+
+		@Recurring(every = "${period}", name = "report")
+		public void report() {
+			this.runs.run("report");
 		}
 
-		@Recurring(every = "${period:10s}", initialDelay = "#{3 + 4}s")
+		@Recurring(every = "${period}", initialDelay = "#{3 + 4}s")
 		public void later() {
-			this.runs.add("later");
+			this.runs.run("later");
+		}
+
+	}
+
+	static class StoredReport {
+
+		private final Runs runs;
+
+		StoredReport(Runs runs) {
+			this.runs = runs;
+		}
+
+		@Recurring(every = "${period}", name = "report", durable = true)
+		public void report() {
+			this.runs.run("report");
+		}
+
+		@Recurring(every = "${period}", initialDelay = "#{3 + 4}s", durable = true)
+		public void later() {
+			this.runs.run("later");
+		}
+
+		@Delayed(delay = "1h", name = "remind", key = "#text", durable = true)
+		public void remind(String text) {
+			this.runs.run(text);
+		}
+
+	}
+
+	record Failing(Runs runs) {
+
+		@Recurring(every = "1m", name = "failing",
+				policy = @TaskPolicy(maxAttempts = 20, backoff = @Backoff(initial = "1s")))
+		public CompletableFuture<Void> run() {
+			this.runs.run("failing");
+			return CompletableFuture.failedFuture(new IllegalStateException("failed"));
+		}
+
+	}
+
+	record StoredFailing(Runs runs) {
+
+		@Recurring(every = "1m", name = "failing", durable = true, policy = @TaskPolicy(maxAttempts = 20))
+		public void run() {
+			this.runs.run("failing");
+			throw new IllegalStateException("failed");
 		}
 
 	}
 
 	record Nightly(Runs runs) {
 
-		@Recurring(cron = "0 0 3 * * *", zone = "${report.zone}")
+		@Recurring(cron = "${report.cron:0 0 3 * * *}", zone = "${report.zone}")
 		void run() {
-			this.runs.add("nightly");
-		}
-
-	}
-
-	record Switched(Runs runs) {
-
-		@Recurring(cron = "${report.cron}")
-		public void run() {
-			this.runs.add("switched");
-		}
-
-		@Recurring(every = "${report.cron}")
-		public void every() {
-			this.runs.add("switched");
+			this.runs.run("nightly");
 		}
 
 	}
@@ -320,58 +549,66 @@ class RecurringTests {
 		}
 
 		private CompletableFuture<Void> run(String name) {
-			this.runs.add(name);
+			this.runs.run(name);
 			return this.future;
 		}
 
 	}
 
-	record Failing(Runs runs) {
+	record Throwing(Runs runs) {
 
 		@Recurring(every = "1m")
 		public void sync() {
-			this.runs.add("sync");
 			throw new IllegalStateException("sync");
 		}
 
 		@Recurring(every = "1m", initialDelay = "30s")
 		public CompletableFuture<Void> async() {
-			this.runs.add("async");
 			return CompletableFuture.failedFuture(new IllegalStateException("async"));
 		}
 
 	}
 
-	record Retried(Runs runs) {
+	record Missing(Runs runs) {
 
-		@Recurring(every = "10s", name = "often",
-				policy = @TaskPolicy(maxAttempts = 5, backoff = @Backoff(initial = "2s", multiplier = 2)))
-		public void often() {
-			this.runs.add("often");
-			throw new IllegalStateException("often");
+		@Recurring(every = "5m", name = "once", durable = true)
+		public void once() {
+			this.runs.run("once");
 		}
 
-		@Recurring(every = "10s", name = "twice",
-				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "2s")))
-		public CompletableFuture<Void> twice() {
-			this.runs.add("twice");
-			return CompletableFuture.failedFuture(new IllegalStateException("twice"));
+		@Recurring(every = "5m", name = "skip", durable = true, missed = Missed.SKIP)
+		public void skip() {
+			this.runs.run("skip");
 		}
 
-	}
-
-	static class Context {
-
-		private DelayedTaskContext seen;
-
-		@Recurring(every = "1m")
-		public void run() {
-			this.seen = DelayedTaskContext.current().orElseThrow();
+		@Recurring(every = "5m", name = "all", durable = true, missed = Missed.ALL)
+		public void all() {
+			this.runs.run("all");
 		}
 
 	}
 
-	static class Nothing {
+	static class Booking {
+
+		private final Runs runs;
+
+		private final JdbcTemplate jdbc;
+
+		Booking(Runs runs, DataSource dataSource) {
+			this.runs = runs;
+			this.jdbc = new JdbcTemplate(dataSource);
+			this.jdbc.execute("create table booking (id integer)");
+		}
+
+		@Delayed(delay = "1h", name = "book", durable = true, transactional = true)
+		public void book() {
+			this.jdbc.update("insert into booking values (1)");
+			this.runs.run("book");
+		}
+
+		long rows() {
+			return this.jdbc.queryForObject("select count(*) from booking", Long.class);
+		}
 
 	}
 

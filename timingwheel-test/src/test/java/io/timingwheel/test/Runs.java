@@ -1,12 +1,10 @@
 package io.timingwheel.test;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +23,8 @@ class Runs {
 	}
 
 	void add(String name) {
-		this.runs.add(new Run(name, this.time.now(), Thread.currentThread(),
-				DelayedTaskContext.current().map(Copy::of).orElse(null)));
+		this.runs
+			.add(new Run(name, this.time.now(), Thread.currentThread(), DelayedTaskContext.current().orElse(null)));
 	}
 
 	/**
@@ -54,7 +52,7 @@ class Runs {
 	}
 
 	List<DelayedTaskContext> contexts() {
-		return this.runs.stream().<DelayedTaskContext>map(Run::context).toList();
+		return this.runs.stream().map(Run::context).toList();
 	}
 
 	List<Instant> of(String name) {
@@ -79,17 +77,7 @@ class Runs {
 
 	}
 
-	private record Run(String name, Instant at, Thread thread, @Nullable Copy context) {
-
-	}
-
-	private record Copy(String name, String id, TaskId taskId, Instant dueAt, Duration lateness, int attempt,
-			int deliveries) implements DelayedTaskContext {
-
-		static Copy of(DelayedTaskContext context) {
-			return new Copy(context.name(), context.id(), context.taskId(), context.dueAt(), context.lateness(),
-					context.attempt(), context.deliveries());
-		}
+	private record Run(String name, Instant at, Thread thread, @Nullable DelayedTaskContext context) {
 
 	}
 

@@ -45,12 +45,6 @@ class TaskNameTests {
 	}
 
 	@Test
-	void aCrashIsRefusedForATaskInMemory() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("close-order"))
-			.withMessageContaining("no method with durable = true has the name \"close-order\"");
-	}
-
-	@Test
 	void namesOfMethodsAreKnownFromTheStart() {
 		this.time.failNext("close-order", DOWN);
 		this.reminders.close();

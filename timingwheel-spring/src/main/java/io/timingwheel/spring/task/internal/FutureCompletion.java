@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -65,22 +64,12 @@ public final class FutureCompletion {
 
 	private static void whenDone(CompletionStage<?> stage,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
-		if (stage.getClass() == CompletableFuture.class) {
-			stage.whenComplete(callback);
-			return;
-		}
-		// The class of the stage may belong to the application.
-		AtomicBoolean called = new AtomicBoolean();
-		BiConsumer<@Nullable Object, @Nullable Throwable> once = (result, error) -> {
-			if (called.compareAndSet(false, true)) {
-				callback.accept(result, error);
-			}
-		};
 		try {
-			stage.whenComplete(once);
+			stage.whenComplete(callback);
 		}
 		catch (Throwable ex) {
-			once.accept(null, ex);
+			// The class of the stage belongs to the application.
+			callback.accept(null, ex);
 		}
 	}
 

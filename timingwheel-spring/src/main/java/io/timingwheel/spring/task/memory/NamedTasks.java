@@ -185,16 +185,10 @@ final class NamedTasks {
 	}
 
 	private boolean end(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
-		AtomicReference<@Nullable PendingTask> ended = new AtomicReference<>();
-		this.pending.computeIfPresent(slot, (key, task) -> {
-			if (!condition.test(task)) {
-				return task;
-			}
-			task.withdraw();
-			ended.setPlain(task);
+		PendingTask task = change(slot, condition, (current) -> {
+			current.withdraw();
 			return null;
 		});
-		PendingTask task = ended.getPlain();
 		if (task == null) {
 			return false;
 		}
@@ -210,20 +204,33 @@ final class NamedTasks {
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	boolean reschedule(Object slot, Deadline due, Predicate<PendingTask> condition) {
-		AtomicReference<@Nullable PendingTask> moved = new AtomicReference<>();
+		PendingTask task = change(slot, condition, (current) -> {
+			PendingTask moved = current.moveTo(due);
+			moved.showDue();
+			return moved;
+		});
+		if (task != null && !this.shutdown.mayRun(due.dueNanos())) {
+			cancel(slot, condition);
+		}
+		return task != null;
+	}
+
+	/**
+	 * Changes a pending task under the lock of its key, if it meets a condition.
+	 * @param change gives the task that is pending from now on
+	 * @return the task before the change, {@code null} if there is none
+	 */
+	private @Nullable PendingTask change(Object slot, Predicate<PendingTask> condition,
+			Function<PendingTask, @Nullable PendingTask> change) {
+		AtomicReference<@Nullable PendingTask> before = new AtomicReference<>();
 		this.pending.computeIfPresent(slot, (key, task) -> {
 			if (!condition.test(task)) {
 				return task;
 			}
-			PendingTask result = task.moveTo(due);
-			result.showDue();
-			moved.setPlain(result);
-			return result;
+			before.setPlain(task);
+			return change.apply(task);
 		});
-		if (moved.getPlain() != null && !this.shutdown.mayRun(due.dueNanos())) {
-			cancel(slot, condition);
-		}
-		return moved.getPlain() != null;
+		return before.getPlain();
 	}
 
 }
