@@ -7,17 +7,12 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
 import io.github.resilience4j.timelimiter.TimeLimiter;
@@ -30,11 +25,11 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Uses the wheel in libraries that take a {@link ScheduledExecutorService}.
+ * Uses the wheel in libraries that take a {@link ScheduledExecutorService}. So does
+ * {@link EnginePageTests}.
  */
 class DropInTests {
 
@@ -67,14 +62,13 @@ class DropInTests {
 	}
 
 	@Test
-	void reactorTimesOutOnTheWheel() {
+	void timeoutsThatHaveBecomeObsoleteFreeTheirTimers() throws Exception {
 		Scheduler scheduler = Schedulers.fromExecutorService(this.service);
-		assertThat(Mono.never()
-			.timeout(Duration.ofMillis(20), scheduler)
-			.onErrorResume(TimeoutException.class, (timeout) -> Mono.just("late"))
-			.block(Duration.ofSeconds(30))).isEqualTo("late");
 		assertThat(Mono.just("in time").timeout(HOUR, scheduler).block(Duration.ofSeconds(30))).isEqualTo("in time");
-		awaitNothingPending("pending after the timeout has become obsolete");
+		CompletionStage<String> quick = TimeLimiter.of(HOUR)
+			.executeCompletionStage(this.service, () -> CompletableFuture.completedFuture("in time"));
+		assertThat(quick.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo("in time");
+		await().until(() -> this.wheel.pending() == 0);
 	}
 
 	@Test
@@ -104,35 +98,6 @@ class DropInTests {
 	}
 
 	@Test
-	void caffeineExpiresEntriesThoughNoMethodOfTheCacheIsCalled() {
-		Queue<String> removed = new ConcurrentLinkedQueue<>();
-		Cache<String, String> cache = Caffeine.newBuilder()
-			.expireAfterWrite(Duration.ofMillis(50))
-			.scheduler(com.github.benmanes.caffeine.cache.Scheduler.forScheduledExecutorService(this.service))
-			.executor(this.pool)
-			.removalListener((String key, String value, RemovalCause cause) -> removed.add(key + " " + cause))
-			.build();
-		cache.put("key", "value");
-		await().until(() -> !removed.isEmpty());
-		assertThat(removed).containsExactly("key EXPIRED");
-		awaitFired(1);
-	}
-
-	@Test
-	void timeLimiterOfResilience4jCutsACallOffOnTheWheel() throws Exception {
-		TimeLimiter limiter = TimeLimiter.of(Duration.ofMillis(20));
-		CompletableFuture<String> never = limiter
-			.executeCompletionStage(this.service, () -> new CompletableFuture<String>())
-			.toCompletableFuture();
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> never.get(60, TimeUnit.SECONDS))
-			.withCauseInstanceOf(TimeoutException.class);
-		CompletionStage<String> quick = TimeLimiter.of(HOUR)
-			.executeCompletionStage(this.service, () -> CompletableFuture.completedFuture("in time"));
-		assertThat(quick.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo("in time");
-		awaitNothingPending("pending after the quick call");
-	}
-
-	@Test
 	void retryOfResilience4jWaitsOnTheWheel() throws Exception {
 		Retry retry = Retry.of("orders",
 				RetryConfig.custom().maxAttempts(4).waitDuration(Duration.ofMillis(10)).build());
@@ -145,14 +110,6 @@ class DropInTests {
 		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(30));
 		awaitFired(3);
 		assertThat(this.wheel.snapshot().fired()).isEqualTo(3);
-	}
-
-	/**
-	 * The timers of an hour end only by a cancel. Another timer counts as pending until
-	 * its hand-over is over.
-	 */
-	private void awaitNothingPending(String alias) {
-		await(alias).until(() -> this.wheel.pending() == 0);
 	}
 
 	/**

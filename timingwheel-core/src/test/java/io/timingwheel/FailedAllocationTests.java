@@ -4,16 +4,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 
 import io.timingwheel.TimerList.Chunk;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.timingwheel.probe.Allocations;
 import io.timingwheel.probe.ProbingClassLoader;
@@ -31,15 +33,15 @@ class FailedAllocationTests {
 	/** More timers than a chunk holds. */
 	private static final int CROWD = 300;
 
+	private static final Duration HOUR = Duration.ofHours(1);
+
 	@ParameterizedTest
-	@ValueSource(classes = { Schedule.class, MoveOfALoneTimer.class, MoveOutOfACrowd.class, MoveIntoASlot.class,
-			CancelInACrowd.class, Submit.class, NextRun.class, Stop.class, StopInATask.class, StopInARetry.class,
-			StopThatDoesNotWait.class })
-	void nothingIsLost(Class<?> scenario) throws Exception {
-		IntPredicate run = (IntPredicate) ProbingClassLoader.newInstance(scenario);
+	@EnumSource
+	void nothingIsLost(Call call) throws Exception {
+		IntPredicate instrumented = (IntPredicate) ProbingClassLoader.instrumented(call);
 		int failures = 0;
 		try {
-			while (run.test(failures)) {
+			while (instrumented.test(failures)) {
 				failures++;
 			}
 		}
@@ -54,213 +56,193 @@ class FailedAllocationTests {
 	}
 
 	/**
-	 * A wheel with one shard and a clock that the scenario moves.
+	 * Scenarios with a call, of which one allocation fails.
 	 */
-	abstract static class Scenario implements IntPredicate {
+	enum Call implements IntPredicate {
 
-		ManualTimeSource clock;
+		SCHEDULE(Scenario::schedule), MOVE_OF_A_LONE_TIMER(Scenario::moveOfALoneTimer),
+		MOVE_OUT_OF_A_CROWD(Scenario::moveOutOfACrowd), MOVE_INTO_A_SLOT(Scenario::moveIntoASlot),
+		CANCEL_IN_A_CROWD(Scenario::cancelInACrowd), SUBMIT(Scenario::submit), NEXT_RUN(Scenario::nextRun),
+		TURN(Scenario::turn), TURN_WITH_REFUSALS(Scenario::turnWithRefusals), STOP(Scenario::stop),
+		STOP_IN_A_TASK(Scenario::stopInATask), STOP_IN_A_RETRY(Scenario::stopInARetry),
+		STOP_THAT_DOES_NOT_WAIT(Scenario::stopThatDoesNotWait);
 
-		TimingWheel wheel;
+		private final Consumer<Scenario> scenario;
 
-		final List<String> ran = new ArrayList<>();
+		Call(Consumer<Scenario> scenario) {
+			this.scenario = scenario;
+		}
 
-		final List<Throwable> errors = new ArrayList<>();
-
+		/**
+		 * Runs the scenario.
+		 * @param allocations how many allocations of the call succeed before one fails
+		 * @return whether one has failed
+		 */
 		@Override
 		public boolean test(int allocations) {
-			this.ran.clear();
-			this.clock = new ManualTimeSource();
-			this.errors.clear();
-			WheelBuilder builder = new WheelBuilder(this::execute);
+			Scenario run = new Scenario(allocations);
+			this.scenario.accept(run);
+			return run.failed;
+		}
+
+	}
+
+	/**
+	 * A wheel with one shard and a clock that the scenario moves.
+	 */
+	private static final class Scenario {
+
+		private final ManualTimeSource clock = new ManualTimeSource();
+
+		private final List<String> ran = new ArrayList<>();
+
+		private final List<Throwable> errors = new ArrayList<>();
+
+		private final List<Runnable> returned = new ArrayList<>();
+
+		private final TimingWheel wheel;
+
+		private final int allocations;
+
+		private Executor executor = Runnable::run;
+
+		/** Whether an allocation has failed. */
+		private boolean failed;
+
+		Scenario(int allocations) {
+			this.allocations = allocations;
+			WheelBuilder builder = new WheelBuilder((timer) -> this.executor.execute(timer));
 			builder.stopWait = Duration.ZERO;
 			this.wheel = builder.shards(1)
 				.maxPending(2 * CROWD)
 				.onError((task, ex) -> this.errors.add(ex))
 				.timeSource(this.clock)
 				.build();
-			return run(allocations);
 		}
 
 		/**
-		 * Runs with one allocation that fails.
-		 * @return whether an allocation has failed
+		 * Calls with one allocation that fails.
+		 * @return whether the call has returned normally
 		 */
-		abstract boolean run(int allocations);
-
-		void execute(Runnable timer) {
-			timer.run();
+		private boolean call(Runnable call) {
+			Allocations.failAfter(this.allocations);
+			try {
+				call.run();
+				return true;
+			}
+			catch (OutOfMemoryError ex) {
+				return false;
+			}
+			finally {
+				this.failed = Allocations.succeed();
+			}
 		}
 
-		TimerHandle schedule(String name, Duration delay) {
+		private TimerHandle schedule(String name, Duration delay) {
 			return this.wheel.schedule(() -> this.ran.add(name), delay);
 		}
 
-		void checkInvariants() {
+		private List<TimerHandle> schedule(int count, String name, Duration delay) {
+			List<TimerHandle> handles = new ArrayList<>();
+			for (int i = 0; i < count; i++) {
+				handles.add(schedule(name + i, delay));
+			}
+			return handles;
+		}
+
+		private void checkInvariants() {
 			for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards) {
 				new WheelInvariants(shard.wheel, (timer) -> true).check();
 			}
-			WheelSnapshot snapshot = this.wheel.snapshot();
-			assertThat(snapshot.levels().stream().mapToLong(WheelSnapshot.Level::pending).sum())
-				.isEqualTo(snapshot.pending());
+		}
+
+		private void schedule() {
+			schedule("other", HOUR);
+			boolean done = call(() -> schedule("scheduled", HOUR));
+			assertThat(done).isEqualTo(!this.failed);
+			checkInvariants();
+			this.clock.advance(HOUR);
+			assertThat(this.ran).hasSize(done ? 2 : 1);
+		}
+
+		private void moveOfALoneTimer() {
+			move(schedule("moved", HOUR), 0);
 		}
 
 		/**
-		 * Moves a timer to 10 ms from now, and checks that the timer fires then, or an
-		 * hour later as before if the move has failed.
+		 * The timers that stay are few enough for their chunk to be packed.
 		 */
-		boolean move(TimerHandle moved, int allocations, int others) {
-			boolean done = false;
-			Allocations.failAfter(allocations);
-			try {
-				done = moved.reschedule(10, TimeUnit.MILLISECONDS);
-			}
-			catch (OutOfMemoryError ex) {
-				assertThat(moved.remaining(TimeUnit.HOURS)).isOne();
-			}
-			boolean failed = Allocations.succeed();
-			assertThat(done || failed).isTrue();
+		private void moveOutOfACrowd() {
+			int stay = 64;
+			TimerHandle moved = schedule("moved", HOUR);
+			List<TimerHandle> crowd = schedule(Chunk.CAPACITY - 1, "other", HOUR);
+			crowd.subList(stay, crowd.size()).forEach(TimerHandle::cancel);
+			move(moved, stay);
+		}
+
+		private void moveIntoASlot() {
+			schedule("other", Duration.ofMillis(10));
+			move(schedule("moved", HOUR), 1);
+		}
+
+		/**
+		 * Moves a timer to 10 ms from now. It must fire then, or as before if the move
+		 * has failed.
+		 */
+		private void move(TimerHandle moved, int others) {
+			boolean done = call(() -> moved.reschedule(10, TimeUnit.MILLISECONDS));
+			// A failure to pack a chunk is no failure of the move.
+			assertThat(done || this.failed).isTrue();
+			assertThat(moved.remaining(TimeUnit.MILLISECONDS)).isEqualTo(done ? 10 : HOUR.toMillis());
 			checkInvariants();
-			schedule("new", Duration.ofHours(1));
+			schedule("new", HOUR);
 			checkInvariants();
 			this.clock.advance(Duration.ofMillis(10));
 			assertThat(this.ran.contains("moved")).isEqualTo(done);
-			if (!done) {
-				assertThat(moved.cancel()).isTrue();
-				checkInvariants();
-			}
-			this.clock.advance(Duration.ofHours(1));
-			assertThat(this.ran).contains("new").hasSize(others + 1 + (done ? 1 : 0));
+			this.clock.advance(HOUR);
+			assertThat(this.ran).contains("moved", "new").hasSize(others + 2);
 			assertThat(this.wheel.pending()).isZero();
-			return failed;
 		}
 
-	}
-
-	static final class Schedule extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
-			schedule("other", Duration.ofHours(1));
-			boolean done = true;
-			Allocations.failAfter(allocations);
-			try {
-				schedule("scheduled", Duration.ofHours(1));
-			}
-			catch (OutOfMemoryError ex) {
-				done = false;
-			}
-			boolean failed = Allocations.succeed();
-			assertThat(done).isEqualTo(!failed);
+		private void cancelInACrowd() {
+			List<TimerHandle> crowd = schedule(CROWD, "ran", HOUR);
+			assertThat(call(() -> {
+				for (TimerHandle handle : crowd.subList(1, CROWD)) {
+					assertThat(handle.cancel()).isTrue();
+				}
+			})).isTrue();
 			checkInvariants();
-			this.clock.advance(Duration.ofHours(2));
-			assertThat(this.ran).hasSize(done ? 2 : 1);
-			return failed;
-		}
-
-	}
-
-	static final class MoveOfALoneTimer extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
-			return move(schedule("moved", Duration.ofHours(1)), allocations, 0);
-		}
-
-	}
-
-	/**
-	 * The timers that stay are few enough for their chunk to be packed.
-	 */
-	static final class MoveOutOfACrowd extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
-			int stay = 64;
-			List<TimerHandle> crowd = new ArrayList<>();
-			for (int i = 0; i < Chunk.CAPACITY; i++) {
-				crowd.add(schedule((i == 0) ? "moved" : "other", Duration.ofHours(1)));
-			}
-			crowd.subList(stay + 1, crowd.size()).forEach(TimerHandle::cancel);
-			return move(crowd.get(0), allocations, stay);
-		}
-
-	}
-
-	static final class MoveIntoASlot extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
-			schedule("other", Duration.ofMillis(10));
-			return move(schedule("moved", Duration.ofHours(1)), allocations, 1);
-		}
-
-	}
-
-	static final class CancelInACrowd extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
-			List<TimerHandle> crowd = new ArrayList<>();
-			for (int i = 0; i < CROWD; i++) {
-				crowd.add(schedule("ran", Duration.ofHours(1)));
-			}
-			Allocations.failAfter(allocations);
-			for (TimerHandle handle : crowd.subList(1, CROWD)) {
-				assertThat(handle.cancel()).isTrue();
-			}
-			boolean failed = Allocations.succeed();
-			checkInvariants();
-			this.clock.advance(Duration.ofHours(1));
+			this.clock.advance(HOUR);
 			assertThat(this.ran).hasSize(1);
-			return failed;
 		}
 
-	}
-
-	/**
-	 * A task of a service that the wheel does not accept.
-	 */
-	static final class Submit extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
+		/**
+		 * A task of a service that the wheel does not accept.
+		 */
+		private void submit() {
 			ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
-			boolean done = true;
-			Allocations.failAfter(allocations);
-			try {
-				service.schedule(() -> this.ran.add("submitted"), 1, TimeUnit.HOURS);
-			}
-			catch (OutOfMemoryError ex) {
-				done = false;
-			}
-			boolean failed = Allocations.succeed();
-			assertThat(done).isEqualTo(!failed);
+			boolean done = call(() -> service.schedule(() -> this.ran.add("submitted"), 1, TimeUnit.HOURS));
+			assertThat(done).isEqualTo(!this.failed);
 			checkInvariants();
 			service.shutdown();
-			this.clock.advance(Duration.ofHours(1));
+			this.clock.advance(HOUR);
 			assertThat(this.ran).hasSize(done ? 1 : 0);
 			assertThat(service.isTerminated()).isTrue();
-			return failed;
 		}
 
-	}
-
-	/**
-	 * A run of a periodic task that cannot schedule its next run.
-	 */
-	static final class NextRun extends Scenario {
-
-		@Override
-		boolean run(int allocations) {
+		/**
+		 * A run of a periodic task that cannot schedule its next run.
+		 */
+		private void nextRun() {
 			ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 			Future<?> task = service.scheduleWithFixedDelay(() -> {
 				if (this.ran.isEmpty()) {
-					Allocations.failAfter(allocations);
+					Allocations.failAfter(this.allocations);
 				}
 				this.ran.add("ran");
-			}, 1, TimeUnit.HOURS.toMillis(1), TimeUnit.MILLISECONDS);
+			}, 1, HOUR.toMillis(), TimeUnit.MILLISECONDS);
 			this.clock.advance(Duration.ofMillis(1));
-			boolean failed = Allocations.succeed();
+			this.failed = Allocations.succeed();
 			checkInvariants();
 			if (task.isDone()) {
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
@@ -270,33 +252,125 @@ class FailedAllocationTests {
 			}
 			else {
 				assertThat(this.wheel.pending()).isOne();
-				this.clock.advance(Duration.ofHours(1));
+				this.clock.advance(HOUR);
 				assertThat(this.ran).hasSize(2);
 			}
 			service.shutdown();
 			assertThat(service.isTerminated()).isTrue();
-			return failed;
 		}
 
-	}
+		/**
+		 * The driver cascades timers, hands them over, and goes on after the failure.
+		 */
+		private void turn() {
+			for (int i = 0; i < CROWD; i++) {
+				schedule("timer " + i, HOUR.plusMillis(i));
+			}
+			schedule(15, "at once ", HOUR);
+			call(() -> this.clock.advance(HOUR.plusMillis(CROWD)));
+			checkInvariants();
+			this.clock.advance(HOUR.plusMillis(CROWD));
+			assertThat(this.ran).hasSize(CROWD + 15).doesNotHaveDuplicates();
+			assertThat(this.wheel.snapshot().fired()).isEqualTo(CROWD + 15);
+		}
 
-	/**
-	 * A call of {@code stop} that fails, and another call.
-	 */
-	abstract static class StopScenario extends Scenario {
+		/**
+		 * The executor refuses the first tasks.
+		 */
+		private void turnWithRefusals() {
+			List<Runnable> refused = new ArrayList<>();
+			this.executor = (timer) -> {
+				if (refused.size() < 5) {
+					refused.add(timer);
+					throw new RejectedExecutionException("on purpose");
+				}
+				timer.run();
+			};
+			schedule(15, "refused ", Duration.ZERO);
+			call(() -> this.clock.advance(Duration.ZERO));
+			this.clock.advance(Duration.ofSeconds(10));
+			assertThat(this.ran).hasSize(15).doesNotHaveDuplicates();
+			assertThat(this.wheel.pending()).isZero();
+		}
 
-		private final List<Runnable> returned = new ArrayList<>();
+		private void stop() {
+			this.executor = (timer) -> {
+				throw new RejectedExecutionException("on purpose");
+			};
+			schedule(30, "crowd ", HOUR);
+			schedule("alone", Duration.ofMinutes(1));
+			schedule("waiting", Duration.ZERO);
+			this.clock.advance(Duration.ZERO);
+			stopOnce();
+			stopAgain(32);
+		}
 
-		private boolean failed;
+		/**
+		 * The driver has more timers in hand than the list of the tasks has places at
+		 * first.
+		 */
+		private void stopInATask() {
+			this.wheel.schedule(() -> {
+				this.ran.add("stopping");
+				stopOnce();
+			}, Duration.ZERO);
+			schedule(15, "in hand ", Duration.ZERO);
+			schedule(15, "later ", HOUR);
+			this.clock.advance(Duration.ZERO);
+			stopAgain(31);
+		}
 
-		private boolean thrown;
+		/**
+		 * The executor calls {@code stop} while the driver tries again what the executor
+		 * has refused, and then refuses the others.
+		 */
+		private void stopInARetry() {
+			this.executor = (timer) -> {
+				if (this.clock.nanoTime() > 0 && this.returned.isEmpty() && !this.failed) {
+					stopOnce();
+				}
+				throw new RejectedExecutionException("on purpose");
+			};
+			schedule(15, "waiting ", Duration.ZERO);
+			schedule(15, "later ", HOUR);
+			this.clock.advance(Duration.ofMillis(5));
+			stopAgain(30);
+		}
 
-		@Override
-		final boolean run(int allocations) {
-			this.returned.clear();
-			this.thrown = false;
-			int timers = scheduleAndStop(allocations);
-			assertThat(this.thrown).isEqualTo(this.failed);
+		/**
+		 * The executor blocks until {@code stop} has given up to wait. The driver then
+		 * goes on with its batch: some timers were moved, and the executor refuses the
+		 * others.
+		 */
+		private void stopThatDoesNotWait() {
+			schedule("in execute", Duration.ZERO);
+			schedule(8, "refused ", Duration.ZERO);
+			List<TimerHandle> moved = schedule(8, "moved ", Duration.ZERO);
+			schedule(15, "later ", HOUR);
+			this.executor = (timer) -> {
+				this.executor = (later) -> {
+					throw new RejectedExecutionException("on purpose");
+				};
+				moved.forEach((handle) -> handle.reschedule(1, TimeUnit.DAYS));
+				Thread stopping = new Thread(this::stopOnce);
+				stopping.start();
+				Latches.join(stopping);
+				timer.run();
+			};
+			this.clock.advance(Duration.ZERO);
+			stopAgain(32);
+		}
+
+		private void stopOnce() {
+			boolean done = call(() -> this.returned.addAll(this.wheel.stop()));
+			assertThat(done).isEqualTo(!this.failed);
+		}
+
+		/**
+		 * Stops after a call that may have failed. Each task must have run or be
+		 * returned.
+		 */
+		private void stopAgain(int timers) {
 			assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
 			this.returned.addAll(this.wheel.stop());
 			assertThat(this.wheel.stop()).isEmpty();
@@ -306,145 +380,6 @@ class FailedAllocationTests {
 			assertThat(snapshot.pending()).isZero();
 			this.returned.forEach(Runnable::run);
 			assertThat(this.ran).as("tasks that have run or were returned").hasSize(timers).doesNotHaveDuplicates();
-			return this.failed;
-		}
-
-		/**
-		 * Schedules timers, and calls {@link #stop}.
-		 * @return the number of timers
-		 */
-		abstract int scheduleAndStop(int allocations);
-
-		/**
-		 * Schedules timers with different names.
-		 */
-		List<TimerHandle> schedule(int count, String name, Duration delay) {
-			List<TimerHandle> handles = new ArrayList<>();
-			for (int i = 0; i < count; i++) {
-				handles.add(schedule(name + i, delay));
-			}
-			return handles;
-		}
-
-		void stop(int allocations) {
-			Allocations.failAfter(allocations);
-			try {
-				this.returned.addAll(this.wheel.stop());
-			}
-			catch (OutOfMemoryError ex) {
-				this.thrown = true;
-			}
-			finally {
-				this.failed = Allocations.succeed();
-			}
-		}
-
-	}
-
-	static final class Stop extends StopScenario {
-
-		@Override
-		void execute(Runnable timer) {
-			throw new RejectedExecutionException("on purpose");
-		}
-
-		@Override
-		int scheduleAndStop(int allocations) {
-			schedule(30, "crowd", Duration.ofHours(1));
-			schedule("alone", Duration.ofMinutes(1));
-			schedule("waiting", Duration.ZERO);
-			this.clock.advance(Duration.ZERO);
-			stop(allocations);
-			return 32;
-		}
-
-	}
-
-	/**
-	 * A task on the driver's thread calls {@code stop}, and the driver has more timers in
-	 * hand than the list of the tasks has places at first.
-	 */
-	static final class StopInATask extends StopScenario {
-
-		@Override
-		int scheduleAndStop(int allocations) {
-			this.wheel.schedule(() -> {
-				this.ran.add("stopping");
-				stop(allocations);
-			}, Duration.ZERO);
-			schedule(15, "in hand", Duration.ZERO);
-			schedule(15, "later", Duration.ofHours(1));
-			this.clock.advance(Duration.ZERO);
-			return 31;
-		}
-
-	}
-
-	/**
-	 * The executor calls {@code stop} while the driver tries again what the executor has
-	 * refused, and then refuses the others.
-	 */
-	static final class StopInARetry extends StopScenario {
-
-		private Runnable stopping;
-
-		@Override
-		void execute(Runnable timer) {
-			Runnable stopping = this.stopping;
-			if (stopping != null) {
-				this.stopping = null;
-				stopping.run();
-			}
-			throw new RejectedExecutionException("on purpose");
-		}
-
-		@Override
-		int scheduleAndStop(int allocations) {
-			schedule(15, "waiting", Duration.ZERO);
-			schedule(15, "later", Duration.ofHours(1));
-			this.clock.advance(Duration.ZERO);
-			this.stopping = () -> stop(allocations);
-			this.clock.advance(Duration.ofMillis(5));
-			assertThat(this.stopping).as("called in a retry").isNull();
-			return 30;
-		}
-
-	}
-
-	/**
-	 * The executor blocks until {@code stop} has given up to wait. The driver then goes
-	 * on with its batch: some timers were moved, and the executor refuses the others.
-	 */
-	static final class StopThatDoesNotWait extends StopScenario {
-
-		private Runnable blocking;
-
-		@Override
-		void execute(Runnable timer) {
-			Runnable blocking = this.blocking;
-			if (blocking == null) {
-				throw new RejectedExecutionException("on purpose");
-			}
-			this.blocking = null;
-			blocking.run();
-			timer.run();
-		}
-
-		@Override
-		int scheduleAndStop(int allocations) {
-			schedule("in execute", Duration.ZERO);
-			List<TimerHandle> refused = schedule(8, "refused", Duration.ZERO);
-			List<TimerHandle> moved = schedule(8, "moved", Duration.ZERO);
-			schedule(15, "later", Duration.ofHours(1));
-			this.blocking = () -> {
-				moved.forEach((timer) -> timer.reschedule(1, TimeUnit.DAYS));
-				Thread stopping = new Thread(() -> stop(allocations));
-				stopping.start();
-				Latches.join(stopping);
-			};
-			this.clock.advance(Duration.ZERO);
-			assertThat(this.blocking).as("called by the driver").isNull();
-			return 1 + refused.size() + moved.size() + 15;
 		}
 
 	}

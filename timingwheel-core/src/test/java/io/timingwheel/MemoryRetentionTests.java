@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -23,6 +24,9 @@ import static org.awaitility.Awaitility.await;
  */
 @ExtendWith(WheelLog.class)
 class MemoryRetentionTests {
+
+	private static final DirectTask NOTHING = () -> {
+	};
 
 	private ManualTimeSource clock = new ManualTimeSource();
 
@@ -51,29 +55,22 @@ class MemoryRetentionTests {
 		Reference.reachabilityFence(this.wheel);
 	}
 
-	private static long usedHeap() {
-		System.gc();
-		return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "4096, true", "4096, false" })
 	void floodLeavesNothingBehind(int wheelSize, boolean cancel) {
-		assertFloodLeavesNothingBehind(wheelSize, cancel, 400_000);
-	}
-
-	private static void assertFloodLeavesNothingBehind(int wheelSize, boolean cancel, int count) {
-		ManualTimeSource clock = new ManualTimeSource();
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).shards(1).timeSource(clock).build();
-		DirectTask task = () -> {
-		};
-		TimerHandle far = wheel.schedule(task, 400, TimeUnit.DAYS);
+		int count = 400_000;
+		TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.wheelSize(wheelSize)
+			.shards(1)
+			.timeSource(this.clock)
+			.build();
+		TimerHandle far = wheel.schedule(NOTHING, 400, TimeUnit.DAYS);
 		long before = settledHeap();
 		TimerHandle[] handles = cancel ? new TimerHandle[count] : null;
 		for (int i = 0; i < count; i++) {
 			// Both crowds and many slots of two timers.
 			long delay = (i % 2 == 0) ? 1 + i / 4 : 1 + (i % 50) * 5_000_000L;
-			TimerHandle handle = wheel.schedule(task, delay, TimeUnit.MILLISECONDS);
+			TimerHandle handle = wheel.schedule(NOTHING, delay, TimeUnit.MILLISECONDS);
 			if (handles != null) {
 				handles[i] = handle;
 			}
@@ -86,11 +83,16 @@ class MemoryRetentionTests {
 			handles = null;
 		}
 		else {
-			clock.advance(Duration.ofDays(4));
+			this.clock.advance(Duration.ofDays(4));
 		}
 		assertThat(wheel.pending()).isOne();
 		assertThat(settledHeap() - before).isLessThan(1_000_000);
 		assertThat(far.isPending()).isTrue();
+	}
+
+	private static long usedHeap() {
+		System.gc();
+		return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
 	}
 
 	/**
@@ -104,37 +106,23 @@ class MemoryRetentionTests {
 		return least;
 	}
 
-	@Test
-	void timerInACrowdNeedsAbout36Bytes() {
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
-		DirectTask task = () -> {
-		};
-		int count = 400_000;
-		long before = settledHeap();
-		for (int i = 0; i < count; i++) {
-			wheel.schedule(task, 1, TimeUnit.DAYS);
-		}
-		assertThat((settledHeap() - before) / (double) count).isBetween(35.0, 38.0);
-		Reference.reachabilityFence(wheel);
-	}
-
-	@Test
-	void timerThatIsAloneInItsSlotNeedsAtMost80Bytes() {
+	/**
+	 * A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "400000, 0, 35, 38", "8000, 1, 32, 80" })
+	void timerNeedsFewBytes(int count, long distanceMillis, double least, double most) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)
 			.wheelSize(1 << 12)
 			.shards(1)
 			.timeSource(this.clock)
 			.build();
-		DirectTask task = () -> {
-		};
-		int count = 8_000;
 		long before = settledHeap();
 		for (int i = 1; i <= count; i++) {
-			wheel.schedule(task, i, TimeUnit.MILLISECONDS);
+			wheel.schedule(NOTHING, 1 + i * distanceMillis, TimeUnit.MILLISECONDS);
 		}
-		assertThat(wheel.snapshot().levels().get(0).occupiedSlots()).isEqualTo(count);
-		assertThat((settledHeap() - before) / (double) count).isBetween(32.0, 80.0);
-		Reference.reachabilityFence(wheel);
+		assertThat((settledHeap() - before) / (double) count).isBetween(least, most);
+		assertThat(wheel.snapshot().levels().get(0).occupiedSlots()).isEqualTo((distanceMillis > 0) ? count : 1);
 	}
 
 	/**
@@ -159,17 +147,6 @@ class MemoryRetentionTests {
 	}
 
 	@Test
-	void firedHandleRetainsNothing() {
-		Runnable task = newTask();
-		WeakReference<Runnable> reference = new WeakReference<>(task);
-		TimerHandle handle = this.wheel.schedule(task, 1, TimeUnit.DAYS);
-		task = null;
-		this.clock.advance(Duration.ofDays(1));
-		assertCollected(reference);
-		assertCollectedWithTheWheel(handle);
-	}
-
-	@Test
 	void wheelRetainsNothingOfAFiredTimer() {
 		List<WeakReference<Object>> references = new ArrayList<>();
 		for (int i = 0; i < 1_000; i++) {
@@ -182,18 +159,26 @@ class MemoryRetentionTests {
 		Reference.reachabilityFence(this.wheel);
 	}
 
-	@Test
-	void cancelledHandleRetainsNothing() {
-		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
-		handle.cancel();
-		assertCollectedWithTheWheel(handle);
-	}
-
-	@Test
-	void handleOfAStoppedWheelRetainsNothing() {
-		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
-		this.wheel.stop();
-		assertCollectedWithTheWheel(handle);
+	/**
+	 * Each part of a wheel refers to the clock.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "fired", "cancelled", "returned" })
+	void handleOfATimerThatHasEndedRetainsNothing(String end) {
+		Runnable task = newTask();
+		TimerHandle handle = this.wheel.schedule(task, 1, TimeUnit.DAYS);
+		List<WeakReference<?>> references = List.of(new WeakReference<>(task), new WeakReference<>(this.wheel),
+				new WeakReference<>(this.clock));
+		task = null;
+		switch (end) {
+			case "fired" -> this.clock.advance(Duration.ofDays(1));
+			case "cancelled" -> handle.cancel();
+			default -> this.wheel.stop();
+		}
+		this.wheel = null;
+		this.clock = null;
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(handle);
 	}
 
 	@Test
@@ -268,9 +253,7 @@ class MemoryRetentionTests {
 
 	@Test
 	void crowdOfExecutorsThatHaveRefusedLeavesNoMemoryInUse() {
-		DirectTask warmUp = () -> {
-		};
-		this.wheel.schedule(warmUp, 1, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(NOTHING, 1, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(1));
 		long before = settledHeap();
 		int count = 230_000;
@@ -288,12 +271,9 @@ class MemoryRetentionTests {
 
 	@Test
 	void clockRetainsNothingOfAStoppedWheel() {
-		Executor executor = new DirectExecutor();
-		WeakReference<Executor> reference = new WeakReference<>(executor);
-		TimingWheel wheel = TimingWheel.builder(executor).timeSource(this.clock).build();
-		executor = null;
-		wheel.stop();
-		wheel = null;
+		WeakReference<TimingWheel> reference = new WeakReference<>(this.wheel);
+		this.wheel.stop();
+		this.wheel = null;
 		assertCollected(reference);
 		Reference.reachabilityFence(this.clock);
 	}
@@ -313,17 +293,6 @@ class MemoryRetentionTests {
 		wheel = null;
 		driver.set(null);
 		assertCollected(reference);
-	}
-
-	/**
-	 * Each part of a wheel refers to the clock.
-	 */
-	private void assertCollectedWithTheWheel(TimerHandle handle) {
-		List<WeakReference<?>> references = List.of(new WeakReference<>(this.wheel), new WeakReference<>(this.clock));
-		this.wheel = null;
-		this.clock = null;
-		references.forEach(MemoryRetentionTests::assertCollected);
-		Reference.reachabilityFence(handle);
 	}
 
 	private static void assertCollected(WeakReference<?> reference) {
@@ -364,15 +333,6 @@ class MemoryRetentionTests {
 				this.refused = true;
 				refuse(task);
 			}
-			task.run();
-		}
-
-	}
-
-	private static final class DirectExecutor implements Executor {
-
-		@Override
-		public void execute(Runnable task) {
 			task.run();
 		}
 

@@ -83,6 +83,9 @@ final class ModelRun {
 
 	private int nextId;
 
+	/** How many tasks run. Such a task counts as pending until its executor returns. */
+	private int running;
+
 	ModelRun(Config config) {
 		this.config = config;
 		this.random = new SplittableRandom(config.seed());
@@ -93,6 +96,7 @@ final class ModelRun {
 			.tick(config.tick())
 			.wheelSize(config.wheelSize())
 			.shards(config.shards())
+			.maxPending(config.limit())
 			.timeSource(this.clock)
 			.onError(this::onError)
 			.build();
@@ -109,7 +113,7 @@ final class ModelRun {
 			for (int i = 0; i < steps; i++) {
 				step();
 				this.invariants.forEach(WheelInvariants::check);
-				checkCounters(0);
+				checkCounters();
 				if (i % 64 == 0) {
 					checkSnapshot();
 				}
@@ -162,14 +166,33 @@ final class ModelRun {
 			timer.task = chooseTask(timer);
 			timers.add(timer);
 		}
-		this.callers.run(caller,
-				() -> timers.forEach((timer) -> timer.handle = delay.schedule(this.wheel, timer.task)));
+		this.callers.run(caller, () -> timers.forEach((timer) -> timer.handle = scheduleOne(timer.task, delay)));
 		for (ReferenceTimer timer : timers) {
+			if (timer.handle == null) {
+				assertThat(this.reference.pending() + this.running).as("pending at a rejection")
+					.isGreaterThanOrEqualTo(this.config.limit());
+				this.reference.rejected++;
+				continue;
+			}
+			assertThat(this.reference.pending()).as("pending before %s", timer).isLessThan(this.config.limit());
 			this.reference.schedule(timer, delay);
 			timer.position = this.pending.size();
 			this.pending.add(timer);
 			log("schedule %s by caller %s: %s", timer, caller, delay);
 			query(timer);
+		}
+	}
+
+	/**
+	 * Schedules a task.
+	 * @return the handle, null if the limit is reached
+	 */
+	private TimerHandle scheduleOne(Runnable task, RandomDelay delay) {
+		try {
+			return delay.schedule(this.wheel, task);
+		}
+		catch (RejectedExecutionException ex) {
+			return null;
 		}
 	}
 
@@ -239,12 +262,13 @@ final class ModelRun {
 	}
 
 	private void ran(ReferenceTimer timer) {
+		this.running = 1;
 		try {
 			log("  run %s at %s", timer, elapsed());
 			this.reference.fire(timer, elapsed());
 			finished(timer);
 			query(timer);
-			checkCounters(1);
+			checkCounters();
 			if (this.random.nextInt(16) == 0) {
 				this.invariants.forEach(WheelInvariants::check);
 			}
@@ -257,6 +281,7 @@ final class ModelRun {
 		catch (Throwable ex) {
 			this.failures.add(ex);
 		}
+		this.running = 0;
 		if (this.random.nextInt(32) == 0) {
 			throwFromTask(timer);
 		}
@@ -314,7 +339,7 @@ final class ModelRun {
 		assertThat(this.wheel.pending()).isZero();
 		assertThat(this.wheel.snapshot().returned()).isEqualTo(returned.size());
 		this.reference.returned(returned.size());
-		checkCounters(0);
+		checkCounters();
 		for (ReferenceTimer timer : this.pending) {
 			assertThat(timer.handle.isPending()).isFalse();
 			assertThat(timer.handle.isCancelled()).isFalse();
@@ -343,22 +368,17 @@ final class ModelRun {
 		this.wheel.close();
 	}
 
-	/**
-	 * Checks all counters.
-	 * @param running how many tasks run. Such a task may be pending until its executor
-	 * returns
-	 */
-	private void checkCounters(int running) {
+	private void checkCounters() {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		long stillPending = snapshot.pending() - this.reference.pending();
-		assertThat(stillPending).as("pending beyond the reference").isBetween(0L, (long) running);
+		assertThat(stillPending).as("pending beyond the reference").isBetween(0L, (long) this.running);
 		assertThat(this.wheel.pending()).as("pending()").isEqualTo(snapshot.pending());
 		assertThat(List.of(snapshot.scheduled(), snapshot.rescheduled(), snapshot.fired(), snapshot.cancelled(),
 				snapshot.returned(), snapshot.rejected(), snapshot.refused()))
 			.as("scheduled, rescheduled, fired, cancelled, returned, rejected, refused")
-			.isEqualTo(
-					List.of(this.reference.scheduled, this.reference.rescheduled, this.reference.fired - stillPending,
-							this.reference.cancelled, this.reference.returned, 0L, this.reference.refused));
+			.isEqualTo(List.of(this.reference.scheduled, this.reference.rescheduled,
+					this.reference.fired - stillPending, this.reference.cancelled, this.reference.returned,
+					this.reference.rejected, this.reference.refused));
 	}
 
 	private void checkSnapshot() {
@@ -462,12 +482,13 @@ final class ModelRun {
 	 * @param tick the wheel's tick
 	 * @param wheelSize the number of slots per level
 	 * @param shards the number of shards
+	 * @param limit how many timers may be pending
 	 * @param callers the number of threads that schedule
 	 * @param clockOrigin the first reading of the clock
 	 * @param clockOffset how far the clock has advanced when the wheel is built, in
 	 * nanoseconds
 	 */
-	record Config(long seed, Duration tick, int wheelSize, int shards, int callers, long clockOrigin,
+	record Config(long seed, Duration tick, int wheelSize, int shards, long limit, int callers, long clockOrigin,
 			long clockOffset) {
 
 	}

@@ -1,11 +1,7 @@
 package io.timingwheel;
 
-import java.util.Map;
-import java.util.stream.Stream;
-
 import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
-import org.junit.jupiter.api.TestReporter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,32 +30,29 @@ final class RaceExploration {
 
 	/**
 	 * Explores a race.
-	 * @param known further fields and elements that are read without the lock on purpose
+	 * @param arguments the arguments of its constructor
 	 */
-	static void explore(Class<? extends Race> race, TestReporter reporter, String... known) {
-		String[] readWithoutLock = Stream.of(READ_WITHOUT_LOCK, known).flatMap(Stream::of).toArray(String[]::new);
-		int atSynchronization = Interleavings.atSynchronization(race, 2 + MORE_PREEMPTIONS)
-			.knowing(readWithoutLock)
-			.explore();
-		int atEveryAccess = Interleavings.atEveryAccess(race, 1 + MORE_PREEMPTIONS).knowing(readWithoutLock).explore();
-		reporter.publishEntry(Map.of("race", race.getSimpleName(), "at synchronization",
-				String.valueOf(atSynchronization), "at every access", String.valueOf(atEveryAccess)));
-		assertThat(atSynchronization).isGreaterThan(1);
-		assertThat(atEveryAccess).isGreaterThan(1);
+	static void explore(Class<? extends Race> race, Object... arguments) {
+		explore(Interleavings.atSynchronization(race, 2 + MORE_PREEMPTIONS, arguments));
+		explore(Interleavings.atEveryAccess(race, 1 + MORE_PREEMPTIONS, arguments));
 	}
 
 	/**
 	 * Explores more interleavings of a race with few steps.
 	 */
-	static void exploreWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
-		assertThat(Interleavings.atEveryAccess(race, 2).knowing(READ_WITHOUT_LOCK).explore()).isGreaterThan(1);
+	static void exploreWithTwoPreemptionsAnywhere(Class<? extends Race> race, Object... arguments) {
+		explore(Interleavings.atEveryAccess(race, 2, arguments));
 	}
 
 	/**
 	 * Explores more interleavings of a race that needs a preemption to begin.
 	 */
 	static void exploreWithThreePreemptionsAtSynchronization(Class<? extends Race> race) {
-		assertThat(Interleavings.atSynchronization(race, 3).knowing(READ_WITHOUT_LOCK).explore()).isGreaterThan(1);
+		explore(Interleavings.atSynchronization(race, 3));
+	}
+
+	private static void explore(Interleavings interleavings) {
+		assertThat(interleavings.knowing(READ_WITHOUT_LOCK).explore()).isGreaterThan(1);
 	}
 
 }

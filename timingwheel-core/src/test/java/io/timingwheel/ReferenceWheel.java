@@ -38,7 +38,7 @@ final class ReferenceWheel {
 
 	private long now;
 
-	private int pending;
+	private long pending;
 
 	long scheduled;
 
@@ -49,6 +49,8 @@ final class ReferenceWheel {
 	long cancelled;
 
 	long returned;
+
+	long rejected;
 
 	long refused;
 
@@ -67,7 +69,7 @@ final class ReferenceWheel {
 		return this.now;
 	}
 
-	int pending() {
+	long pending() {
 		return this.pending;
 	}
 

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.interleaving.Race;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,8 +22,8 @@ class RefusalRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { RefuseAndCancel.class, RefuseAndMove.class, RefuseAndStop.class, RefuseAndRun.class,
 			RefuseAndRunAndCancel.class, MoveWaitingAndStop.class })
-	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
-		RaceExploration.explore(race, reporter);
+	void holdsInEveryInterleaving(Class<? extends Race> race) {
+		RaceExploration.explore(race);
 	}
 
 	/**
@@ -52,8 +51,8 @@ class RefusalRaceTests {
 
 		private int refusals;
 
-		RefusalRace(int refusals, long delay, long passed, long by) {
-			super(delay, passed, by);
+		RefusalRace(int refusals, long by) {
+			super(false, 1, 0, by);
 			this.refusals = refusals;
 		}
 
@@ -71,7 +70,7 @@ class RefusalRaceTests {
 	private static final class RefuseAndCancel extends RefusalRace {
 
 		RefuseAndCancel() {
-			super(3, 1, 0, 1);
+			super(3, 1);
 		}
 
 		@Override
@@ -91,7 +90,7 @@ class RefusalRaceTests {
 	private static final class RefuseAndMove extends RefusalRace {
 
 		RefuseAndMove() {
-			super(2, 1, 0, 6);
+			super(2, 6);
 		}
 
 		@Override
@@ -120,7 +119,7 @@ class RefusalRaceTests {
 		private List<Runnable> returned;
 
 		MoveWaitingAndStop() {
-			super(Integer.MAX_VALUE, 1, 0, 0);
+			super(Integer.MAX_VALUE, 0);
 			advance(1);
 		}
 

@@ -162,11 +162,60 @@ class ScheduledExecutorConformanceTests {
 			waiting.add(this.service.scheduleAtFixedRate(this.ran::incrementAndGet, 1, 1, TimeUnit.HOURS));
 			waiting.add(this.service.scheduleWithFixedDelay(this.ran::incrementAndGet, 1, 1, TimeUnit.HOURS));
 		}
+		// The wheel hands the submitted tasks over to the pool, where they wait.
+		await().until(() -> this.implementation != Implementation.VIEW || this.wheel.pending() == 15);
 		List<Runnable> returned = this.service.shutdownNow();
 		assertThat(returned).hasSize(20).doesNotHaveDuplicates().allMatch(waiting::contains);
 		assertThat(waiting).noneMatch(Future::isDone).noneMatch(Future::isCancelled);
 		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(this.ran).as("the two tasks that ran").hasValue(2);
+	}
+
+	@Test
+	void cancelInterruptsOnlyWhenAsked() throws Exception {
+		CountDownLatch begun = new CountDownLatch(2);
+		CountDownLatch interrupted = new CountDownLatch(1);
+		Runnable task = () -> {
+			begun.countDown();
+			try {
+				this.release.await();
+			}
+			catch (InterruptedException ex) {
+				interrupted.countDown();
+			}
+		};
+		Future<?> calm = this.service.submit(task);
+		Future<?> harsh = this.service.submit(task);
+		begun.await();
+		assertThat(calm.cancel(false)).isTrue();
+		assertThat(harsh.cancel(true)).isTrue();
+		assertThat(interrupted.await(60, TimeUnit.SECONDS)).isTrue();
+		this.service.shutdown();
+		assertThat(this.service.awaitTermination(50, TimeUnit.MILLISECONDS)).as("terminated while a body still runs")
+			.isFalse();
+		this.release.countDown();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void shutdownNowInterruptsTheRunningTaskAndDoesNotCancelIt() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch interrupted = new CountDownLatch(1);
+		Future<?> running = this.service.submit(() -> {
+			begun.countDown();
+			try {
+				new CountDownLatch(1).await();
+			}
+			catch (InterruptedException ex) {
+				interrupted.countDown();
+			}
+		});
+		begun.await();
+		assertThat(this.service.shutdownNow()).isEmpty();
+		assertThat(interrupted.await(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(running.isCancelled()).as("cancelled").isFalse();
+		running.get();
 	}
 
 	@Test

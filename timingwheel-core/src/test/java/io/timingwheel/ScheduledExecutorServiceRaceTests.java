@@ -7,10 +7,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.interleaving.Race;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,12 +21,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(WheelLog.class)
 class ScheduledExecutorServiceRaceTests {
 
+	static List<Arguments> holdsInEveryInterleaving() {
+		return List.of(race(PeriodicAndEnd.class, End.CANCEL.name()), race(PeriodicAndEnd.class, End.SHUTDOWN.name()),
+				race(PeriodicAndEnd.class, End.SHUTDOWN_NOW.name()), race(PeriodicAndEnd.class, End.STOP.name()),
+				race(PeriodicAtOnceAndCancel.class), race(OneShotAndShutdownNow.class), race(SubmitAndShutdown.class),
+				race(SubmitAndShutdownNow.class, 0),
+				// The timer is not due, so a timer that stays in the wheel is found.
+				race(SubmitAndShutdownNow.class, 1_000));
+	}
+
+	private static Arguments race(Class<? extends Race> race, Object... arguments) {
+		return Arguments.of(race, arguments);
+	}
+
 	@ParameterizedTest
-	@ValueSource(classes = { PeriodicAndCancel.class, PeriodicAndShutdown.class, PeriodicAndShutdownNow.class,
-			PeriodicAndStop.class, PeriodicAtOnceAndCancel.class, OneShotAndShutdownNow.class, SubmitAndShutdown.class,
-			SubmitAndShutdownNow.class, SubmitForLaterAndShutdownNow.class })
-	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
-		RaceExploration.explore(race, reporter);
+	@MethodSource
+	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
+		RaceExploration.explore(race, arguments);
 	}
 
 	/**
@@ -38,16 +49,15 @@ class ScheduledExecutorServiceRaceTests {
 
 		ScheduledFuture<?> future;
 
+		/** The tasks that {@code shutdownNow} or {@code stop} has returned. */
+		List<Runnable> returned = List.of();
+
 		@Override
 		public List<Runnable> threads() {
 			return List.of(() -> advance(2), this::act);
 		}
 
 		abstract void act();
-
-		void schedulePeriodic() {
-			this.future = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
-		}
 
 		void assertEnded() {
 			assertThat(this.wheel.pending()).as("freed at once").isZero();
@@ -61,60 +71,37 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private static final class PeriodicAndCancel extends OnAService {
+	private enum End {
 
-		PeriodicAndCancel() {
-			schedulePeriodic();
-		}
-
-		@Override
-		void act() {
-			assertThat(this.future.cancel(false)).isTrue();
-		}
-
-		@Override
-		public void verify() {
-			assertThat(this.future.isCancelled()).isTrue();
-			assertEnded();
-		}
+		CANCEL, SHUTDOWN, SHUTDOWN_NOW, STOP
 
 	}
 
-	private static final class PeriodicAndShutdown extends OnAService {
+	private static final class PeriodicAndEnd extends OnAService {
 
-		PeriodicAndShutdown() {
-			schedulePeriodic();
+		private final End end;
+
+		PeriodicAndEnd(String end) {
+			this.end = End.valueOf(end);
+			this.future = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
 		}
 
 		@Override
 		void act() {
-			this.service.shutdown();
+			switch (this.end) {
+				case CANCEL -> assertThat(this.future.cancel(false)).isTrue();
+				case SHUTDOWN -> this.service.shutdown();
+				case SHUTDOWN_NOW -> this.returned = this.service.shutdownNow();
+				case STOP -> this.returned = this.wheel.stop();
+			}
 		}
 
 		@Override
 		public void verify() {
-			assertThat(this.future.isCancelled()).isTrue();
-			assertEnded();
-		}
-
-	}
-
-	private static final class PeriodicAndShutdownNow extends OnAService {
-
-		private List<Runnable> withdrawn;
-
-		PeriodicAndShutdownNow() {
-			schedulePeriodic();
-		}
-
-		@Override
-		void act() {
-			this.withdrawn = this.service.shutdownNow();
-		}
-
-		@Override
-		public void verify() {
-			assertThat(this.future.isDone()).isEqualTo(this.withdrawn.isEmpty());
+			assertThat(this.future.isDone()).isEqualTo(this.returned.isEmpty());
+			if (this.end == End.CANCEL || this.end == End.SHUTDOWN) {
+				assertThat(this.future.isCancelled()).isTrue();
+			}
 			assertEnded();
 		}
 
@@ -122,41 +109,18 @@ class ScheduledExecutorServiceRaceTests {
 
 	private static final class OneShotAndShutdownNow extends OnAService {
 
-		private List<Runnable> withdrawn;
-
 		OneShotAndShutdownNow() {
 			this.future = this.service.schedule(this.runs::incrementAndGet, 1, TimeUnit.MILLISECONDS);
 		}
 
 		@Override
 		void act() {
-			this.withdrawn = this.service.shutdownNow();
+			this.returned = this.service.shutdownNow();
 		}
 
 		@Override
 		public void verify() {
-			assertThat(this.runs.get() + this.withdrawn.size()).as("run or returned").isOne();
-			assertEnded();
-		}
-
-	}
-
-	private static final class PeriodicAndStop extends OnAService {
-
-		private List<Runnable> returned;
-
-		PeriodicAndStop() {
-			schedulePeriodic();
-		}
-
-		@Override
-		void act() {
-			this.returned = this.wheel.stop();
-		}
-
-		@Override
-		public void verify() {
-			assertThat(this.future.isDone()).isEqualTo(this.returned.isEmpty());
+			assertThat(this.runs.get() + this.returned.size()).as("run or returned").isOne();
 			assertEnded();
 		}
 
@@ -229,13 +193,7 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private static class SubmitAndShutdownNow extends Submit {
-
-		private List<Runnable> withdrawn;
-
-		SubmitAndShutdownNow() {
-			this(0);
-		}
+	private static final class SubmitAndShutdownNow extends Submit {
 
 		SubmitAndShutdownNow(long delay) {
 			super(delay);
@@ -243,27 +201,16 @@ class ScheduledExecutorServiceRaceTests {
 
 		@Override
 		void act() {
-			this.withdrawn = this.service.shutdownNow();
+			this.returned = this.service.shutdownNow();
 		}
 
 		@Override
 		public void verify() {
 			advance(0);
-			int outcomes = this.runs.get() + this.withdrawn.size() + (this.rejected ? 1 : 0)
+			int outcomes = this.runs.get() + this.returned.size() + (this.rejected ? 1 : 0)
 					+ ((this.future != null && this.future.isCancelled()) ? 1 : 0);
 			assertThat(outcomes).isOne();
 			assertEnded();
-		}
-
-	}
-
-	/**
-	 * The timer is not due, so a timer that stays in the wheel is found.
-	 */
-	private static final class SubmitForLaterAndShutdownNow extends SubmitAndShutdownNow {
-
-		SubmitForLaterAndShutdownNow() {
-			super(1_000);
 		}
 
 	}

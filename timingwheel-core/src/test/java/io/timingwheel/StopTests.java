@@ -3,11 +3,9 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,18 +30,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link TimingWheel#stop()}.
+ * Tests for {@link TimingWheel#stop()}. {@link WheelModelTests} also ends with it.
  */
 @ExtendWith(WheelLog.class)
 class StopTests {
-
-	private static final int THREADS = 4;
 
 	private final ManualTimeSource clock = new ManualTimeSource();
 
 	private final RecordingTask task = new RecordingTask(this.clock);
 
-	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(4).timeSource(this.clock).build();
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
 
 	private final ExecutorService pool = Executors.newCachedThreadPool();
 
@@ -51,47 +48,23 @@ class StopTests {
 		this.pool.shutdownNow();
 	}
 
-	@Test
-	void returnsTheTasksOfAllPendingTimersExactlyOnce() {
-		Set<Runnable> expected = Collections.newSetFromMap(new IdentityHashMap<>());
-		try (Callers callers = new Callers(4)) {
-			for (int i = 0; i < 1_000; i++) {
-				Runnable task = newTask();
-				expected.add(task);
-				long delay = 1L << (i % 60);
-				callers.run(i % 4, () -> this.wheel.schedule(task, delay, TimeUnit.MICROSECONDS));
-			}
-		}
-		DirectTask direct = newTask()::run;
-		expected.add(direct);
-		this.wheel.schedule(direct, 1, TimeUnit.DAYS);
-		List<Runnable> returned = this.wheel.stop();
-		assertThat(returned).hasSameSizeAs(expected).allMatch(expected::remove);
-	}
-
 	/**
 	 * xiaoxuxiansheng/timewheel, godis: a task added after Stop blocks for ever.
 	 */
 	@Test
-	void noTimerIsAcceptedAfterwards() {
-		this.wheel.stop();
-		assertThatExceptionOfType(RejectedExecutionException.class)
-			.isThrownBy(() -> this.wheel.schedule(this.task, 1, TimeUnit.SECONDS));
-		assertThatExceptionOfType(RejectedExecutionException.class)
-			.isThrownBy(() -> this.wheel.schedule(this.task, Duration.ZERO));
-		assertThat(this.wheel.pending()).isZero();
-		assertThat(this.wheel.snapshot().scheduled()).isZero();
-	}
-
-	@Test
-	void closeStopsAndDiscards() {
-		TimerHandle handle;
-		try (this.wheel) {
-			handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
-		}
+	void closeDiscardsAndNoTimerIsAcceptedAfterwards() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).maxPending(1).timeSource(this.clock).build();
+		TimerHandle handle = wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		wheel.close();
 		assertThat(handle.isPending()).isFalse();
-		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
-		assertThat(this.wheel.stop()).isEmpty();
+		for (ThrowingCallable schedule : List.<ThrowingCallable>of(() -> wheel.schedule(this.task, 1, TimeUnit.SECONDS),
+				() -> wheel.schedule(this.task, Duration.ZERO), () -> wheel.scheduleAt(this.task, wheel.nanoTime()))) {
+			assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(schedule);
+		}
+		WheelSnapshot snapshot = wheel.snapshot();
+		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.STOPPED);
+		assertThat(List.of(snapshot.pending(), snapshot.scheduled(), snapshot.rejected())).containsExactly(0L, 1L, 0L);
+		assertThat(wheel.stop()).isEmpty();
 	}
 
 	@Test
@@ -133,19 +106,15 @@ class StopTests {
 		AtomicReference<Thread> driver = new AtomicReference<>();
 		realWheel(driver).stop();
 		Latches.join(driver.get());
-
-		TimingWheel idle = realWheel(driver);
-		Thread idleDriver = driver.get();
-		await().until(() -> idleDriver.getState() == Thread.State.WAITING);
-		idle.stop();
-		Latches.join(idleDriver);
-
-		TimingWheel waiting = realWheel(driver);
-		Thread waitingDriver = driver.get();
-		waiting.schedule(this.task, 1, TimeUnit.DAYS);
-		await().until(() -> waitingDriver.getState() == Thread.State.TIMED_WAITING);
-		waiting.stop();
-		Latches.join(waitingDriver);
+		for (Thread.State parked : List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)) {
+			TimingWheel wheel = realWheel(driver);
+			if (parked == Thread.State.TIMED_WAITING) {
+				wheel.schedule(this.task, 1, TimeUnit.DAYS);
+			}
+			await().until(() -> driver.get().getState() == parked);
+			wheel.stop();
+			Latches.join(driver.get());
+		}
 	}
 
 	@ParameterizedTest
@@ -174,28 +143,37 @@ class StopTests {
 		assertThat(wheel.snapshot().fired()).isZero();
 	}
 
-	@Test
-	void stopWaitsForTheHandOverInProgress() throws Exception {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void stopWaitsForTheHandOverInProgressAndReturnsTheTaskIfItIsRefused(boolean refuse) throws Exception {
 		CountDownLatch inExecute = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
 		AtomicBoolean handedOver = new AtomicBoolean();
-		TimingWheel wheel = wheelThatWaits((task) -> {
+		WheelBuilder builder = new WheelBuilder((task) -> {
 			inExecute.countDown();
 			Latches.await(release);
 			handedOver.set(true);
-		}, 1);
+			if (refuse) {
+				throw new RejectedExecutionException("on purpose");
+			}
+		});
+		// A driver that stalls for longer than five seconds would change the result.
+		builder.stopWait = Duration.ofMinutes(1);
+		TimingWheel wheel = builder.build();
 		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
 		Latches.await(inExecute);
 		AtomicReference<Thread> stopper = new AtomicReference<>();
-		Future<Boolean> handedOverWhenStopped = this.pool.submit(() -> {
+		Future<List<Runnable>> returned = this.pool.submit(() -> {
 			stopper.set(Thread.currentThread());
-			assertThat(wheel.stop()).isEmpty();
-			return handedOver.get();
+			List<Runnable> tasks = wheel.stop();
+			assertThat(handedOver).isTrue();
+			return tasks;
 		});
 		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
 		release.countDown();
-		assertThat(handedOverWhenStopped.get(60, TimeUnit.SECONDS)).isTrue();
-		assertThat(wheel.snapshot().fired()).isOne();
+		assertThat(returned.get(60, TimeUnit.SECONDS)).isEqualTo(refuse ? List.of(this.task) : List.of());
+		assertThat(wheel.snapshot().fired()).isEqualTo(refuse ? 0 : 1);
+		assertThat(wheel.pending()).isZero();
 	}
 
 	@Test
@@ -257,38 +235,6 @@ class StopTests {
 		return builder.build();
 	}
 
-	/**
-	 * A driver that stalls for longer than the usual five seconds would change what stop
-	 * returns.
-	 */
-	private static TimingWheel wheelThatWaits(Executor executor, int shards) {
-		WheelBuilder builder = new WheelBuilder(executor);
-		builder.stopWait = Duration.ofMinutes(1);
-		return builder.shards(shards).build();
-	}
-
-	@Test
-	void timerWhoseHandOverIsRefusedDuringStopIsReturned() throws Exception {
-		CountDownLatch inExecute = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
-		TimingWheel wheel = wheelThatWaits((task) -> {
-			inExecute.countDown();
-			Latches.await(release);
-			throw new RejectedExecutionException("on purpose");
-		}, 1);
-		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
-		Latches.await(inExecute);
-		AtomicReference<Thread> stopper = new AtomicReference<>();
-		Future<List<Runnable>> returned = this.pool.submit(() -> {
-			stopper.set(Thread.currentThread());
-			return wheel.stop();
-		});
-		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
-		release.countDown();
-		assertThat(returned.get(60, TimeUnit.SECONDS)).containsExactly(this.task);
-		assertThat(wheel.pending()).isZero();
-	}
-
 	@Test
 	void oneOfSeveralConcurrentStopsReturnsTheTasks() throws Exception {
 		for (int round = 0; round < 100; round++) {
@@ -296,21 +242,12 @@ class StopTests {
 			for (int i = 0; i < 100; i++) {
 				wheel.schedule(this.task, i + 1, TimeUnit.HOURS);
 			}
-			CyclicBarrier start = new CyclicBarrier(THREADS);
-			List<Future<List<Runnable>>> returned = new ArrayList<>();
-			for (int i = 0; i < THREADS; i++) {
-				returned.add(this.pool.submit(() -> {
-					start.await();
-					return wheel.stop();
-				}));
+			Callable<Integer> stop = () -> wheel.stop().size();
+			List<Integer> returned = new ArrayList<>();
+			for (Future<Integer> each : this.pool.invokeAll(Collections.nCopies(4, stop))) {
+				returned.add(each.get());
 			}
-			int sum = 0;
-			for (Future<List<Runnable>> each : returned) {
-				int size = each.get(60, TimeUnit.SECONDS).size();
-				assertThat(size).isIn(0, 100);
-				sum += size;
-			}
-			assertThat(sum).isEqualTo(100);
+			assertThat(returned).containsExactlyInAnyOrder(100, 0, 0, 0);
 		}
 	}
 

@@ -18,10 +18,11 @@ abstract class TimerRace extends ManualClockRace {
 
 	boolean done;
 
-	TimerRace(long delay, long passed, long by) {
+	TimerRace(boolean direct, long delay, long passed, long by) {
 		this.neighbour = this.wheel.schedule(() -> {
 		}, delay, TimeUnit.MILLISECONDS);
-		this.timer = schedule(delay);
+		Runnable task = task();
+		this.timer = this.wheel.schedule(direct ? (DirectTask) task::run : task, delay, TimeUnit.MILLISECONDS);
 		this.otherNeighbour = this.wheel.schedule(() -> {
 		}, delay, TimeUnit.MILLISECONDS);
 		this.by = by;

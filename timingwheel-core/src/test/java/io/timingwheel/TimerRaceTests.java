@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.interleaving.Race;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,31 +19,43 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(WheelLog.class)
 class TimerRaceTests {
 
-	@ParameterizedTest
-	@ValueSource(classes = { CancelAndFire.class, CancelAndRunDirectly.class, MoveToLaterAndFire.class,
-			MoveToLaterAndRunDirectly.class, MoveToSoonerAndFire.class, MoveAndCancel.class, MoveAndMove.class,
-			MoveAndMoveToLater.class, MoveToSoonerAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class,
-			CascadeAndCancel.class, CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class,
-			MoveToLaterDeadlineAndFire.class, MoveToSoonerDeadlineAndFire.class, CascadeAndMoveToSoonerDeadline.class,
-			AddDeadlineAndAdvance.class })
-	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
-		RaceExploration.explore(race, reporter);
+	/**
+	 * In a cascade, the slot of level 2 that begins at 32 cascades through level 1.
+	 */
+	static List<Arguments> holdsInEveryInterleaving() {
+		return List.of(race(CancelAndFire.class, false, 1, 0, 1), race(CancelAndFire.class, true, 1, 0, 1),
+				race(CancelAndFire.class, false, 37, 31, 2), race(MoveAndCancel.class),
+				// to later
+				race(MoveAndFire.class, false, 1, 0, 1, 3), race(MoveAndFire.class, true, 1, 0, 1, 3),
+				race(MoveAndFire.class, false, 37, 31, 6, 20), race(MoveToDeadlineAndFire.class, 1, 0, 1, 3),
+				// to sooner, perhaps to a deadline that has passed
+				race(MoveAndFire.class, false, 3, 0, 3, 1), race(MoveAndFire.class, false, 37, 31, 6, 3),
+				race(MoveToDeadlineAndFire.class, 3, 0, 3, 1), race(MoveToDeadlineAndFire.class, 37, 31, 6, 3),
+				// Both moves need the lock, none of them, or one of them.
+				race(MoveAndMove.class, 17), race(MoveAndMove.class, 1), race(MoveAndMove.class, 5),
+				race(AddAndAdvance.class), race(AddDeadlineAndAdvance.class), race(TellBeforeAdding.class));
+	}
+
+	private static Arguments race(Class<? extends Race> race, Object... arguments) {
+		return Arguments.of(race, arguments);
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { MoveAndMove.class, MoveAndMoveToLater.class })
-	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
-		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+	@MethodSource
+	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
+		RaceExploration.explore(race, arguments);
 	}
 
-	private static class CancelAndFire extends TimerRace {
+	@ParameterizedTest
+	@ValueSource(ints = { 17, 1 })
+	void movesHoldWithTwoPreemptionsAnywhere(int delay) {
+		RaceExploration.exploreWithTwoPreemptionsAnywhere(MoveAndMove.class, delay);
+	}
 
-		CancelAndFire() {
-			this(1, 0, 1);
-		}
+	private static final class CancelAndFire extends TimerRace {
 
-		CancelAndFire(long delay, long passed, long by) {
-			super(delay, passed, by);
+		CancelAndFire(boolean direct, long delay, long passed, long by) {
+			super(direct, delay, passed, by);
 		}
 
 		@Override
@@ -60,27 +73,7 @@ class TimerRaceTests {
 
 	}
 
-	private static final class CancelAndRunDirectly extends CancelAndFire {
-
-		@Override
-		Runnable task() {
-			return (DirectTask) super.task()::run;
-		}
-
-	}
-
-	/**
-	 * The slot of level 2 that begins at 32 cascades through level 1.
-	 */
-	private static final class CascadeAndCancel extends CancelAndFire {
-
-		CascadeAndCancel() {
-			super(37, 31, 2);
-		}
-
-	}
-
-	private abstract static class MoveAndFire extends TimerRace {
+	private static class MoveAndFire extends TimerRace {
 
 		final long newDelay;
 
@@ -89,8 +82,8 @@ class TimerRaceTests {
 		 */
 		long earliest;
 
-		MoveAndFire(long delay, long passed, long by, long newDelay) {
-			super(delay, passed, by);
+		MoveAndFire(boolean direct, long delay, long passed, long by, long newDelay) {
+			super(direct, delay, passed, by);
 			this.newDelay = newDelay;
 		}
 
@@ -117,94 +110,19 @@ class TimerRaceTests {
 
 	}
 
-	private static final class MoveToLaterAndFire extends MoveAndFire {
-
-		MoveToLaterAndFire() {
-			super(1, 0, 1, 3);
-		}
-
-	}
-
 	/**
-	 * The task runs on the driver instead of being handed over.
+	 * The clock was read before.
 	 */
-	private static final class MoveToLaterAndRunDirectly extends MoveAndFire {
-
-		MoveToLaterAndRunDirectly() {
-			super(1, 0, 1, 3);
-		}
-
-		@Override
-		Runnable task() {
-			return (DirectTask) super.task()::run;
-		}
-
-	}
-
-	private static final class MoveToSoonerAndFire extends MoveAndFire {
-
-		MoveToSoonerAndFire() {
-			super(3, 0, 3, 1);
-		}
-
-	}
-
-	private static final class CascadeAndMoveToSooner extends MoveAndFire {
-
-		CascadeAndMoveToSooner() {
-			super(37, 31, 6, 3);
-		}
-
-	}
-
-	private static final class CascadeAndMoveToLater extends MoveAndFire {
-
-		CascadeAndMoveToLater() {
-			super(37, 31, 6, 20);
-		}
-
-	}
-
-	/**
-	 * Moves the timer to a deadline of a clock that was read before.
-	 */
-	private abstract static class MoveToDeadlineAndFire extends MoveAndFire {
+	private static final class MoveToDeadlineAndFire extends MoveAndFire {
 
 		MoveToDeadlineAndFire(long delay, long passed, long by, long newDelay) {
-			super(delay, passed, by, newDelay);
+			super(false, delay, passed, by, newDelay);
 		}
 
 		@Override
 		boolean act() {
 			this.earliest = now() + this.newDelay;
 			return this.timer.rescheduleAt(TimeUnit.MILLISECONDS.toNanos(this.earliest));
-		}
-
-	}
-
-	private static final class MoveToLaterDeadlineAndFire extends MoveToDeadlineAndFire {
-
-		MoveToLaterDeadlineAndFire() {
-			super(1, 0, 1, 3);
-		}
-
-	}
-
-	/**
-	 * The new deadline may have passed when the timer is moved.
-	 */
-	private static final class MoveToSoonerDeadlineAndFire extends MoveToDeadlineAndFire {
-
-		MoveToSoonerDeadlineAndFire() {
-			super(3, 0, 3, 1);
-		}
-
-	}
-
-	private static final class CascadeAndMoveToSoonerDeadline extends MoveToDeadlineAndFire {
-
-		CascadeAndMoveToSoonerDeadline() {
-			super(37, 31, 6, 3);
 		}
 
 	}
@@ -218,7 +136,7 @@ class TimerRaceTests {
 		private boolean afterCancel;
 
 		MoveAndCancel() {
-			super(3, 0, 3);
+			super(false, 3, 0, 3);
 		}
 
 		@Override
@@ -254,48 +172,10 @@ class TimerRaceTests {
 	 */
 	private static final class MoveAndMove extends TimerRace {
 
-		MoveAndMove() {
-			super(17, 0, 0);
-		}
-
-		@Override
-		public List<Runnable> threads() {
-			return List.of(() -> this.done = act(), () -> this.timer.reschedule(3, TimeUnit.MILLISECONDS));
-		}
-
-		@Override
-		boolean act() {
-			return this.timer.reschedule(6, TimeUnit.MILLISECONDS);
-		}
-
-		@Override
-		public void verify() {
-			assertThat(this.done).isTrue();
-			assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(2);
-			long remaining = this.timer.remaining(TimeUnit.MILLISECONDS);
-			assertThat(remaining).isIn(3L, 6L);
-			advance(remaining);
-			assertThat(this.ranAt).isEqualTo(remaining);
-			advance(100);
-			assertThat(this.runs).hasValue(1);
-			assertEmptyAfter(3, 0);
-		}
-
-	}
-
-	/**
-	 * Both moves need no lock, unless the second one is to sooner.
-	 */
-	private static class MoveAndMoveToLater extends TimerRace {
-
 		private boolean other;
 
-		MoveAndMoveToLater() {
-			this(1);
-		}
-
-		MoveAndMoveToLater(long delay) {
-			super(delay, 0, 0);
+		MoveAndMove(long delay) {
+			super(false, delay, 0, 0);
 		}
 
 		@Override
@@ -310,24 +190,15 @@ class TimerRaceTests {
 
 		@Override
 		public void verify() {
-			assertThat(this.done).isTrue();
-			assertThat(this.other).isTrue();
+			assertThat(this.done && this.other).isTrue();
+			assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(2);
 			long remaining = this.timer.remaining(TimeUnit.MILLISECONDS);
 			assertThat(remaining).isIn(3L, 6L);
 			advance(remaining);
 			assertThat(this.ranAt).isEqualTo(remaining);
-		}
-
-	}
-
-	/**
-	 * One move needs the lock, unless it is the second one. The other move comes without
-	 * the lock in between.
-	 */
-	private static final class MoveToSoonerAndMoveToLater extends MoveAndMoveToLater {
-
-		MoveToSoonerAndMoveToLater() {
-			super(5);
+			advance(100);
+			assertThat(this.runs).hasValue(1);
+			assertEmptyAfter(3, 0);
 		}
 
 	}

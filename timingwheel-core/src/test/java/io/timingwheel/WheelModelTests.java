@@ -27,6 +27,8 @@ class WheelModelTests {
 
 	private static final List<Integer> SHARDS = List.of(1, 2, 4, 16);
 
+	private static final List<Long> LIMITS = List.of(Long.MAX_VALUE, Long.MAX_VALUE, 20L, 1_000L);
+
 	/** From some of them, the reading of the clock wraps around during the run. */
 	private static final List<Long> CLOCK_ORIGINS = List.of(0L, Long.MAX_VALUE - 1_000_003L, -123_456_789L,
 			Long.MAX_VALUE, Long.MIN_VALUE);
@@ -45,8 +47,8 @@ class WheelModelTests {
 			for (int wheelSize : WHEEL_SIZES) {
 				int seed = configs.size();
 				SplittableRandom random = new SplittableRandom(seed);
-				configs.add(new ModelRun.Config(seed, tick, wheelSize, choose(random, SHARDS), random.nextInt(1, 5),
-						choose(random, CLOCK_ORIGINS), choose(random, CLOCK_OFFSETS)));
+				configs.add(new ModelRun.Config(seed, tick, wheelSize, choose(random, SHARDS), choose(random, LIMITS),
+						random.nextInt(1, 5), choose(random, CLOCK_ORIGINS), choose(random, CLOCK_OFFSETS)));
 			}
 		}
 		return configs;
@@ -60,7 +62,7 @@ class WheelModelTests {
 		long seed = Long.getLong("timingwheel.seed", System.nanoTime());
 		SplittableRandom random = new SplittableRandom(seed);
 		ModelRun.Config config = new ModelRun.Config(seed, choose(random, TICKS), choose(random, WHEEL_SIZES),
-				choose(random, SHARDS), random.nextInt(1, 5), choose(random, CLOCK_ORIGINS),
+				choose(random, SHARDS), choose(random, LIMITS), random.nextInt(1, 5), choose(random, CLOCK_ORIGINS),
 				choose(random, CLOCK_OFFSETS));
 		assertThatNoException().as("a random run, which -Dtimingwheel.seed=%s replays", seed)
 			.isThrownBy(() -> new ModelRun(config).run(2 * STEPS));

@@ -27,6 +27,18 @@ public abstract class CoreClassLoader extends ClassLoader {
 	 */
 	protected abstract ClassVisitor instrument(String name, ClassWriter writer);
 
+	/**
+	 * Gives the constant of an enum that this loader has loaded once more.
+	 */
+	protected Object again(Enum<?> constant) {
+		try {
+			return loadClass(constant.getDeclaringClass().getName()).getEnumConstants()[constant.ordinal()];
+		}
+		catch (ClassNotFoundException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	@Override
 	protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
 		if (!name.startsWith("io.timingwheel.") || name.startsWith(this.reports)) {

@@ -1,5 +1,10 @@
 package io.timingwheel.interleaving;
 
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.HashMap;
+import java.util.Map;
+
 import io.timingwheel.instrumentation.CoreClassLoader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -9,7 +14,8 @@ import org.objectweb.asm.ClassWriter;
  */
 final class InstrumentingClassLoader extends CoreClassLoader {
 
-	private final FieldModifiers fields = new FieldModifiers(this::read);
+	/** The modifiers of the fields that a class declares. */
+	private final Map<String, Map<String, Integer>> fields = new HashMap<>();
 
 	InstrumentingClassLoader(ClassLoader parent) {
 		super(parent);
@@ -17,7 +23,34 @@ final class InstrumentingClassLoader extends CoreClassLoader {
 
 	@Override
 	protected ClassVisitor instrument(String name, ClassWriter writer) {
-		return new InstrumentingClassVisitor(writer, this.fields);
+		return new InstrumentingClassVisitor(writer, this);
+	}
+
+	boolean isFinal(String type, String field) {
+		return Modifier.isFinal(modifiers(type, field));
+	}
+
+	boolean isVolatile(String type, String field) {
+		return Modifier.isVolatile(modifiers(type, field));
+	}
+
+	private int modifiers(String type, String field) {
+		return this.fields.computeIfAbsent(type, (key) -> {
+			Map<String, Integer> modifiers = new HashMap<>();
+			for (Field each : declaredFields(key.replace('/', '.'))) {
+				modifiers.put(each.getName(), each.getModifiers());
+			}
+			return modifiers;
+		}).getOrDefault(field, 0);
+	}
+
+	private Field[] declaredFields(String type) {
+		try {
+			return Class.forName(type, false, getParent()).getDeclaredFields();
+		}
+		catch (ClassNotFoundException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 }

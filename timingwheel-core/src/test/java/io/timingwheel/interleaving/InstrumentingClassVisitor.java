@@ -17,11 +17,11 @@ final class InstrumentingClassVisitor extends ClassVisitor {
 
 	private static final String LOCKS = "java/util/concurrent/locks/";
 
-	private final FieldModifiers fields;
+	private final InstrumentingClassLoader fields;
 
 	private String type;
 
-	InstrumentingClassVisitor(ClassVisitor next, FieldModifiers fields) {
+	InstrumentingClassVisitor(ClassVisitor next, InstrumentingClassLoader fields) {
 		super(Opcodes.ASM9, new ClassRemapper(next, new Locks()));
 		this.fields = fields;
 	}

@@ -20,9 +20,9 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 
 	private static final String ACCESS = "(Ljava/lang/Object;Ljava/lang/String;Z)V";
 
-	private final FieldModifiers fields;
+	private final InstrumentingClassLoader fields;
 
-	InstrumentingMethodVisitor(MethodVisitor next, FieldModifiers fields) {
+	InstrumentingMethodVisitor(MethodVisitor next, InstrumentingClassLoader fields) {
 		super(Opcodes.ASM9, next);
 		this.fields = fields;
 	}

@@ -1,5 +1,6 @@
 package io.timingwheel.interleaving;
 
+import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -30,6 +31,8 @@ public final class Interleavings {
 
 	private final String race;
 
+	private final Object[] arguments;
+
 	private final int preemptions;
 
 	private final boolean everyAccess;
@@ -40,8 +43,9 @@ public final class Interleavings {
 
 	private Set<String> knownRaces = Set.of();
 
-	private Interleavings(Class<? extends Race> race, int preemptions, boolean everyAccess) {
+	private Interleavings(Class<? extends Race> race, int preemptions, boolean everyAccess, Object[] arguments) {
 		this.race = race.getName();
+		this.arguments = arguments;
 		this.preemptions = preemptions;
 		this.everyAccess = everyAccess;
 	}
@@ -50,15 +54,15 @@ public final class Interleavings {
 	 * Preempts threads at locks, volatile fields and atomics. That is enough if locks
 	 * guard all plain fields.
 	 */
-	public static Interleavings atSynchronization(Class<? extends Race> race, int preemptions) {
-		return new Interleavings(race, preemptions, false);
+	public static Interleavings atSynchronization(Class<? extends Race> race, int preemptions, Object... arguments) {
+		return new Interleavings(race, preemptions, false, arguments);
 	}
 
 	/**
 	 * Preempts threads at plain fields and array elements, too.
 	 */
-	public static Interleavings atEveryAccess(Class<? extends Race> race, int preemptions) {
-		return new Interleavings(race, preemptions, true);
+	public static Interleavings atEveryAccess(Class<? extends Race> race, int preemptions, Object... arguments) {
+		return new Interleavings(race, preemptions, true, arguments);
 	}
 
 	/**
@@ -85,12 +89,12 @@ public final class Interleavings {
 		}
 	}
 
-	private int explore(Class<? extends Race> type) {
+	private int explore(Constructor<?> constructor) {
 		int[] choices = {};
 		for (int count = 1; count <= MOST; count++) {
-			Run run = run(type, choices, false);
+			Run run = run(constructor, choices, false);
 			if (run.failure() != null) {
-				Run again = run(type, run.choices(), true);
+				Run again = run(constructor, run.choices(), true);
 				throw new AssertionError("Interleaving %d of %s fails:%n  %s".formatted(count, this.race,
 						String.join("%n  ".formatted(), again.trace())), run.failure());
 			}
@@ -102,8 +106,8 @@ public final class Interleavings {
 		throw new AssertionError("More than " + MOST + " interleavings of " + this.race);
 	}
 
-	private Run run(Class<? extends Race> type, int[] choices, boolean traced) {
-		Race race = create(type);
+	private Run run(Constructor<?> constructor, int[] choices, boolean traced) {
+		Race race = create(constructor);
 		Run run = new Run(choices, this.preemptions, this.everyAccess, this.knownRaces, traced);
 		List<Runnable> threads = race.threads();
 		run.run(threads, this.threads);
@@ -133,20 +137,20 @@ public final class Interleavings {
 		return null;
 	}
 
-	private Class<? extends Race> load() {
+	private Constructor<?> load() {
 		try {
-			return LOADER.loadClass(this.race).asSubclass(Race.class);
+			Constructor<?> constructor = LOADER.loadClass(this.race).getDeclaredConstructors()[0];
+			constructor.setAccessible(true);
+			return constructor;
 		}
 		catch (ClassNotFoundException ex) {
 			throw new IllegalStateException(ex);
 		}
 	}
 
-	private static Race create(Class<? extends Race> type) {
+	private Race create(Constructor<?> constructor) {
 		try {
-			var constructor = type.getDeclaredConstructor();
-			constructor.setAccessible(true);
-			return constructor.newInstance();
+			return (Race) constructor.newInstance(this.arguments);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new IllegalStateException(ex);

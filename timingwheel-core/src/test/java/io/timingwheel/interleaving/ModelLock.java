@@ -18,9 +18,6 @@ public final class ModelLock {
 
 	private int holds;
 
-	/**
-	 * Locks.
-	 */
 	public void lock() {
 		ModelThread current = ModelThread.current();
 		if (current == null) {
@@ -35,9 +32,6 @@ public final class ModelLock {
 		take(current);
 	}
 
-	/**
-	 * Locks unless another thread has locked.
-	 */
 	public boolean tryLock() {
 		ModelThread current = ModelThread.current();
 		if (current == null) {
@@ -69,9 +63,6 @@ public final class ModelLock {
 		current.scheduler().races().acquire(current.index, this.released);
 	}
 
-	/**
-	 * Unlocks.
-	 */
 	public void unlock() {
 		ModelThread current = ModelThread.current();
 		if (current == null || current.scheduler().failure() != null) {
@@ -86,13 +77,6 @@ public final class ModelLock {
 			this.lockedOut.forEach((thread) -> thread.state = ModelThread.State.RUNNABLE);
 			this.lockedOut.clear();
 		}
-	}
-
-	/**
-	 * Whether the calling thread has locked.
-	 */
-	public boolean isHeldByCurrentThread() {
-		return this.owner == ModelThread.current();
 	}
 
 }

@@ -3,8 +3,8 @@ package io.timingwheel.interleaving;
 import java.util.List;
 
 /**
- * A few threads that act on the same objects. The constructor without parameters creates
- * a race anew for each interleaving.
+ * A few threads that act on the same objects. Each interleaving has a new race, by the
+ * only constructor of the class.
  */
 public interface Race {
 

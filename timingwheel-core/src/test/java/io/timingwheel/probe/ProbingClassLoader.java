@@ -31,6 +31,13 @@ public final class ProbingClassLoader extends CoreClassLoader {
 		return constructor.newInstance();
 	}
 
+	/**
+	 * The same constant of an enum of the tests that uses the instrumented core.
+	 */
+	public static Object instrumented(Enum<?> constant) {
+		return new ProbingClassLoader().again(constant);
+	}
+
 	@Override
 	protected ClassVisitor instrument(String name, ClassWriter writer) {
 		return name.contains("Tests") ? writer : new Instrumentation(writer);
