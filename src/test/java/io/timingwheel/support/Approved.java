@@ -18,7 +18,7 @@ import org.assertj.core.util.diff.DiffUtils;
  */
 public final class Approved {
 
-	private static final Path FOLDER = Path.of("src", "test", "resources", "approved");
+	static final Path FOLDER = Path.of("src", "test", "resources", "approved");
 
 	private Approved() {
 	}

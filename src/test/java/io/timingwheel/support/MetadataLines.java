@@ -1,5 +1,6 @@
 package io.timingwheel.support;
 
+import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,15 +12,13 @@ import java.util.TreeSet;
  */
 public final class MetadataLines {
 
+	/** The metadata of the module of a test, seen from the folder of the module. */
+	public static final File FILE = new File("target/classes/META-INF/spring-configuration-metadata.json");
+
 	private MetadataLines() {
 	}
 
-	/**
-	 * Writes the metadata of a module as lines.
-	 * @param metadata the content of {@code spring-configuration-metadata.json}, as a
-	 * JSON parser gives it
-	 * @return the lines, sorted by the names of the properties
-	 */
+	/** Writes the content of the file as lines, sorted by the names of the properties. */
 	public static List<String> of(Map<String, List<Map<String, Object>>> metadata) {
 		TreeSet<String> lines = new TreeSet<>();
 		for (Map<String, Object> property : metadata.get("properties")) {

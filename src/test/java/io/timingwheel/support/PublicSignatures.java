@@ -1,7 +1,7 @@
 package io.timingwheel.support;
 
+import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.annotation.Annotation;
 import java.lang.annotation.Retention;
 import java.lang.annotation.Target;
@@ -20,16 +20,11 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
-import java.net.URISyntaxException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -39,56 +34,32 @@ import org.jspecify.annotations.Nullable;
  * The public and protected API of packages as text: a line for each type and each member.
  * The types of the JDK have their simple names, all others their full names.
  */
-public final class PublicSignatures {
+final class PublicSignatures {
 
 	private PublicSignatures() {
 	}
 
 	/**
-	 * Reads the API of a package.
-	 * @param packageName the name of the package, without the packages below it
-	 * @param anyClass any class of the folder or archive that has the package
-	 * @return the lines, sorted by type and member
+	 * Reads the API of a package, without the packages below it, from a folder below that
+	 * of all classes. The lines are sorted by type and member.
 	 */
-	public static List<String> of(String packageName, Class<?> anyClass) {
-		return classNames(packageName, anyClass).stream()
-			.map((name) -> load(name, anyClass.getClassLoader()))
-			.filter(PublicSignatures::isVisible)
-			.flatMap(PublicSignatures::lines)
-			.toList();
-	}
-
-	private static Set<String> classNames(String packageName, Class<?> anyClass) {
-		String folder = packageName.replace('.', '/');
-		try {
-			Path location = Path.of(anyClass.getProtectionDomain().getCodeSource().getLocation().toURI());
-			if (Files.isDirectory(location)) {
-				return classNames(packageName, location.resolve(folder));
-			}
-			try (FileSystem archive = FileSystems.newFileSystem(location)) {
-				return classNames(packageName, archive.getPath("/" + folder));
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (URISyntaxException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static Set<String> classNames(String packageName, Path folder) throws IOException {
+	static List<String> of(Path classes, Path folder) throws IOException {
+		String packageName = classes.relativize(folder).toString().replace(File.separatorChar, '.');
 		try (Stream<Path> files = Files.list(folder)) {
 			return files.map((file) -> file.getFileName().toString())
 				.filter((file) -> file.endsWith(".class") && !file.startsWith("package-info"))
 				.map((file) -> packageName + "." + file.substring(0, file.length() - ".class".length()))
-				.collect(Collectors.toCollection(TreeSet::new));
+				.sorted()
+				.map(PublicSignatures::load)
+				.filter(PublicSignatures::isVisible)
+				.flatMap(PublicSignatures::lines)
+				.toList();
 		}
 	}
 
-	private static Class<?> load(String name, ClassLoader loader) {
+	private static Class<?> load(String name) {
 		try {
-			return Class.forName(name, false, loader);
+			return Class.forName(name, false, PublicSignatures.class.getClassLoader());
 		}
 		catch (ClassNotFoundException ex) {
 			throw new IllegalStateException(ex);

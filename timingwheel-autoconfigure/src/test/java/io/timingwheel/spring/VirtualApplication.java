@@ -3,6 +3,7 @@ package io.timingwheel.spring;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -239,24 +240,8 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 
 		@Override
 		public Clock clock() {
-			return new Clock() {
-
-				@Override
-				public Instant instant() {
-					return Time.this.start.plusNanos(Time.this.source.nanoTime());
-				}
-
-				@Override
-				public ZoneOffset getZone() {
-					return ZoneOffset.UTC;
-				}
-
-				@Override
-				public Clock withZone(java.time.ZoneId zone) {
-					return this;
-				}
-
-			};
+			InstantSource instants = () -> this.start.plusNanos(this.source.nanoTime());
+			return instants.withZone(ZoneOffset.UTC);
 		}
 
 		@Override

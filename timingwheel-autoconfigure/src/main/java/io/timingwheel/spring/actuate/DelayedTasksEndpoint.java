@@ -84,8 +84,15 @@ public class DelayedTasksEndpoint {
 				throw RefusedRequest
 					.invalid("A forecast takes neither a search nor a cursor: it has the names with the most tasks");
 			}
-			return this.tasks.forecast(forecast);
+			return this.tasks.forecast(forecast, ForecastDescriptor.MAX_NAMES);
 		});
+	}
+
+	/**
+	 * A forecast of some of the names. Not an operation: the console shows it.
+	 */
+	public ForecastDescriptor forecast(String period, int limit) {
+		return this.tasks.forecast(period, limit);
 	}
 
 	/**
@@ -96,7 +103,7 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The nodes that share the store, {@code null} without a store. Not an operation: the
+	 * The nodes that share the store, {@code null} without one. Not an operation: the
 	 * console shows them.
 	 */
 	public @Nullable List<StoreNode.Reported> nodes() {
@@ -164,8 +171,7 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Cancels a pending task, or deletes a dead one. The path is as that of
-	 * {@link #task}.
+	 * Cancels a pending task, or deletes a dead one, by a path as that of {@link #task}.
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
@@ -273,10 +279,7 @@ public class DelayedTasksEndpoint {
 		return action;
 	}
 
-	/**
-	 * Answers with the result of an operation, with 204 if it has none, or with the
-	 * sentence of its refusal.
-	 */
+	/** An operation without a result is answered with 204. */
 	private static WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
 		try {
 			OperationResponseBody body = operation.get();

@@ -29,9 +29,9 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, Stored
 
 	private static final int SPANS = 60;
 
-	private static final int MAX_NAMES = 100;
+	static final int MAX_NAMES = 100;
 
-	static ForecastDescriptor read(String period, DelayedTaskRegistry tasks, @Nullable StoredTasks stored) {
+	static ForecastDescriptor read(String period, int limit, DelayedTaskRegistry tasks, @Nullable StoredTasks stored) {
 		Duration span = RefusedRequest.read(period,
 				(text) -> Duration.ofMillis(DurationStyle.detectAndParse(text).toMillis() / SPANS),
 				(length) -> !length.isNegative() && !length.isZero() && length.compareTo(Duration.ofDays(365)) < 0,
@@ -49,7 +49,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, Stored
 		}
 		names.removeIf((name) -> name.getValue().counts().size() == SPANS && total(name) == 0);
 		names.sort(Comparator.comparing((name) -> -total(name)));
-		Map<String, StoredTasks.Due> shown = PageSize.ofForecast(SPANS).firstOf(names, MAX_NAMES);
+		Map<String, StoredTasks.Due> shown = PageSize.ofForecast(SPANS).firstOf(names, limit);
 		return new ForecastDescriptor(from, span, shown, complete && shown.size() == names.size());
 	}
 

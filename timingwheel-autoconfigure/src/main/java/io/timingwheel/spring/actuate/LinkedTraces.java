@@ -6,15 +6,13 @@ import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.TracingObservationHandler;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
 
 /**
- * Begins a new trace for the execution of a durable task that was stored in a trace. The
- * new trace has a link to the span in which the task was stored. That span is not the
- * parent, since the task may run days later and several times. Takes the place of the
- * general tracing handler for these executions, and comes before it. Thread-safe.
+ * Begins a new trace for each run of a durable task that was stored in a trace, with a
+ * link to the span of the call. That span is not the parent, since the task may run days
+ * later and several times. The general tracing handler comes later. Thread-safe.
  *
  * @since 0.1
  */
@@ -38,43 +36,24 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 
 	@Override
 	public boolean supportsContext(Observation.Context context) {
-		return context instanceof DelayedTaskObservationContext execution && stored(execution) != null;
+		return context instanceof DelayedTaskObservationContext task && task.getExecution().traceparent() != null;
 	}
 
 	@Override
 	public void onStart(DelayedTaskObservationContext context) {
 		Span.Builder span = getTracer().spanBuilder().setNoParent();
-		TraceContext stored = stored(context);
-		if (stored != null) {
-			span.addLink(new Link(stored));
+		TraceContext call = this.traces.read(context.getExecution().traceparent());
+		if (call != null) {
+			span.addLink(new Link(call));
 		}
 		getTracingContext(context).setSpan(span.start());
 	}
 
 	@Override
 	public void onStop(DelayedTaskObservationContext context) {
-		Span span = getRequiredSpan(context);
-		span.name(getSpanName(context));
+		Span span = getRequiredSpan(context).name(getSpanName(context));
 		tagSpan(context, span);
 		endSpan(context, span);
-	}
-
-	/**
-	 * The trace of the call. Each event of the observation asks for it.
-	 */
-	private @Nullable TraceContext stored(DelayedTaskObservationContext context) {
-		String traceparent = context.getExecution().traceparent();
-		if (traceparent == null) {
-			return null;
-		}
-		TraceContext stored = context.get(LinkedTraces.class);
-		if (stored == null) {
-			stored = this.traces.read(traceparent);
-			if (stored != null) {
-				context.put(LinkedTraces.class, stored);
-			}
-		}
-		return stored;
 	}
 
 }

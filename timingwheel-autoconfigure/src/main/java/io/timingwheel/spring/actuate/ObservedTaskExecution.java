@@ -100,10 +100,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		return result;
 	}
 
-	/**
-	 * Starts an observation. If the convention or a predicate throws, the execution has
-	 * none.
-	 */
+	/** If the convention or a predicate throws, the execution has no observation. */
 	private Observation start(DelayedTaskObservationContext context, @Nullable Object captured) {
 		Observation observation;
 		try {
@@ -119,30 +116,18 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		return observation;
 	}
 
+	/** If a handler throws, the scope may be open nevertheless. */
 	private @Nullable Object run(Body body, Observation observation) throws Throwable {
 		Observation.Scope outer = this.registry.getCurrentObservationScope();
-		Observation.Scope scope = open(observation, outer);
+		attempt(observation::openScope);
+		Observation.Scope opened = this.registry.getCurrentObservationScope();
+		Observation.Scope scope = (opened != null && opened != outer) ? opened : NO_SCOPE;
 		try {
 			return body.run();
 		}
 		finally {
 			attempt(scope::close);
 			this.registry.setCurrentObservationScope(outer);
-		}
-	}
-
-	/**
-	 * Opens the scope of an observation. If a handler throws, the scope may be open
-	 * nevertheless.
-	 */
-	private Observation.Scope open(Observation observation, Observation.@Nullable Scope outer) {
-		try {
-			return observation.openScope();
-		}
-		catch (Throwable ex) {
-			failed(ex);
-			Observation.Scope current = this.registry.getCurrentObservationScope();
-			return (current != null && current != outer) ? current : NO_SCOPE;
 		}
 	}
 
@@ -157,10 +142,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		attempt(observation::stop);
 	}
 
-	/**
-	 * Calls the handlers and the convention. Their exceptions are logged only, since they
-	 * say nothing about the task.
-	 */
+	/** The exceptions of handlers and conventions say nothing about the task. */
 	private void attempt(Runnable call) {
 		try {
 			call.run();

@@ -15,9 +15,7 @@ final class PageSize {
 	/** The figures of a name, without the name. */
 	private static final int COUNTS_BYTES = 210;
 
-	/**
-	 * A task, without its texts but with its other times and the mark of unknown ones.
-	 */
+	/** A task, without its texts. */
 	private static final int TASK_BYTES = 310;
 
 	private final int itemBytes;
@@ -87,9 +85,7 @@ final class PageSize {
 		return text;
 	}
 
-	/**
-	 * The bytes of a text in JSON and UTF-8, where control characters take six.
-	 */
+	/** In JSON and UTF-8, where control characters take six. */
 	private static int bytes(@Nullable String text) {
 		int bytes = 0;
 		for (int i = 0; text != null && i < text.length(); i++) {

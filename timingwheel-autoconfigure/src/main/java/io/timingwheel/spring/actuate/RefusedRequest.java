@@ -38,9 +38,7 @@ final class RefusedRequest extends RuntimeException {
 		return new RefusedRequest(CONFLICT, sentence);
 	}
 
-	/**
-	 * Reads a value, or refuses a request whose text gives none that is valid.
-	 */
+	/** Reads a value, or refuses a text that gives none that is valid. */
 	static <T> T read(String text, Function<String, T> reader, Predicate<T> valid, String refusal) {
 		try {
 			T value = reader.apply(text);

@@ -97,13 +97,11 @@ public final class TaskDescriptors {
 		 * tasks are the same on all nodes.
 		 */
 		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredTaskCounts stored) {
-			if (stored == null) {
-				return new CountsDescriptor(false, counts.pending(), counts.running(), counts.completed(),
-						counts.failed(), counts.cancelled(), counts.expired(), 0, 0, paused, waiting, false);
-			}
-			return new CountsDescriptor(true, stored.pending(), stored.running(), counts.completed(), counts.failed(),
-					counts.cancelled(), counts.expired(), stored.overdue(), stored.dead(), paused, stored.waiting(),
-					stored.estimated());
+			StoredTaskCounts now = (stored != null) ? stored
+					: new StoredTaskCounts(counts.pending(), 0, counts.running(), 0, false, waiting);
+			return new CountsDescriptor(stored != null, now.pending(), now.running(), counts.completed(),
+					counts.failed(), counts.cancelled(), counts.expired(), now.overdue(), now.dead(), paused,
+					now.waiting(), now.estimated());
 		}
 
 	}

@@ -52,11 +52,9 @@ public final class TaskTraces {
 		return "0".repeat(Math.max(0, length - id.length())) + id;
 	}
 
-	/**
-	 * The span of a {@code traceparent}, {@code null} if the text is none.
-	 */
-	@Nullable TraceContext read(String traceparent) {
-		Matcher matcher = TRACEPARENT.matcher(traceparent);
+	/** The span of a {@code traceparent}, {@code null} for anything else. */
+	@Nullable TraceContext read(@Nullable Object traceparent) {
+		Matcher matcher = TRACEPARENT.matcher((traceparent instanceof String text) ? text : "");
 		if (!matcher.matches()) {
 			return null;
 		}
@@ -68,11 +66,9 @@ public final class TaskTraces {
 			.build();
 	}
 
-	/**
-	 * Runs an action within a captured trace.
-	 */
+	/** Runs an action within a captured trace. */
 	void within(@Nullable Object captured, Runnable action) {
-		TraceContext context = (captured instanceof String traceparent) ? read(traceparent) : null;
+		TraceContext context = read(captured);
 		if (context == null) {
 			action.run();
 			return;

@@ -64,15 +64,12 @@ final class TaskView {
 		return store().node();
 	}
 
-	/**
-	 * Whether stored tasks have a name. The names of other nodes are at most a few
-	 * seconds old.
-	 */
+	/** The names of other nodes are at most a few seconds old. */
 	boolean isStored(String name) {
 		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
 	}
 
-	/** The nodes of the store, {@code null} without a store. */
+	/** {@code null} without a store. */
 	@Nullable List<StoreNode.Reported> nodes() {
 		return (this.stored != null) ? this.stored.node().nodes() : null;
 	}
@@ -95,7 +92,6 @@ final class TaskView {
 		return CountsDescriptor.of(this.memory.counts(name), this.memory.waiting(name), paused, stored);
 	}
 
-	/** A page of the names. */
 	TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
 		NavigableMap<String, CountsDescriptor> names = counts(search);
 		NavigableMap<String, CountsDescriptor> rest = (cursor != null) ? names.tailMap(cursor, false) : names;
@@ -109,11 +105,10 @@ final class TaskView {
 				(page.size() < rest.size()) ? List.copyOf(page.keySet()).get(page.size() - 1) : null);
 	}
 
-	ForecastDescriptor forecast(String period) {
-		return ForecastDescriptor.read(period, this.memory, this.stored);
+	ForecastDescriptor forecast(String period, int limit) {
+		return ForecastDescriptor.read(period, limit, this.memory, this.stored);
 	}
 
-	/** A page of the tasks of a name. */
 	NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
 		Position after = (cursor != null) ? position(cursor) : null;
 		StoredTaskCounts counts = (this.stored != null) ? this.stored.counts().of(name) : null;
@@ -216,9 +211,7 @@ final class TaskView {
 		}
 	}
 
-	/**
-	 * Pauses or resumes a name: in memory on this node, if the tasks are stored on all.
-	 */
+	/** In memory on this node, if the tasks are stored on all. */
 	void setPaused(String name, boolean paused) {
 		if (!isStored(name)) {
 			if (!this.memory.setPaused(name, paused)) {

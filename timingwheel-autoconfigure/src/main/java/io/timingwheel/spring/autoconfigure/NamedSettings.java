@@ -37,9 +37,6 @@ final class NamedSettings<T> {
 		return this.byUniformName.isEmpty() ? null : this.byUniformName.get(uniform(name));
 	}
 
-	/**
-	 * Warns of each name that is not known.
-	 */
 	void warnOfUnknown(Set<String> known, String warning) {
 		Set<String> uniform = known.stream().map(NamedSettings::uniform).collect(Collectors.toSet());
 		for (String name : this.names) {
@@ -49,15 +46,9 @@ final class NamedSettings<T> {
 		}
 	}
 
-	/**
-	 * The form that all spellings of a name have in common.
-	 */
+	/** The form that all spellings of a name have in common. */
 	private static String uniform(String name) {
-		return name.chars()
-			.filter(Character::isLetterOrDigit)
-			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-			.toString()
-			.toLowerCase(Locale.ROOT);
+		return name.replaceAll("[^\\p{L}\\p{Nd}]", "").toLowerCase(Locale.ROOT);
 	}
 
 }

@@ -2,11 +2,16 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.Executor;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.aop.internal.UncaughtExceptions;
+import io.timingwheel.spring.aop.internal.delayed.DelayedMethodConfiguration;
 import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodConfiguration;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -16,10 +21,10 @@ import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.memory.CallerContext;
 import io.timingwheel.spring.task.memory.DefaultDelayedTaskTemplate;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.TaskClock;
-import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -27,22 +32,28 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
  * Auto-configuration of the timing wheel, the template, and the annotations.
@@ -51,11 +62,16 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  */
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
-@Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
+@EnableConfigurationProperties(TimingWheelProperties.class)
+@Import({ DelayedMethodConfiguration.class, TimeoutMethodConfiguration.class })
 @ImportRuntimeHints(TaskPolicyProperties.Hints.class)
 public final class TimingWheelAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(TimingWheelAutoConfiguration.class);
+
+	private static final String THREAD_NAME_PREFIX = "delayed-";
+
+	private static final int POOL_SIZE = 8;
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -90,12 +106,50 @@ public final class TimingWheelAutoConfiguration {
 		return new DelayedTaskRegistry(wheel, clock, handOvers, decorator, interceptor, policies);
 	}
 
-	static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
+	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
 		return switch (decorators.size()) {
 			case 0 -> null;
 			case 1 -> decorators.get(0);
 			default -> new CompositeTaskDecorator(decorators);
 		};
+	}
+
+	@Bean
+	static TaskPolicies timingWheelTaskPolicies(Environment environment, ObjectProvider<ManualTime> manualTime) {
+		return new TaskPolicies(new TaskPolicyProperties(environment), manualTime.getIfAvailable() != null);
+	}
+
+	@Bean
+	static TaskExecutors timingWheelTaskExecutors(BeanFactory beanFactory, Environment environment) {
+		return new TaskExecutors(beanFactory, () -> newPool(environment));
+	}
+
+	private static Executor newPool(Environment environment) {
+		if (Threading.VIRTUAL.isActive(environment)) {
+			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(THREAD_NAME_PREFIX);
+			executor.setVirtualThreads(true);
+			return executor;
+		}
+		ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
+		pool.setThreadNamePrefix(THREAD_NAME_PREFIX);
+		pool.setCorePoolSize(POOL_SIZE);
+		pool.setAllowCoreThreadTimeOut(true);
+		pool.setDaemon(true);
+		pool.initialize();
+		return pool;
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeoutOverrides timingWheelTimeoutOverrides(Environment environment) {
+		return new TimeoutLimitProperties(environment);
+	}
+
+	@Bean
+	static CallerContext timingWheelCallerContext(ObjectProvider<TaskDecorator> decorators,
+			ObjectProvider<TaskExecutors> executors) {
+		return new CallerContext(compose(decorators.orderedStream().toList()),
+				() -> executors.getObject().defaultExecutor());
 	}
 
 	/**

@@ -8,7 +8,6 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -36,8 +35,8 @@ public final class TimingWheelEndpointAutoConfiguration {
 		return new TimingWheelEndpoint(wheel, tasks);
 	}
 
+	/** The console needs it, too. Boot serves it only if it is exposed. */
 	@Bean
-	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks, ObjectProvider<StoredTasks> storedTasks,
 			DelayedTasksEndpointProperties properties) {

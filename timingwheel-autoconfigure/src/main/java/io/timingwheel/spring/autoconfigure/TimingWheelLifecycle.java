@@ -67,31 +67,22 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 		try {
 			if (executorsRun && this.shutdown.pending() == Shutdown.Pending.RUN) {
 				this.tasks.atShutdown().runDue(period);
+				return;
 			}
-			else {
-				cancelPending();
-				this.tasks.atShutdown().awaitRunning(period);
+			this.tasks.atShutdown().stopAccepting();
+			long cancelled = this.tasks.atShutdown().cancelPending();
+			if (cancelled > 0) {
+				logger.info("Cancelled %d pending delayed tasks".formatted(cancelled));
 			}
+			this.tasks.atShutdown().awaitRunning(period);
 		}
 		finally {
-			warnOfRunning(period);
-		}
-	}
-
-	private void cancelPending() {
-		this.tasks.atShutdown().stopAccepting();
-		long cancelled = this.tasks.atShutdown().cancelPending();
-		if (cancelled > 0) {
-			logger.info("Cancelled %d pending delayed tasks".formatted(cancelled));
-		}
-	}
-
-	private void warnOfRunning(Duration period) {
-		long running = this.tasks.atShutdown().runningCount();
-		if (running > 0) {
-			logger
-				.warn("Still running after %s: %d of the delayed tasks (timingwheel.shutdown.await-termination-period)"
+			long running = this.tasks.atShutdown().runningCount();
+			if (running > 0) {
+				logger.warn(("Still running after %s: %d of the delayed tasks"
+						+ " (timingwheel.shutdown.await-termination-period)")
 					.formatted(DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE), running));
+			}
 		}
 	}
 

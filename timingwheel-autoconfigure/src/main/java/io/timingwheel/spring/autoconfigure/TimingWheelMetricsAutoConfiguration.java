@@ -1,19 +1,13 @@
 package io.timingwheel.spring.autoconfigure;
 
-import java.util.concurrent.atomic.AtomicBoolean;
-
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
-import io.micrometer.core.instrument.config.MeterFilterReply;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -22,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.micrometer.metrics.MaximumAllowableTagsMeterFilter;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 
@@ -36,9 +31,9 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean({ DelayedTaskRegistry.class, MeterRegistry.class })
 public final class TimingWheelMetricsAutoConfiguration {
 
-	private static final Log logger = LogFactory.getLog(TimingWheelMetricsAutoConfiguration.class);
-
 	private static final int MAX_NAMES = 100;
+
+	private static final String HINT = "Further names of tasks have no meters of their own.";
 
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
@@ -59,12 +54,12 @@ public final class TimingWheelMetricsAutoConfiguration {
 	 */
 	@Bean
 	static MeterFilter timingWheelNameFilter() {
-		return MeterFilter.maximumAllowableTags("timingwheel.", "name", MAX_NAMES, new Denial());
+		return new MaximumAllowableTagsMeterFilter("timingwheel.", "name", MAX_NAMES, HINT);
 	}
 
 	@Bean
 	static MeterFilter timingWheelObservedNameFilter() {
-		return MeterFilter.maximumAllowableTags("timingwheel.task.execution", "code.function", MAX_NAMES, new Denial());
+		return new MaximumAllowableTagsMeterFilter("timingwheel.task.execution", "code.function", MAX_NAMES, HINT);
 	}
 
 	/**
@@ -79,21 +74,6 @@ public final class TimingWheelMetricsAutoConfiguration {
 			tasks.bindTo(registry);
 			timeouts.bindTo(registry);
 		};
-	}
-
-	private static final class Denial implements MeterFilter {
-
-		private final AtomicBoolean warned = new AtomicBoolean();
-
-		@Override
-		public MeterFilterReply accept(Meter.Id id) {
-			if (this.warned.compareAndSet(false, true)) {
-				logger.warn("More than %d names of tasks: %s and further names have no meters of their own"
-					.formatted(MAX_NAMES, id.getTags()));
-			}
-			return MeterFilterReply.DENY;
-		}
-
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.actuate;
 
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,40 +28,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ChildContextTests {
 
-	private static final String[] PROPERTIES = { "server.port=0", "management.endpoints.web.exposure.include=*",
-			"management.endpoint.delayedtasks.access=unrestricted", "spring.data.redis.repositories.enabled=false" };
-
 	private final RestTestClient client = RestTestClient.bindToServer().build();
 
 	private ConfigurableApplicationContext context;
 
 	@AfterEach
 	void close() {
-		for (ConfigurableApplicationContext next = this.context; next != null;) {
-			ConfigurableApplicationContext parent = (ConfigurableApplicationContext) next.getParent();
-			next.close();
-			next = parent;
-		}
+		this.context.close();
 	}
 
 	@Test
-	void aChildShowsItsOwnTasksAndNotThoseOfItsParent() {
-		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
-			.properties(PROPERTIES)
-			.child(Child.class)
-			.web(WebApplicationType.SERVLET)
-			.properties(PROPERTIES)
-			.run();
-		assertShowsOwnTasks(this.context, "local.server.port");
-	}
-
-	@Test
-	void theRegistryOfTheParentHasTheMetersOfTheTasksOfAChild() {
-		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
-			.properties(PROPERTIES)
-			.run();
-		try (ConfigurableApplicationContext child = child(Child.class)) {
-			child.getBean(Child.class).run(5);
+	void eachContextShowsItsOwnTasksAndTheRegistryOfTheParentHasTheirMeters() {
+		this.context = application(Parent.class).web(WebApplicationType.NONE).run();
+		try (ConfigurableApplicationContext child = application(Child.class).parent(this.context).run();
+				ConfigurableApplicationContext sibling = application(Parent.class).parent(this.context).run()) {
+			assertShowsOwnTasks(child, "local.server.port");
+			assertThat(names(sibling, "local.server.port")).containsKey("in-parent").doesNotContainKey("in-child");
 			MeterRegistry registry = this.context.getBean(MeterRegistry.class);
 			assertThat(registry.get("timingwheel.tasks.pending").tag("name", "in-child").gauge().value()).isOne();
 			assertThat(registry.get("timingwheel.tasks.pending").tag("name", "in-parent").gauge().value()).isZero();
@@ -70,31 +51,16 @@ class ChildContextTests {
 	}
 
 	@Test
-	void siblingsShowTheirOwnTasks() {
-		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
-			.properties(PROPERTIES)
-			.run();
-		try (ConfigurableApplicationContext child = child(Child.class);
-				ConfigurableApplicationContext sibling = child(Parent.class)) {
-			assertShowsOwnTasks(child, "local.server.port");
-			assertThat(names(sibling, "local.server.port")).containsKey("in-parent").doesNotContainKey("in-child");
-		}
-	}
-
-	private ConfigurableApplicationContext child(Class<?> source) {
-		return new SpringApplicationBuilder(source).parent(this.context)
-			.web(WebApplicationType.SERVLET)
-			.properties(PROPERTIES)
-			.run();
-	}
-
-	@Test
 	void theManagementContextShowsTheTasksOfTheApplication() {
-		this.context = new SpringApplicationBuilder(Child.class).web(WebApplicationType.SERVLET)
-			.properties(PROPERTIES)
-			.properties("management.server.port=0")
-			.run();
+		this.context = application(Child.class).properties("management.server.port=0").run();
 		assertShowsOwnTasks(this.context, "local.management.port");
+	}
+
+	private static SpringApplicationBuilder application(Class<?> source) {
+		return new SpringApplicationBuilder(source).web(WebApplicationType.SERVLET)
+			.properties("server.port=0", "management.endpoints.web.exposure.include=*",
+					"management.endpoint.delayedtasks.access=unrestricted",
+					"spring.data.redis.repositories.enabled=false");
 	}
 
 	private void assertShowsOwnTasks(ConfigurableApplicationContext context, String port) {
@@ -114,15 +80,13 @@ class ChildContextTests {
 	}
 
 	private String get(ConfigurableApplicationContext context, String port, String path) {
-		byte[] body = this.client.get()
+		return this.client.get()
 			.uri(uri(context, port, path))
 			.exchange()
 			.expectStatus()
 			.isOk()
-			.expectBody()
-			.returnResult()
-			.getResponseBodyContent();
-		return new String(body, StandardCharsets.UTF_8);
+			.returnResult(String.class)
+			.getResponseBody();
 	}
 
 	private static URI uri(ConfigurableApplicationContext context, String port, String path) {

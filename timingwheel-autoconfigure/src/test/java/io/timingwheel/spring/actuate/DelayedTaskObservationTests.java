@@ -1,5 +1,7 @@
 package io.timingwheel.spring.actuate;
 
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 
+import com.sun.management.ThreadMXBean;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,6 +20,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.TraceContext;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
@@ -29,32 +39,53 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.core.Ordered;
+import org.springframework.http.server.observation.DefaultServerRequestObservationConvention;
+import org.springframework.http.server.observation.ServerHttpObservationDocumentation;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+/**
+ * Observations of the runs of tasks, and the traces that they continue.
+ */
 class DelayedTaskObservationTests {
 
 	private static final Duration DELAY = Duration.ofMinutes(30);
 
-	private static final ObservationRegistry registry = ObservationRegistry.create();
+	private static final ObservationRegistry registry = observed();
 
 	private static final List<DelayedTaskObservationContext> observed = new CopyOnWriteArrayList<>();
 
 	@RegisterExtension
-	static final VirtualApplication app = application(registry);
+	static final VirtualApplication app = application(registry, Observations.class);
 
-	static {
+	private static ObservationRegistry observed() {
+		ObservationRegistry registry = ObservationRegistry.create();
 		registry.observationConfig().observationHandler(new Recorder());
+		return registry;
 	}
 
-	private static VirtualApplication application(ObservationRegistry registry) {
-		return VirtualApplication.of(Observations.class, Orders.class).with(ObservationRegistry.class, () -> registry);
+	private static VirtualApplication application(ObservationRegistry registry, Class<?> configuration) {
+		return VirtualApplication.of(configuration, Orders.class).with(ObservationRegistry.class, () -> registry);
+	}
+
+	private static VirtualApplication traced(Sampler sampler) {
+		SdkTracerProvider provider = SdkTracerProvider.builder().setSampler(sampler).build();
+		Tracer tracer = new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
+		});
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
+		return application(registry, Observations.class).with(Tracer.class, () -> tracer);
 	}
 
 	@AfterEach
@@ -76,20 +107,15 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void aFailureIsObserved(Orders orders) {
-		orders.fail();
+	void aFailureIsObservedAndATaskOfTheTemplateByItsName() {
+		app.tasks().task(() -> {
+			throw new IllegalStateException("Failed");
+		}).name("ping").after(DELAY);
 		app.advance(DELAY);
 		assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
-		assertThat(observation().getLowCardinalityKeyValues())
-			.contains(KeyValue.of("exception", "IllegalStateException"), KeyValue.of("outcome", "ERROR"));
-	}
-
-	@Test
-	void aTaskOfTheTemplateIsObservedByItsName() {
-		app.tasks().task(() -> "done").name("ping").after(DELAY);
-		app.advance(DELAY);
-		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("code.function", "ping"),
-				KeyValue.of("code.namespace", "none"));
+		assertThat(observation().getLowCardinalityKeyValues()).containsExactlyInAnyOrder(
+				KeyValue.of("code.function", "ping"), KeyValue.of("code.namespace", "none"),
+				KeyValue.of("exception", "IllegalStateException"), KeyValue.of("outcome", "ERROR"));
 	}
 
 	@Test
@@ -97,9 +123,8 @@ class DelayedTaskObservationTests {
 		MeterRegistry meters = new SimpleMeterRegistry();
 		ObservationRegistry metered = ObservationRegistry.create();
 		metered.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-		try (VirtualApplication application = VirtualApplication.of(MeteredObservations.class)
-			.with(ObservationRegistry.class, () -> metered)
-			.with(MeterRegistry.class, () -> meters)) {
+		try (VirtualApplication application = application(metered, MeteredObservations.class).with(MeterRegistry.class,
+				() -> meters)) {
 			IntStream.range(0, 150)
 				.forEach((i) -> application.tasks().task(() -> "done").name("name-" + i).after(DELAY));
 			application.advance(DELAY);
@@ -108,51 +133,38 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void theObservationInWhichACallWasMadeIsNotKept(Orders orders) {
-		Observation caller = Observation.start("caller", registry);
-		caller.scoped(() -> orders.close(5));
-		orders.fail();
-		app.advance(DELAY);
-		assertThat(observed).hasSize(2).allMatch((observation) -> observation.getParentObservation() == null);
-	}
-
-	@Test
-	void anAsynchronousBodyIsObservedUntilItsFutureEnds(Orders orders) {
-		CompletableFuture<String> inner = new CompletableFuture<>();
-		orders.follow(inner);
+	void anAsynchronousBodyIsObservedUntilItsFutureEndsAlsoIfTheFutureCannotCallBack(Orders orders) {
+		CompletableFuture<String> failing = new CompletableFuture<>();
+		FutureTask<String> plain = new FutureTask<>(() -> "late");
+		orders.follow(failing);
+		orders.follow(plain);
 		app.advance(DELAY);
 		assertThat(observed).isEmpty();
-		inner.completeExceptionally(new IllegalStateException("late"));
+		failing.completeExceptionally(new IllegalStateException("late"));
 		assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
-		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "ERROR"));
-	}
-
-	@Test
-	void aFutureThatCannotCallBackIsObservedUntilItsEndToo(Orders orders) {
-		FutureTask<String> inner = new FutureTask<>(() -> "late");
-		orders.follow(inner);
-		app.advance(DELAY);
-		assertThat(observed).isEmpty();
-		inner.run();
-		await().until(() -> !observed.isEmpty());
-		assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "SUCCESS"));
+		plain.run();
+		await().until(() -> observed.size() == 2);
+		assertThat(observed.get(1).getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "SUCCESS"));
 	}
 
 	@Test
 	void theBodyRunsWithinItsObservationAndATaskThatItSchedulesHasItsOwn() throws Exception {
-		DelayedTask<DelayedTask<Observation>> task = app.tasks()
-			.schedule(DELAY, () -> app.tasks().schedule(DELAY, registry::getCurrentObservation));
+		Observation caller = Observation.start("caller", registry);
+		DelayedTask<DelayedTask<Observation>> task = caller.scoped(
+				() -> app.tasks().schedule(DELAY, () -> app.tasks().schedule(DELAY, registry::getCurrentObservation)));
 		app.advance(DELAY);
 		app.advance(DELAY);
-		assertThat(observed).hasSize(2);
+		assertThat(observed).hasSize(2)
+			.as("the observation of the call is not kept")
+			.allMatch((observation) -> observation.getParentObservation() == null);
 		assertThat(task.get().get().getContextView()).isSameAs(observed.get(1));
 		assertThat(registry.getCurrentObservation()).isNull();
 	}
 
 	@Test
 	void aConventionOfTheApplicationNamesTheObservation() {
-		try (VirtualApplication application = application(registry).with(DelayedTaskObservationConvention.class,
-				CustomConvention::new)) {
+		try (VirtualApplication application = application(registry, Observations.class)
+			.with(DelayedTaskObservationConvention.class, CustomConvention::new)) {
 			application.bean(Orders.class).close(5);
 			application.advance(DELAY);
 			assertThat(observation().getName()).isEqualTo("my.tasks");
@@ -162,10 +174,7 @@ class DelayedTaskObservationTests {
 
 	@Test
 	void nothingIsObservedWhenSwitchedOff() {
-		ObservationRegistry switchedOff = ObservationRegistry.create();
-		switchedOff.observationConfig().observationHandler(new Recorder());
-		try (VirtualApplication application = VirtualApplication.of(BootObservations.class, Orders.class)
-			.with(ObservationRegistry.class, () -> switchedOff)
+		try (VirtualApplication application = application(observed(), BootObservations.class)
 			.with("management.observations.enable.timingwheel.task.execution=false")) {
 			application.bean(Orders.class).close(5);
 			application.advance(DELAY);
@@ -174,21 +183,12 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void nothingIsObservedWithoutARegistry() {
-		try (VirtualApplication application = VirtualApplication.of(Observations.class)) {
-			assertThat(application.context().getBeansOfType(ObservedTaskExecution.class)).isEmpty();
-		}
-	}
-
-	@Test
 	void interceptorsOfTheApplicationAreAroundTheBodyTogetherWithTheObservation() {
 		List<TaskExecution> executions = new ArrayList<>();
-		try (VirtualApplication application = application(registry)
+		try (VirtualApplication application = application(registry, Observations.class)
 			.with("inner", TaskExecutionInterceptor.class, () -> new Recording("inner", 1, executions))
 			.with("outer", TaskExecutionInterceptor.class, () -> new Recording("outer", -1, executions))) {
-			Observation caller = Observation.start("caller", registry);
-			DelayedTask<String> task = caller.scoped(() -> application.bean(Orders.class).close(5));
-			caller.stop();
+			DelayedTask<String> task = application.bean(Orders.class).close(5);
 			application.advance(DELAY);
 			assertThat(task.completion()).isCompletedWithValue("closed");
 			assertThat(app.calls()).containsExactly("outer begins with captured by outer, observed: false",
@@ -204,6 +204,74 @@ class DelayedTaskObservationTests {
 				assertThat(execution.deliveries()).isOne();
 			});
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void theRunIsAChildOfTheSpanInWhichTheCallWasMadeAndIsSampledAsThatSpan(boolean sampled) {
+		try (VirtualApplication application = traced(
+				Sampler.parentBased(sampled ? Sampler.alwaysOn() : Sampler.alwaysOff()))) {
+			Tracer tracer = application.bean(Tracer.class);
+			Observation caller = Observation.start("caller", application.bean(ObservationRegistry.class));
+			DelayedTask<TraceContext> task = caller
+				.scoped(() -> application.tasks().schedule(DELAY, () -> tracer.currentSpan().context()));
+			DelayedTask<TraceContext> annotated = caller.scoped(() -> application.bean(Orders.class).trace(tracer));
+			TraceContext call = caller.scoped(() -> tracer.currentSpan().context());
+			caller.stop();
+			application.advance(DELAY);
+			for (TraceContext run : List.of(task.completion().join(), annotated.completion().join())) {
+				assertThat(run.traceId()).isEqualTo(call.traceId());
+				assertThat(run.parentId()).isEqualTo(sampled ? call.spanId() : null);
+				assertThat(run.sampled()).isEqualTo(sampled);
+			}
+			assertThat(tracer.currentSpan()).isNull();
+		}
+	}
+
+	@Test
+	void aCallOutsideOfATraceBeginsATrace() {
+		try (VirtualApplication application = traced(Sampler.alwaysOn())) {
+			DelayedTask<TraceContext> task = application.bean(Orders.class).trace(application.bean(Tracer.class));
+			application.advance(DELAY);
+			assertThat(task.completion().join().traceId()).isNotEmpty();
+			assertThat(task.completion().join().parentId()).isNull();
+		}
+	}
+
+	@Test
+	void aPendingTaskDoesNotHoldTheRequestOfItsCaller() {
+		for (VirtualApplication each : List.of(application(observed(), Observations.class),
+				traced(Sampler.alwaysOn()))) {
+			try (each) {
+				WeakReference<?> request = callWithinRequest(each);
+				await().untilAsserted(() -> {
+					System.gc();
+					assertThat(request.get()).isNull();
+				});
+				assertThat(each.pending()).isOne();
+			}
+		}
+	}
+
+	private static WeakReference<?> callWithinRequest(VirtualApplication application) {
+		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/orders/5");
+		ServerRequestObservationContext carrier = new ServerRequestObservationContext(request,
+				new MockHttpServletResponse());
+		ServerHttpObservationDocumentation.HTTP_SERVLET_SERVER_REQUESTS
+			.observation(null, new DefaultServerRequestObservationConvention(), () -> carrier,
+					application.bean(ObservationRegistry.class))
+			.observe(() -> application.bean(Orders.class).close(5));
+		return new WeakReference<>(request);
+	}
+
+	@Test
+	void aTracerThatDoesNothingCostsNoExceptionPerCall() {
+		TaskTraces traces = new TaskTraces(() -> Tracer.NOOP);
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		assertThat(traces.traceparent()).isNull();
+		long before = threads.getCurrentThreadAllocatedBytes();
+		IntStream.range(0, 20_000).forEach((call) -> traces.traceparent());
+		assertThat((threads.getCurrentThreadAllocatedBytes() - before) / 20_000).isLessThan(100);
 	}
 
 	private static DelayedTaskObservationContext observation() {
@@ -298,8 +366,8 @@ class DelayedTaskObservationTests {
 		}
 
 		@Delayed("30m")
-		public DelayedTask<String> fail() {
-			throw new IllegalStateException("Failed");
+		public DelayedTask<TraceContext> trace(Tracer tracer) {
+			return DelayedTask.completed(tracer.currentSpan().context());
 		}
 
 	}

@@ -1,10 +1,9 @@
 package io.timingwheel.spring.actuate;
 
-import java.net.URI;
 import java.security.Principal;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.TreeSet;
 
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.StoreNode;
@@ -13,53 +12,55 @@ import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
-import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.TaskId;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.test.web.servlet.client.RestTestClient;
+import org.springframework.boot.autoconfigure.jmx.JmxAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * Which endpoints exist with which settings, and which operations they permit.
+ * Which endpoints exist with which settings, and whom they show errors.
  */
 class EndpointAccessTests {
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelEndpointAutoConfiguration.class));
+	private final WebApplicationContextRunner contextRunner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
+				TimingWheelEndpointAutoConfiguration.class, EndpointAutoConfiguration.class,
+				WebEndpointAutoConfiguration.class, JmxAutoConfiguration.class, JmxEndpointAutoConfiguration.class))
+		.withPropertyValues("spring.jmx.enabled=true");
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			any.property=default                                       | false | false
-			management.endpoints.web.exposure.include=timingwheel      | true  | false
-			management.endpoints.web.exposure.include=delayedtasks     | false | true
-			management.endpoints.jmx.exposure.include=delayedtasks     | false | false
-			management.endpoints.web.exposure.include=*                | true  | true
-			management.endpoints.web.exposure.include=* management.endpoints.access.default=NONE | false | false
+			any.property=default                                   | []
+			management.endpoints.web.exposure.include=timingwheel  | [timingwheel]
+			management.endpoints.web.exposure.include=delayedtasks | [delayedtasks]
+			management.endpoints.jmx.exposure.include=*            | [jmx timingwheel]
+			management.endpoints.web.exposure.include=*            | [delayedtasks, timingwheel]
+			management.endpoints.web.exposure.include=* management.endpoints.access.default=NONE | []
 			""")
-	void anEndpointIsThereIfItIsExposedAndMayBeAccessedAndNoTasksAreShownOverJmx(String properties, boolean wheel,
-			boolean tasks) {
-		this.contextRunner.withPropertyValues(properties.split(" "))
-			.withPropertyValues("spring.jmx.enabled=true")
-			.run((context) -> {
-				assertThat(context.getBeansOfType(TimingWheelEndpoint.class)).hasSize(wheel ? 1 : 0);
-				assertThat(context.getBeansOfType(DelayedTasksEndpoint.class)).hasSize(tasks ? 1 : 0);
-			});
+	void anEndpointIsThereIfItIsExposedAndMayBeAccessedAndNoTasksAreShownOverJmx(String properties, String exposed) {
+		this.contextRunner.withPropertyValues(properties.split(" ")).run((context) -> {
+			TreeSet<String> ids = new TreeSet<>();
+			context.getBean(WebEndpointsSupplier.class)
+				.getEndpoints()
+				.forEach((endpoint) -> ids.add(endpoint.getEndpointId().toString()));
+			context.getBean(JmxEndpointsSupplier.class)
+				.getEndpoints()
+				.forEach((endpoint) -> ids.add("jmx " + endpoint.getEndpointId()));
+			assertThat(ids).hasToString(exposed);
+		});
 	}
 
 	@Test
@@ -79,55 +80,33 @@ class EndpointAccessTests {
 		given(stored.node()).willReturn(mock(StoreNode.class));
 		given(stored.find("mail", "id")).willReturn(Optional.of(new StoredTaskDetails("id", "mail", "ann@example.com",
 				Instant.EPOCH, State.DEAD, 1, 1, "No mailbox of Ann", null, Instant.EPOCH, false)));
+		SecurityContext user = mock(SecurityContext.class);
+		given(user.getPrincipal()).willReturn(mock(Principal.class));
+		given(user.isUserInRole(role)).willReturn(true);
 		this.contextRunner.withBean(StoredTasks.class, () -> stored)
-			.withPropertyValues("management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.roles=operator", property)
+			.withPropertyValues("management.endpoint.delayedtasks.roles=operator", property)
 			.run((context) -> {
 				TaskDescriptor task = (TaskDescriptor) context.getBean(DelayedTasksEndpoint.class)
-					.task(user(role), new String[] { "mail", "id" }, null, null, null)
+					.task(user, new String[] { "mail", "id" }, null, null, null)
 					.getBody();
 				assertThat(task.key()).isEqualTo("ann@example.com");
 				assertThat(task.error()).isEqualTo(shown ? "No mailbox of Ann" : "******");
 			});
 	}
 
-	private static SecurityContext user(String role) {
-		return new SecurityContext() {
-
-			@Override
-			public Principal getPrincipal() {
-				return () -> "user";
-			}
-
-			@Override
-			public boolean isUserInRole(String other) {
-				return other.equals(role);
-			}
-
-		};
-	}
-
-	@Nested
-	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointTests.Application.class,
-			properties = { "management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.access=unrestricted" })
-	class Unrestricted {
-
-		@Autowired
-		private DelayedTaskOperations tasks;
-
-		@Value("${local.server.port}")
-		private int port;
-
-		@Test
-		void allTasksOfANameCannotBeCancelledAtOnce() {
-			DelayedTask<?> task = this.tasks.schedule(TaskId.of("close-order", 5), Duration.ofHours(1), () -> {
-			});
-			URI name = URI.create("http://localhost:%d/actuator/delayedtasks/close-order".formatted(this.port));
-			RestTestClient.bindToServer().build().delete().uri(name).exchange().expectStatus().isNotFound();
-			assertThat(task.status()).isEqualTo(Status.SCHEDULED);
-		}
-
+	@ParameterizedTest
+	@CsvSource({ "PENDING, 1, every(PT1H), 0, 0, 0, as planned", "PENDING, 2, every(PT1H), 9, 0, 3600, a retry",
+			"RUNNING, 1, every(PT1H), 0, 0, 3600, running", "RUNNING, 1, every(PT1H), -9, 0, 0, an additional run",
+			"PENDING, 1, every(PT1H), 4000, 0, 7200, put off", "PENDING, 1, of a newer release, 0, 0, 0, as planned",
+			"RUNNING, 1, fixedDelay(PT1H), 0, 0, , after the end of the run",
+			"RUNNING, 1, of a newer release, 0, 0, , unknown" })
+	void aStoredTaskHasTheNextTimeOfItsSchedule(State state, int attempt, String schedule, int due, int scheduled,
+			Integer next, String reason) {
+		Instant noon = Instant.parse("2026-01-10T12:00:00Z");
+		TaskDescriptor task = TaskDescriptor.of(new StoredTaskDetails("id", "name", "key", noon.plusSeconds(due), state,
+				attempt, 0, null, new StoredTaskDetails.Times(schedule, noon.plusSeconds(scheduled)), null, false));
+		assertThat(task.schedule()).isEqualTo(schedule);
+		assertThat(task.next()).as(reason).isEqualTo((next != null) ? noon.plusSeconds(next) : null);
 	}
 
 }

@@ -31,6 +31,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -43,45 +44,33 @@ class TimingWheelHealthIndicatorTests {
 				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class));
 
 	@Test
-	void aWheelThatRunsIsUp() {
-		this.contextRunner.run((context) -> {
-			Health health = context.getBean(TimingWheelHealthIndicator.class).health();
-			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails()).containsOnly(entry("state", WheelSnapshot.State.RUNNING),
-					entry("pending", 0L), entry("lag", Duration.ZERO), entry("maxLag", Duration.ofSeconds(1)));
-		});
-	}
-
-	@Test
 	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
 		CountDownLatch release = new CountDownLatch(1);
-		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
-			SimpleMeterRegistry registry = new SimpleMeterRegistry();
-			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel)
-				.withBean(MeterRegistry.class, () -> registry)
-				.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
-						TimingWheelMetricsAutoConfiguration.class))
-				.withPropertyValues("timingwheel.health.max-lag=50ms")
-				.run((context) -> {
-					HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
-					// Blocks the driver, as the executor runs tasks on the calling
-					// thread.
-					wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
-					wheel.schedule(() -> {
-					}, 1, TimeUnit.MILLISECONDS);
-					await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
-					assertThat((Duration) indicator.health().getDetails().get("lag"))
-						.isGreaterThanOrEqualTo(Duration.ofMillis(50));
-					TimeGauge lag = registry.get("timingwheel.lag").timeGauge();
-					assertThat(lag.value(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(50);
-					assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
-					release.countDown();
-					await().until(() -> Status.UP.equals(indicator.health().getStatus()));
-				});
-		}
-		finally {
-			release.countDown();
-		}
+		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		this.contextRunner.withBean("wheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
+			.withBean(MeterRegistry.class, () -> registry)
+			.withConfiguration(
+					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+			.withPropertyValues("timingwheel.health.max-lag=50ms")
+			.run((context) -> {
+				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
+				TimingWheel wheel = context.getBean(TimingWheel.class);
+				// Blocks the driver, as the executor runs tasks on the calling thread.
+				wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
+				wheel.schedule(() -> {
+				}, 1, TimeUnit.MILLISECONDS);
+				await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
+				assertThat((Duration) indicator.health().getDetails().get("lag"))
+					.isGreaterThanOrEqualTo(Duration.ofMillis(50));
+				TimeGauge lag = registry.get("timingwheel.lag").timeGauge();
+				assertThat(lag.value(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(50);
+				assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
+				release.countDown();
+				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
+				await().untilAsserted(() -> assertThat(indicator.health().getDetails()).containsOnly(
+						entry("state", WheelSnapshot.State.RUNNING), entry("pending", 0L), entry("lag", Duration.ZERO),
+						entry("maxLag", Duration.ofMillis(50))));
+			});
 	}
 
 	@Test
@@ -94,25 +83,22 @@ class TimingWheelHealthIndicatorTests {
 					AvailabilityHealthContributorAutoConfiguration.class))
 			.withPropertyValues("management.endpoints.web.exposure.include=health",
 					"management.endpoint.health.probes.enabled=true");
-		runner.run((context) -> {
-			AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
-			AvailabilityChangeEvent.publish(context, LivenessState.CORRECT);
-			context.getBean(TimingWheel.class).stop();
-			assertThat(context.getBean(TimingWheelHealthIndicator.class).health().getDetails())
-				.contains(entry("state", WheelSnapshot.State.STOPPED));
-			HealthEndpoint health = context.getBean(HealthEndpoint.class);
-			assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
-			assertThat(health.healthForPath("liveness").getStatus()).isEqualTo(Status.UP);
-		});
+		runner.run((context) -> assertHealthOfStoppedWheel(context, Status.UP));
 		runner.withPropertyValues("management.endpoint.health.group.readiness.include=readinessState,timingWheel")
-			.run((context) -> {
-				AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
-				HealthEndpoint health = context.getBean(HealthEndpoint.class);
-				assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
-				context.getBean(TimingWheel.class).stop();
-				assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.DOWN);
-			});
+			.run((context) -> assertHealthOfStoppedWheel(context, Status.DOWN));
+	}
+
+	private static void assertHealthOfStoppedWheel(ApplicationContext context, Status readiness) {
+		AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
+		AvailabilityChangeEvent.publish(context, LivenessState.CORRECT);
+		HealthEndpoint health = context.getBean(HealthEndpoint.class);
+		assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
+		context.getBean(TimingWheel.class).stop();
+		assertThat(context.getBean(TimingWheelHealthIndicator.class).health().getDetails())
+			.contains(entry("state", WheelSnapshot.State.STOPPED));
+		assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(readiness);
+		assertThat(health.healthForPath("liveness").getStatus()).isEqualTo(Status.UP);
 	}
 
 	@Test

@@ -50,7 +50,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void countersExistFromTheStart() {
+	void metersExistFromTheStartAndEachRunOfARecurringTaskIsCountedAndTimed() {
 		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
 		try (VirtualApplication application = application(fresh)) {
 			application.context();
@@ -65,51 +65,10 @@ class TimingWheelMetricsTests {
 			assertThat(fresh.get("timingwheel.tasks").meters())
 				.as("counters, since the Prometheus name ends with total")
 				.allSatisfy((meter) -> assertThat(meter.getId().getType()).isEqualTo(Meter.Type.COUNTER));
-		}
-	}
-
-	@Test
-	void pendingTasksAreGaugedByTheirNameAndKeysDoNotBecomeTags(Orders orders) {
-		orders.close(815);
-		orders.close(816);
-		app.tasks().schedule(TaskId.of("ping", "a"), Duration.ofMinutes(1), () -> {
-		});
-		assertThat(pending(registry, "close-order")).isEqualTo(2);
-		assertThat(pending(registry, "ping")).isOne();
-		assertThat(registry.getMeters())
-			.allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("815"));
-	}
-
-	@Test
-	void endedTasksAreCountedByTheirNameAndOutcome(Orders orders) {
-		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
-		app.bean(TimingWheelMetrics.class).bindTo(fresh);
-		double completed = ended(fresh, "count", "completed");
-		orders.count(1);
-		orders.count(2);
-		orders.count(3);
-		orders.count(3);
-		app.tasks().cancel(TaskId.of("count", 1));
-		orders.fail(4);
-		app.advance(HALF_HOUR);
-		assertThat(ended(fresh, "count", "completed") - completed).isEqualTo(2);
-		assertThat(ended(fresh, "count", "cancelled")).isOne();
-		assertThat(ended(fresh, "count", "replaced")).isOne();
-		assertThat(ended(fresh, "count", "failed")).isZero();
-		assertThat(ended(fresh, "count", "expired")).isZero();
-		assertThat(ended(fresh, "orders.fail", "failed")).isOne();
-	}
-
-	@Test
-	void eachRunOfARecurringTaskIsCountedAndTimedByItsName() {
-		SimpleMeterRegistry fresh = new SimpleMeterRegistry();
-		try (VirtualApplication application = application(fresh)) {
-			application.context();
 			for (int run = 1; run <= 3; run++) {
 				application.advance(Duration.ofMinutes(10));
-				for (String meter : List.of("lateness", "duration")) {
-					assertThat(timer(fresh, meter, "heartbeat").count()).isEqualTo(run);
-				}
+				assertThat(timer(fresh, "lateness", "heartbeat").count()).isEqualTo(run);
+				assertThat(timer(fresh, "duration", "heartbeat").count()).isEqualTo(run);
 				assertThat(ended(fresh, "heartbeat", "completed")).isEqualTo(run);
 				assertThat(pending(fresh, "heartbeat")).isOne();
 			}
@@ -117,7 +76,42 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void theDurationOfATaskLastsUntilItsFutureIsDone(Orders orders) {
+	void pendingTasksAreGaugedByTheirNamesAlsoIfTheMetersAreBoundLaterAndKeysDoNotBecomeTags(Orders orders) {
+		orders.close(815);
+		orders.close(816);
+		MeterRegistry late = new SimpleMeterRegistry();
+		app.bean(TimingWheelMetrics.class).bindTo(late);
+		app.tasks().schedule(TaskId.of("ping", "a"), Duration.ofMinutes(1), () -> {
+		});
+		for (MeterRegistry each : List.of(registry, late)) {
+			assertThat(pending(each, "close-order")).isEqualTo(2);
+			assertThat(pending(each, "ping")).isOne();
+		}
+		assertThat(registry.getMeters())
+			.allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("815"));
+	}
+
+	@Test
+	void endedTasksAreCountedByTheirNameAndOutcome(Orders orders) {
+		double completed = ended(registry, "close-order", "completed");
+		double cancelled = ended(registry, "close-order", "cancelled");
+		orders.close(1);
+		orders.close(2);
+		orders.close(3);
+		orders.close(3);
+		app.tasks().cancel(TaskId.of("close-order", 1));
+		assertThat(ended(registry, "close-order", "cancelled") - cancelled).isOne();
+		orders.fail(4);
+		app.advance(HALF_HOUR);
+		assertThat(ended(registry, "close-order", "completed") - completed).isEqualTo(2);
+		assertThat(ended(registry, "close-order", "replaced")).isOne();
+		assertThat(ended(registry, "close-order", "failed")).isZero();
+		assertThat(ended(registry, "close-order", "expired")).isZero();
+		assertThat(ended(registry, "orders.fail", "failed")).isOne();
+	}
+
+	@Test
+	void theDurationOfATaskLastsUntilItsFutureIsDoneAndTimesFollowThePropertiesOfMicrometer(Orders orders) {
 		Timer duration = timer(registry, "duration", "orders.ask");
 		CompletableFuture<String> answer = new CompletableFuture<>();
 		orders.ask(answer);
@@ -126,30 +120,13 @@ class TimingWheelMetricsTests {
 		assertThat(duration.count()).isZero();
 		answer.complete("yes");
 		assertThat(duration.totalTime(TimeUnit.SECONDS)).isEqualTo(5);
-	}
-
-	@Test
-	void theTimesOfTasksFollowThePropertiesOfMicrometer(Orders orders) {
-		orders.count(1);
-		app.advance(HALF_HOUR);
-		Timer lateness = timer(registry, "lateness", "count");
-		assertThat(lateness.count()).isPositive();
-		assertThat(lateness.takeSnapshot().percentileValues()).extracting(ValueAtPercentile::percentile)
-			.containsExactly(0.5, 0.99);
-		assertThat(timer(registry, "duration", "count").takeSnapshot().histogramCounts())
+		assertThat(duration.takeSnapshot().histogramCounts())
 			.extracting((bucket) -> bucket.bucket(TimeUnit.MILLISECONDS))
 			.containsExactly(100.0, 1000.0);
-	}
-
-	@Test
-	void namesBecomeTagsWhetherTheyAreUsedBeforeOrAfterTheMetersAreBound() {
-		app.tasks().task(() -> "before").name("before").after(HALF_HOUR);
-		MeterRegistry late = new SimpleMeterRegistry();
-		app.bean(TimingWheelMetrics.class).bindTo(late);
-		app.tasks().task(() -> "after").name("after").after(HALF_HOUR);
-		assertThat(pending(late, "before")).isOne();
-		assertThat(pending(late, "after")).isOne();
-		assertThat(pending(registry, "after")).isOne();
+		assertThat(timer(registry, "lateness", "orders.ask").count()).isOne();
+		assertThat(timer(registry, "lateness", "orders.ask").takeSnapshot().percentileValues())
+			.extracting(ValueAtPercentile::percentile)
+			.containsExactly(0.5, 0.99);
 	}
 
 	@Test
@@ -168,7 +145,7 @@ class TimingWheelMetricsTests {
 			application.advance(HALF_HOUR);
 			assertThat(application.counts("name-1499").completed()).isOne();
 		}
-		assertThat(output).containsOnlyOnce("More than 100 names of tasks");
+		assertThat(output).containsOnlyOnce("Reached the maximum number of 'name' tags");
 	}
 
 	@Test
@@ -222,10 +199,6 @@ class TimingWheelMetricsTests {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public void close(long orderId) {
-		}
-
-		@Delayed(delay = "30m", name = "count", key = "#orderId")
-		public void count(long orderId) {
 		}
 
 		@Delayed("30m")

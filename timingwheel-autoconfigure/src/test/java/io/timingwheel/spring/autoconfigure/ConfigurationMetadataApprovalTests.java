@@ -1,8 +1,6 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 
 import com.jayway.jsonpath.JsonPath;
 import io.timingwheel.support.Approved;
@@ -16,14 +14,8 @@ class ConfigurationMetadataApprovalTests {
 
 	@Test
 	void theMetadataAreTheApprovedOnes() throws IOException {
-		// Other modules have files of the same name.
-		URI classes = URI
-			.create(TimingWheelProperties.class.getProtectionDomain().getCodeSource().getLocation().toString());
-		try (InputStream metadata = classes.resolve("META-INF/spring-configuration-metadata.json")
-			.toURL()
-			.openStream()) {
-			Approved.verify(getClass(), "configuration-metadata", MetadataLines.of(JsonPath.parse(metadata).read("$")));
-		}
+		Approved.verify(getClass(), "configuration-metadata",
+				MetadataLines.of(JsonPath.parse(MetadataLines.FILE).read("$")));
 	}
 
 }

@@ -6,6 +6,7 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -14,18 +15,15 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
-import io.timingwheel.spring.actuate.TimingWheelEndpoint;
-import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -51,38 +49,18 @@ class OptionalDependenciesTests {
 		.withBean(ObservationRegistry.class, ObservationRegistry::create)
 		.withPropertyValues("management.endpoints.web.exposure.include=*");
 
-	@Test
-	void withAllLibrariesAllBeansAreThere() {
-		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=*", "spring.jmx.enabled=true")
-			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class)
-				.hasSingleBean(DelayedTasksEndpoint.class)
-				.hasSingleBean(TimingWheelHealthIndicator.class)
-				.hasSingleBean(TimingWheelMetrics.class)
-				.hasSingleBean(ObservedTaskExecution.class));
-	}
-
-	@Test
-	void withoutTheActuatorThereAreNoEndpoints() {
-		this.contextRunner.withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
-			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
-				.doesNotHaveBean("timingWheelEndpoint")
-				.doesNotHaveBean("delayedTasksEndpoint")
-				.doesNotHaveBean("delayedTasksEndpointWebExtension"));
-	}
-
-	@Test
-	void withoutHealthThereIsNoIndicator() {
-		this.contextRunner.withClassLoader(new FilteredClassLoader(ConditionalOnEnabledHealthIndicator.class))
-			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
-				.doesNotHaveBean("timingWheelHealthIndicator"));
-	}
-
-	@Test
-	void withoutMicrometerThereAreNoMeters() {
-		this.contextRunner.withClassLoader(new FilteredClassLoader(MeterRegistry.class.getPackageName()))
-			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
-				.doesNotHaveBean("timingWheelMetrics")
-				.doesNotHaveBean("timingWheelTimeoutMetrics"));
+	@ParameterizedTest
+	@CsvSource({ "nothing, ''", "org.springframework.boot.actuate, timingWheelEndpoint delayedTasksEndpoint",
+			"org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator, timingWheelHealthIndicator",
+			"io.micrometer.core.instrument, timingWheelMetrics timingWheelTimeoutMetrics" })
+	void whatNeedsALibraryIsThereOnlyWithTheLibrary(String missing, String absent) {
+		this.contextRunner.withClassLoader(new FilteredClassLoader(missing)).run((context) -> {
+			assertThat(context).hasSingleBean(TimingWheel.class);
+			for (String bean : List.of("timingWheelEndpoint", "delayedTasksEndpoint", "timingWheelHealthIndicator",
+					"timingWheelMetrics", "timingWheelTimeoutMetrics", "timingWheelObservedTaskExecution")) {
+				assertThat(context.containsBean(bean)).as(bean).isEqualTo(!List.of(absent.split(" ")).contains(bean));
+			}
+		});
 	}
 
 	@Test

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,9 +16,13 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,24 +33,31 @@ import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.SmartLifecycle;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 class TimingWheelAutoConfigurationTests {
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					TimingWheelAutoConfiguration.class, TimingWheelTaskSchedulerAutoConfiguration.class));
+	private static final AutoConfigurations FURTHER = AutoConfigurations.of(TimingWheelEndpointAutoConfiguration.class,
+			TimingWheelHealthContributorAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
+			TimingWheelObservationAutoConfiguration.class);
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TaskSchedulingAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+				TimingWheelTaskSchedulerAutoConfiguration.class, TimingWheelDisabledAutoConfiguration.class));
 
 	@Test
 	void offersARunningWheelAndATemplate() {
@@ -55,7 +65,6 @@ class TimingWheelAutoConfigurationTests {
 			assertThat(context).hasSingleBean(TimingWheel.class)
 				.hasBean("timingWheel")
 				.hasSingleBean(DelayedTaskOperations.class)
-				.hasBean("delayedTaskTemplate")
 				.doesNotHaveBean(ThreadPoolTaskExecutorCustomizer.class)
 				.getBean("delayedTaskTemplate")
 				.isInstanceOf(DelayedTaskTemplate.class);
@@ -71,29 +80,58 @@ class TimingWheelAutoConfigurationTests {
 		});
 	}
 
-	@Test
-	void nothingIsThereWhenDisabledAndAnnotatedMethodsRunAtOnce() {
-		this.contextRunner.withPropertyValues("timingwheel.enabled=false")
-			.withConfiguration(AutoConfigurations.of(TimingWheelEndpointAutoConfiguration.class,
-					TimingWheelHealthContributorAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
-					TimingWheelObservationAutoConfiguration.class))
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "TRUE" })
+	void oneLineNamesTheSettingsOfTheWheelAlsoIfBeansAreLazyAndAChildContextAddsNone(String value,
+			CapturedOutput output) {
+		this.contextRunner.withPropertyValues("timingwheel.enabled=" + value)
+			.withInitializer(TimingWheelAutoConfigurationTests::lazy)
+			.withBean(TimingWheelBuilderCustomizer.class, () -> (builder) -> builder.wheelSize(64).shards(2))
+			.run((parent) -> {
+				parent.getSourceApplicationContext().stop();
+				parent.getSourceApplicationContext().start();
+				this.contextRunner.withParent(parent)
+					.run((child) -> assertThat(child.getBean(TimingWheel.class))
+						.isSameAs(parent.getBean(TimingWheel.class)));
+			});
+		assertThat(linesWith("Timing wheel runs", output)).singleElement()
+			.asString()
+			.contains("INFO")
+			.endsWith("Timing wheel runs: tick 1ms, slots 64, shards 2, no store");
+		assertThat(output).doesNotContain("timingwheel.enabled");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "FALSE", "no" })
+	void anythingButTrueSwitchesOffWithOneWarningAndAnnotatedMethodsRunAtOnce(String value, CapturedOutput output) {
+		this.contextRunner.withPropertyValues("timingwheel.enabled=" + value)
+			.withConfiguration(FURTHER)
 			.withBean("orders", Orders.class)
+			.withBean(Invalid.class)
 			.run((context) -> {
-				assertThat(context).hasNotFailed();
 				assertThat(context.getBeanDefinitionNames())
-					.noneMatch((name) -> name.toLowerCase().contains("timingwheel") || name.contains("delayedTask"));
+					.noneMatch((name) -> name.matches("timingWheel(?!AutoConfigurationTests).*|delayedTask.*"));
 				context.getBean(Orders.class).close(5);
 				assertThat(context.getBean(Orders.class).closed()).isCompletedWithValue(5L);
 			});
+		assertThat(linesWith("timingwheel.enabled", output)).singleElement()
+			.asString()
+			.contains("WARN")
+			.contains("methods with @Delayed, @CancelDelayed and @Timeout run at once");
+		assertThat(linesWith("Timing wheel runs", output)).isEmpty();
+	}
+
+	private static List<String> linesWith(String text, CapturedOutput output) {
+		return output.getOut().lines().filter((line) -> line.contains(text)).toList();
 	}
 
 	@Test
 	void aWheelOfTheApplicationIsLeftAloneWhenDisabled() {
-		ManualTimeSource time = new ManualTimeSource();
 		this.contextRunner
-			.withBean("myWheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).timeSource(time).build())
+			.withBean("myWheel", TimingWheel.class,
+					() -> TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build())
 			.withPropertyValues("timingwheel.enabled=false", "timingwheel.task-scheduler.enabled=true")
-			.withConfiguration(AutoConfigurations.of(TimingWheelHealthContributorAutoConfiguration.class))
+			.withConfiguration(FURTHER)
 			.run((context) -> assertThat(context).hasNotFailed()
 				.hasSingleBean(TimingWheel.class)
 				.doesNotHaveBean(HealthIndicator.class));
@@ -135,7 +173,6 @@ class TimingWheelAutoConfigurationTests {
 		this.contextRunner.withUserConfiguration(Customizers.class)
 			.withPropertyValues("timingwheel.tick=10ms", "timingwheel.max-pending=1")
 			.run((context) -> {
-				assertThat(context.getBean(Customizers.class).calls).containsExactly("first", "second");
 				WheelSnapshot wheel = context.getBean(TimingWheel.class).snapshot();
 				assertThat(wheel.tick()).isEqualTo(Duration.ofMillis(30));
 				assertThat(wheel.wheelSize()).isEqualTo(64);
@@ -143,16 +180,20 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void bootsExecutorAndSchedulerStay() {
-		this.contextRunner.withUserConfiguration(Scheduling.class).run((context) -> {
-			assertThat(context).hasBean("applicationTaskExecutor").hasBean("taskScheduler");
-			assertThat(context.getBeanNamesForType(Executor.class)).containsExactlyInAnyOrder("applicationTaskExecutor",
-					"taskScheduler");
-			assertThat(context.getBeanNamesForType(TaskExecutor.class))
-				.containsExactlyInAnyOrder("applicationTaskExecutor", "taskScheduler");
-			assertThat(context.getBeanNamesForType(TaskScheduler.class)).containsExactly("taskScheduler");
-			assertThat(context.getBean("taskScheduler").getClass().getPackageName()).startsWith("org.springframework.");
-		});
+	void bootsExecutorAndSchedulerStayAndNoBeanIsCreatedTooEarlyToBePostProcessed(CapturedOutput output) {
+		this.contextRunner.withUserConfiguration(Scheduling.class)
+			.withBean("orders", Orders.class)
+			.withConfiguration(FURTHER)
+			.run((context) -> {
+				for (Class<?> type : List.of(Executor.class, TaskExecutor.class)) {
+					assertThat(context.getBeanNamesForType(type)).containsExactlyInAnyOrder("applicationTaskExecutor",
+							"taskScheduler");
+				}
+				assertThat(context.getBeanNamesForType(TaskScheduler.class)).containsExactly("taskScheduler");
+				assertThat(context.getBean("taskScheduler").getClass().getPackageName())
+					.startsWith("org.springframework.");
+			});
+		assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
 	}
 
 	@Test
@@ -165,6 +206,13 @@ class TimingWheelAutoConfigurationTests {
 			});
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "run", "RUN" })
+	void theExecutorIsCustomizedForEverySpellingOfRun(String value) {
+		this.contextRunner.withPropertyValues("timingwheel.shutdown.pending=" + value)
+			.run((context) -> assertThat(context).hasBean("timingWheelTaskExecutorCustomizer"));
+	}
+
 	@Test
 	void theTemplateOfAChildContextFindsTheTasksOfThatContext() {
 		this.contextRunner.run((parent) -> this.contextRunner.withParent(parent)
@@ -174,44 +222,46 @@ class TimingWheelAutoConfigurationTests {
 				TaskId id = TaskId.of("close-order", 5);
 				assertThat(child.getBean(DelayedTaskOperations.class).find(id)).isPresent();
 				assertThat(parent.getBean(DelayedTaskOperations.class).find(id)).isEmpty();
-				assertThat(child.getBean(TimingWheel.class)).isSameAs(parent.getBean(TimingWheel.class));
 			}));
-	}
-
-	@Test
-	void noBeanIsCreatedTooEarlyToBePostProcessed(CapturedOutput output) {
-		this.contextRunner.withUserConfiguration(Scheduling.class)
-			.withBean("orders", Orders.class)
-			.withConfiguration(AutoConfigurations.of(TimingWheelEndpointAutoConfiguration.class,
-					TimingWheelHealthContributorAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
-					TimingWheelObservationAutoConfiguration.class))
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
 	}
 
 	@Test
 	void lazyInitializationDoesNotDelayTheRefusalOfWrongSettings() {
 		this.contextRunner.withPropertyValues("timingwheel.tick=25h")
-			.withInitializer(
-					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.withInitializer(TimingWheelAutoConfigurationTests::lazy)
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
+	private static void lazy(ConfigurableApplicationContext context) {
+		context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor());
+	}
+
 	@Test
-	void aContextThatClosesLeavesNoThreadBehind() {
+	void aContextThatClosesOrFailsToStartLeavesNeitherAThreadNorAPendingTaskBehind() {
 		Set<Thread> before = ourThreads();
 		this.contextRunner.withBean("myExecutor", Executor.class, Executors::newSingleThreadExecutor)
 			.withPropertyValues("timingwheel.shutdown.await-termination-period=0s")
 			.run((context) -> threadOf(context.getBean(DelayedTaskOperations.class)));
+		this.contextRunner.withBean(FailingStart.class).run((context) -> assertThat(context).hasFailed());
+		assertThat(FailingStart.pending).isCancelled();
 		await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
 	}
 
+	/**
+	 * No module of durable tasks is on the class path of these tests.
+	 */
 	@Test
-	void aContextThatFailsToStartLeavesNeitherAThreadNorAPendingTaskBehind() {
-		Set<Thread> before = ourThreads();
-		this.contextRunner.withBean(FailingLifecycle.class).run((context) -> assertThat(context).hasFailed());
-		assertThat(FailingLifecycle.pending).isCancelled();
-		await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
+	void aCallThatIsToBeStoredIsRefusedAndTheMessageNamesTheModulesToAdd() {
+		this.contextRunner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			TaskId id = TaskId.of("remind", 5);
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> tasks.enqueue(id, Duration.ofHours(1), 5),
+					() -> tasks.recur(id, Schedule.every(Duration.ofHours(1)), 5))) {
+				assertThatIllegalStateException().isThrownBy(call)
+					.withMessageContaining("io.timingwheel:timingwheel-jdbc")
+					.withMessageContaining("io.timingwheel:timingwheel-redis");
+			}
+		});
 	}
 
 	private static String threadOf(DelayedTaskOperations tasks) {
@@ -253,60 +303,46 @@ class TimingWheelAutoConfigurationTests {
 
 	}
 
-	static class FailingLifecycle implements SmartLifecycle {
+	static class Invalid {
 
-		static CompletableFuture<?> pending;
-
-		private final DelayedTaskOperations tasks;
-
-		FailingLifecycle(DelayedTaskOperations tasks) {
-			this.tasks = tasks;
-		}
-
-		@Override
-		public void start() {
-			pending = this.tasks.schedule(Duration.ofHours(1), () -> "never").completion();
-			throw new IllegalStateException("Cannot start");
-		}
-
-		@Override
-		public void stop() {
-		}
-
-		@Override
-		public boolean isRunning() {
-			return false;
+		@Delayed("banana")
+		private void run() {
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
+	static class FailingStart {
+
+		static CompletableFuture<?> pending;
+
+		@EventListener
+		void fail(ContextRefreshedEvent event) {
+			pending = event.getApplicationContext()
+				.getBean(DelayedTaskOperations.class)
+				.schedule(Duration.ofHours(1), () -> "never")
+				.completion();
+			throw new IllegalStateException("Cannot start");
+		}
+
+	}
+
 	@EnableScheduling
 	static class Scheduling {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
 	static class Customizers {
-
-		final List<String> calls = new ArrayList<>();
 
 		@Bean
 		@Order(2)
 		TimingWheelBuilderCustomizer second() {
-			return (builder) -> {
-				this.calls.add("second");
-				builder.tick(Duration.ofMillis(30)).wheelSize(64);
-			};
+			return (builder) -> builder.tick(Duration.ofMillis(30)).wheelSize(64);
 		}
 
 		@Bean
 		@Order(1)
 		TimingWheelBuilderCustomizer first() {
-			return (builder) -> {
-				this.calls.add("first");
-				builder.tick(Duration.ofMillis(20));
-			};
+			return (builder) -> builder.tick(Duration.ofMillis(20));
 		}
 
 	}

@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -24,6 +22,8 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
@@ -73,36 +73,23 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void closingCancelsTasksThatWaitForAnExecutor() throws Exception {
+	void closingCancelsWhatWaitsForAnExecutorAndWaitsForBodiesBeforeItStopsTheExecutors(CapturedOutput output)
+			throws Exception {
 		ConfigurableApplicationContext context = start("spring.task.execution.pool.core-size=1");
-		CountDownLatch release = new CountDownLatch(1);
-		DelayedTask<Boolean> running = tasks(context).schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES));
+		Successor successor = context.getBean(Successor.class);
+		CompletableFuture<String> release = new CompletableFuture<>();
+		DelayedTask<String> running = running(context, release);
 		DelayedTask<String> waiting = tasks(context).schedule(Duration.ZERO, () -> "never");
 		this.time.advance(Duration.ZERO);
-		await().until(() -> running.status() == Status.RUNNING);
 		Thread closing = inBackground(context::close);
 		await().until(() -> waiting.status() == Status.CANCELLED);
-		release.countDown();
-		closing.join();
-		assertThat(running.completion()).succeedsWithin(SOON);
-	}
-
-	@Test
-	void closingWaitsForBodiesThatRunBeforeItStopsTheExecutors(CapturedOutput output) throws Exception {
-		ConfigurableApplicationContext context = start();
-		Successor successor = context.getBean(Successor.class);
-		CountDownLatch release = new CountDownLatch(1);
-		DelayedTask<Boolean> task = tasks(context).schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES));
-		this.time.advance(Duration.ZERO);
-		await().until(() -> task.status() == Status.RUNNING);
-		Thread closing = inBackground(context::close);
 		awaitWaiting(closing);
 		// The successor stops after the tasks and before the executors.
 		assertThat(successor.isRunning()).isTrue();
-		release.countDown();
+		release.complete("done");
 		closing.join();
 		assertThat(successor.isRunning()).isFalse();
-		assertThat(task.completion()).succeedsWithin(SOON);
+		assertThat(running.completion()).succeedsWithin(SOON);
 		assertThat(output).doesNotContain("await-termination-period");
 	}
 
@@ -110,9 +97,7 @@ class TimingWheelLifecycleTests {
 	void closingWarnsOfBodiesThatOutliveThePeriod(CapturedOutput output) throws Exception {
 		ConfigurableApplicationContext context = start("timingwheel.shutdown.await-termination-period=10ms");
 		CompletableFuture<String> release = new CompletableFuture<>();
-		DelayedTask<String> task = tasks(context).schedule(Duration.ZERO, () -> release.join());
-		this.time.advance(Duration.ZERO);
-		await().until(() -> task.status() == Status.RUNNING);
+		DelayedTask<String> task = running(context, release);
 		Thread closing = inBackground(context::close);
 		await().untilAsserted(() -> assertThat(output).contains("Still running after 10ms: 1 of the delayed tasks"));
 		release.complete("late");
@@ -120,38 +105,38 @@ class TimingWheelLifecycleTests {
 		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("late");
 	}
 
-	@Test
-	void pendingTasksThatAreDueWithinThePeriodRunAndTheOthersAreCancelled() throws Exception {
-		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
-				"timingwheel.shutdown.await-termination-period=1m");
+	private DelayedTask<String> running(ConfigurableApplicationContext context, CompletableFuture<String> release) {
+		DelayedTask<String> task = tasks(context).schedule(Duration.ZERO, release::join);
+		this.time.advance(Duration.ZERO);
+		await().until(() -> task.status() == Status.RUNNING);
+		return task;
+	}
+
+	/**
+	 * An executor that exists at the ContextClosedEvent, and shuts down early and
+	 * strictly, refuses tasks from then on.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void pendingTasksThatAreDueWithinThePeriodRunAndTheOthersAreCancelled(boolean strict) throws Exception {
+		ThreadPoolTaskExecutorCustomizer customizer = (executor) -> executor.setStrictEarlyShutdown(strict);
+		ConfigurableApplicationContext context = start(
+				(registry) -> registry.registerBean(ThreadPoolTaskExecutorCustomizer.class, () -> customizer),
+				"timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m");
+		context.getBean("applicationTaskExecutor");
 		DelayedTask<String> within = tasks(context).schedule(Duration.ofMinutes(1),
 				() -> Thread.currentThread().getName());
 		DelayedTask<String> beyond = tasks(context).schedule(Duration.ofMinutes(1).plusNanos(1), () -> "never");
 		Thread closing = inBackground(context::close);
 		await().until(() -> beyond.status() == Status.CANCELLED);
+		awaitWaiting(closing);
 		this.time.advance(Duration.ofMinutes(1).minusNanos(1));
 		assertThat(within.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(closing.isAlive()).isTrue();
 		this.time.advance(Duration.ofNanos(1));
-		closing.join();
-		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
-	}
-
-	@Test
-	void anExecutorWithAStrictEarlyShutdownStillRunsPendingTasks() throws Exception {
-		ThreadPoolTaskExecutorCustomizer strict = (executor) -> executor.setStrictEarlyShutdown(true);
-		ConfigurableApplicationContext context = start(
-				(registry) -> registry.registerBean(ThreadPoolTaskExecutorCustomizer.class, () -> strict),
-				"timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m");
-		// An executor that exists at the ContextClosedEvent refuses tasks from then on.
-		context.getBean("applicationTaskExecutor");
-		DelayedTask<String> task = tasks(context).schedule(Duration.ofSeconds(1), () -> "ran");
-		Thread closing = inBackground(context::close);
-		awaitWaiting(closing);
-		this.time.advance(Duration.ofSeconds(1));
 		closing.join(SOON.toMillis());
 		assertThat(closing.isAlive()).isFalse();
-		assertThat(task.completion()).succeedsWithin(SOON);
+		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
 	}
 
 	@Test

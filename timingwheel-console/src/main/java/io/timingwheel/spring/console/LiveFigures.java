@@ -92,7 +92,8 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 * The tasks of a name.
 	 */
 	@JsonInclude(Include.NON_NULL)
-	record NameTasks(CountsDescriptor counts, Map<String, String> limits, List<TaskDescriptor> next,
+	record NameTasks(CountsDescriptor counts,
+			@JsonInclude(content = Include.NON_NULL) Map<String, @Nullable Object> limits, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead) {
 
 	}

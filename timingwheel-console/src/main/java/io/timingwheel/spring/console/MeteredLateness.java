@@ -11,18 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the lateness from the meters that the application has anyway.
  */
-final class MeteredLateness {
-
-	private static final String METER = "timingwheel.tasks.lateness";
-
-	private final MeterRegistry registry;
-
-	MeteredLateness(MeterRegistry registry) {
-		this.registry = registry;
-	}
+record MeteredLateness(MeterRegistry registry) {
 
 	@Nullable LatenessFigures read() {
-		Collection<Timer> timers = this.registry.find(METER).timers();
+		Collection<Timer> timers = this.registry.find("timingwheel.tasks.lateness").timers();
 		long count = 0;
 		double total = 0;
 		double max = 0;

@@ -43,12 +43,18 @@ public class TimingWheelConsoleEndpoint {
 
 	private final Runnable csrfToken;
 
-	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, DelayedTasksEndpoint tasks,
-			Runnable csrfToken) {
+	private final @Nullable String application;
+
+	private final boolean acts;
+
+	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, DelayedTasksEndpoint tasks, Runnable csrfToken,
+			@Nullable String application, boolean acts) {
 		this.files = files;
 		this.reader = reader;
 		this.tasks = tasks;
 		this.csrfToken = csrfToken;
+		this.application = application;
+		this.acts = acts;
 	}
 
 	/** The page, in HTML. */
@@ -69,12 +75,12 @@ public class TimingWheelConsoleEndpoint {
 			@Nullable String name, @Nullable String filter, @Nullable String sort, @Nullable String range,
 			@Nullable String find, @Nullable String cursor, @Nullable String from) {
 		if (part.equals(LIVE)) {
-			if (this.reader.acts()) {
+			if (this.acts) {
 				this.csrfToken.run();
 			}
-			LiveFigures figures = this.reader.read(LiveQuery.of(view, name, filter, sort, range, find, cursor, from),
-					securityContext);
-			return new WebEndpointResponse<>(figures, MimeTypeUtils.APPLICATION_JSON);
+			LiveQuery query = new LiveQuery(view, name, filter, sort, range, find, cursor, from);
+			return new WebEndpointResponse<>(this.reader.read(query, securityContext, this.application, this.acts),
+					MimeTypeUtils.APPLICATION_JSON);
 		}
 		WebEndpointResponse<byte[]> file = this.files.file(part);
 		return (file != null) ? file : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);

@@ -1,30 +1,24 @@
 package io.timingwheel.spring.console;
 
-import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
-import java.net.http.HttpClient.Version;
 import java.net.http.HttpClient;
+import java.net.http.HttpClient.Version;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Base64;
 
 import com.jayway.jsonpath.JsonPath;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.http.HttpHeaders;
+
 /**
- * A browser without a screen, with cookies and a login.
+ * A browser without a screen, with cookies and maybe a login.
  */
 final class ConsoleClient {
-
-	private static final String CREDENTIALS = "Basic "
-			+ Base64.getEncoder().encodeToString("user:secret".getBytes(StandardCharsets.UTF_8));
-
-	private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
 	private final CookieManager cookies = new CookieManager();
 
@@ -54,21 +48,21 @@ final class ConsoleClient {
 		return JsonPath.read(live(query).body(), path);
 	}
 
-	HttpResponse<String> live(String query) {
-		String page = this.page.getPath();
-		return get(page.substring(page.lastIndexOf('/') + 1) + "/live?" + query);
-	}
-
 	/**
 	 * Asks for the figures as the script of the page does.
 	 */
-	HttpResponse<String> poll(String query) {
-		String page = this.page.getPath();
+	HttpResponse<String> live(String query) {
 		return send(this.client,
-				request(page.substring(page.lastIndexOf('/') + 1) + "/live?" + query)
-					.header("X-Requested-With", "XMLHttpRequest")
+				request(part("live?" + query)).header("X-Requested-With", "XMLHttpRequest")
 					.header("Accept", "application/json")
 					.GET());
+	}
+
+	/**
+	 * The reference of a part of the page.
+	 */
+	String part(String name) {
+		return this.page.getPath().substring(this.page.getPath().lastIndexOf('/') + 1) + "/" + name;
 	}
 
 	/**
@@ -81,8 +75,7 @@ final class ConsoleClient {
 	HttpResponse<String> act(@Nullable String csrfToken, String body) {
 		HttpRequest.Builder request = request("").header("Content-Type", "application/json");
 		if (csrfToken != null) {
-			String[] parts = csrfToken.split(" ");
-			request.header(parts[0], parts[1]);
+			request.headers(csrfToken.split(" "));
 		}
 		// The server may refuse the request without reading its body. No other request
 		// should use this connection then.
@@ -92,20 +85,13 @@ final class ConsoleClient {
 	private HttpRequest.Builder request(String reference) {
 		HttpRequest.Builder request = HttpRequest
 			.newBuilder(reference.isEmpty() ? this.page : this.page.resolve(reference));
-		return this.loggedIn ? request.header("Authorization", CREDENTIALS) : request;
+		return this.loggedIn
+				? request.header("Authorization", "Basic " + HttpHeaders.encodeBasicAuth("user", "secret", null))
+				: request;
 	}
 
 	private static HttpResponse<String> send(HttpClient client, HttpRequest.Builder request) {
-		try {
-			return client.send(request.timeout(TIMEOUT).build(), BodyHandlers.ofString());
-		}
-		catch (IOException ex) {
-			throw new IllegalStateException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
+		return client.sendAsync(request.timeout(Duration.ofMinutes(1)).build(), BodyHandlers.ofString()).join();
 	}
 
 }

@@ -7,12 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -52,6 +50,8 @@ import static org.awaitility.Awaitility.await;
 class ConsoleTests {
 
 	private static final String REACTIVE = "spring.main.web-application-type=reactive";
+
+	private static final String CANCEL = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
 
 	private static final String UNRESTRICTED = "management.endpoint.timingwheelconsole.access=unrestricted";
 
@@ -94,53 +94,46 @@ class ConsoleTests {
 		}
 
 		@Test
-		void thePageAndItsFilesAreServed() {
-			HttpResponse<String> page = user().get("");
+		void thePageAndItsFilesAreServedAndNothingElse() {
+			ConsoleClient user = user();
+			HttpResponse<String> page = user.get("");
 			assertThat(page.statusCode()).isEqualTo(200);
 			assertThat(page.headers().firstValue("Content-Type")).hasValue("text/html;charset=UTF-8");
-			List<String> files = references(page.body());
-			assertThat(files).hasSize(3);
-			files.forEach((file) -> assertThat(user().get(file)).as(file)
-				.satisfies((response) -> assertThat(response.statusCode()).isEqualTo(200))
-				.satisfies((response) -> assertThat(response.headers().firstValue("Content-Type").orElse(""))
-					.startsWith(file.endsWith(".js") ? "text/javascript"
-							: file.endsWith(".css") ? "text/css" : "image/svg+xml")));
+			List<String> files = Pattern.compile("<(?:link|script)[^>]* (?:href|src)=\"([^\"]+)\"")
+				.matcher(page.body())
+				.results()
+				.map((reference) -> reference.group(1))
+				.toList();
+			assertThat(files).hasSize(3).allSatisfy((file) -> {
+				String type = file.endsWith(".js") ? "text/javascript"
+						: file.endsWith(".css") ? "text/css" : "image/svg+xml";
+				assertThat(user.get(file).statusCode()).isEqualTo(200);
+				assertThat(user.get(file).headers().firstValue("Content-Type").orElse("")).startsWith(type);
+			});
+			assertThat(user.get(user.part("index.html")).statusCode()).isEqualTo(404);
+			assertThat(user.get(user.part("LiveFigures.class")).statusCode()).isEqualTo(404);
 		}
 
 		@Test
-		void whatIsNoFileIsNotFound() {
-			String live = user().live("").uri().getPath();
-			assertThat(user().get(live.replace("live", "index.html")).statusCode()).isEqualTo(404);
-			assertThat(user().get(live.replace("live", "LiveFigures.class")).statusCode()).isEqualTo(404);
-		}
-
-		@Test
-		void theFiguresAreServed() {
+		void theFiguresAndTheSchedulesAreServed() {
 			schedule("close-order", "5");
+			this.tasks.task(() -> {
+			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
 			ConsoleClient user = user();
 			assertThat(user.<String>figure("view=now", "$.application")).isEqualTo("shop");
-			await().until(() -> user.<Integer>figure("view=now", "$.wheel.pending") == 2);
+			await().until(() -> user.<Integer>figure("view=now", "$.wheel.pending") == 3);
 			// The figures of the names may be 400 ms old.
-			await().untilAsserted(
-					() -> assertThat(user.<List<Integer>>figure("view=names&filter=CLOSE", "$.names.rows[*].pending"))
-						.containsExactly(1));
+			await().untilAsserted(() -> {
+				assertThat(user.<List<Integer>>figure("view=names&filter=CLOSE", "$.names.rows[*].pending"))
+					.containsExactly(1);
+				assertThat(user.<List<String>>figure("view=schedules", "$.keyed[*].key")).containsExactly("a");
+			});
 			assertThat(user.<List<Integer>>figure("view=now&range=P1D", "$.forecast.tasks.close-order.counts"))
 				.containsOnlyOnce(1);
 			assertThat(user.<List<String>>figure("view=name&name=close-order", "$.name.next[*].key"))
 				.containsExactly("5");
 			assertThat(user.<String>figure("view=name&name=close-order&find=5", "$.found.key")).isEqualTo("5");
 			assertThat(user.<List<String>>figure("view=schedules", "$.schedules[*].name")).containsExactly("report");
-		}
-
-		@Test
-		void schedulesByKeyAreServed() {
-			schedule("close-order", "5");
-			this.tasks.task(() -> {
-			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
-			ConsoleClient user = user();
-			// The figures of the names may be 400 ms old.
-			await().untilAsserted(() -> assertThat(user.<List<String>>figure("view=schedules", "$.keyed[*].key"))
-				.containsExactly("a"));
 			assertThat(user.<List<String>>figure("view=schedules", "$.keyed[*].schedule"))
 				.containsExactly("every(PT1H)");
 			assertThat(user.<List<String>>figure("view=schedules&filter=report", "$.keyed[*].key")).isEmpty();
@@ -167,42 +160,31 @@ class ConsoleTests {
 		void anActionNeedsTheTokenAgainstForgedRequests() {
 			DelayedTask<?> task = schedule("close-order", "5");
 			ConsoleClient user = user();
-			String request = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
 			assertThat(user.<Boolean>figure("", "$.acts")).isTrue();
 			// This client sends its login with each request. A server that looks for the
 			// token first does not know the user yet, and answers 401.
-			assertThat(user.act(null, request).statusCode()).isIn(401, 403);
+			assertThat(user.act(null, CANCEL).statusCode()).isIn(401, 403);
 			assertThat(task.isCancelled()).isFalse();
-			HttpResponse<String> response = user.act(user.csrfToken(), request);
-			assertThat(response.statusCode()).isEqualTo(200);
-			assertThat(response.body()).contains("\"affected\":1");
+			assertAnswer(user.act(user.csrfToken(), CANCEL), 200, "\"affected\":1");
 			assertThat(task.isCancelled()).isTrue();
-			assertThat(user.act(user.csrfToken(), request)).satisfies((again) -> {
-				assertThat(again.statusCode()).isEqualTo(404);
-				assertThat(again.body()).contains("\"error\":");
-			});
+			assertAnswer(user.act(user.csrfToken(), CANCEL), 404, "\"error\":");
 		}
 
 		@Test
-		void aTaskIsMovedAndRun() {
+		void aTaskIsMovedAndRunAndWhatMakesNoSenseIsRefusedWithASentence() {
 			DelayedTask<?> task = schedule("close-order", "a/b");
 			ConsoleClient user = user();
 			String id = ",\"name\":\"close-order\",\"task\":\"" + task.id() + "\"}";
-			String move = "{\"action\":\"reschedule\",\"delay\":\"2h\"" + id;
-			assertThat(user.act(user.csrfToken(), move).statusCode()).isEqualTo(200);
+			assertAnswer(user.act(user.csrfToken(), "{\"action\":\"explode\"" + id), 400, "explode");
+			assertAnswer(user.act(user.csrfToken(), "{\"action\":\"reschedule\",\"delay\":\"2h\"" + id), 200, "");
 			assertThat(Duration.between(Instant.now(), task.dueAt())).isGreaterThan(Duration.ofMinutes(119));
-			assertThat(user.act(user.csrfToken(), "{\"action\":\"run\"" + id).statusCode()).isEqualTo(200);
+			assertAnswer(user.act(user.csrfToken(), "{\"action\":\"run\"" + id), 200, "");
 			assertThat(task.completion()).succeedsWithin(Duration.ofMinutes(2));
 		}
 
-		@Test
-		void anActionThatMakesNoSenseIsRefusedWithASentence() {
-			ConsoleClient user = user();
-			assertThat(user.act(user.csrfToken(), "{\"action\":\"explode\",\"name\":\"a\",\"task\":\"b\"}"))
-				.satisfies((response) -> {
-					assertThat(response.statusCode()).isEqualTo(400);
-					assertThat(response.body()).contains("\"error\":").contains("explode");
-				});
+		private static void assertAnswer(HttpResponse<String> response, int status, String text) {
+			assertThat(response.statusCode()).isEqualTo(status);
+			assertThat(response.body()).contains(text);
 		}
 
 	}
@@ -258,8 +240,7 @@ class ConsoleTests {
 			ConsoleClient user = user();
 			assertThat(user.<Boolean>figure("", "$.acts")).isFalse();
 			assertThat(user.csrfToken()).isNull();
-			assertThat(user.act(null, "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}").statusCode())
-				.isEqualTo(405);
+			assertThat(user.act(null, CANCEL).statusCode()).isEqualTo(405);
 			assertThat(task.isCancelled()).isFalse();
 		}
 
@@ -268,18 +249,20 @@ class ConsoleTests {
 			for (int i = 0; i < 1200; i++) {
 				schedule("name-" + i, "key");
 			}
-			await().until(() -> user().<Integer>figure("view=names&filter=name-", "$.names.matching") == 1200);
-			assertThat(user().<Integer>figure("view=names", "$.totals.pending")).isGreaterThanOrEqualTo(1200);
+			ConsoleClient user = user();
+			await().until(() -> user.<Integer>figure("view=names&filter=name-", "$.names.matching") == 1200);
 			Set<String> names = new HashSet<>();
 			for (int from = 0; from < 1200; from += 100) {
-				names.addAll(user().<List<String>>figure("view=names&filter=name-&sort=name&from=" + from,
-						"$.names.rows[*].name"));
+				List<String> page = user.figure("view=names&filter=name-&sort=name&from=" + from,
+						"$.names.rows[*].name");
+				assertThat(page).hasSize(100);
+				names.addAll(page);
 			}
 			assertThat(names).hasSize(1200);
-			assertThat(user().<Integer>figure("view=names&filter=name-&from=5000", "$.names.from")).isZero();
-			assertThat(user().live("view=names").body().length()).isLessThan(100_000);
-			assertThat(user().<List<String>>figure("view=names&filter=name-", "$.names.rows[*].name")).hasSize(100);
-			assertThat(user().<List<String>>figure("view=names&filter=name-777", "$.names.rows[*].name"))
+			assertThat(user.<Integer>figure("view=names&filter=name-&from=5000", "$.names.from")).isZero();
+			assertThat(user.live("view=names").body().length()).isLessThan(100_000);
+			assertThat(user.<Integer>figure("view=names", "$.totals.pending")).isGreaterThanOrEqualTo(1200);
+			assertThat(user.<List<String>>figure("view=names&filter=name-777", "$.names.rows[*].name"))
 				.containsExactly("name-777");
 		}
 
@@ -298,23 +281,22 @@ class ConsoleTests {
 		void anActionWithTheUnmaskedTokenIsPermitted() {
 			DelayedTask<?> task = schedule("close-order", "5");
 			ConsoleClient user = user();
-			String request = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
 			String[] masked = user.csrfToken().split(" ");
-			assertThat(user.act(user.csrfToken(), request).statusCode()).isIn(401, 403);
+			assertThat(user.act(user.csrfToken(), CANCEL).statusCode()).isIn(401, 403);
 			byte[] bytes = Base64.getUrlDecoder().decode(masked[1]);
 			byte[] token = new byte[bytes.length / 2];
 			for (int i = 0; i < token.length; i++) {
 				token[i] = (byte) (bytes[i] ^ bytes[token.length + i]);
 			}
 			String unmasked = masked[0] + " " + new String(token, StandardCharsets.UTF_8);
-			assertThat(user.act(unmasked, request).statusCode()).isEqualTo(200);
+			assertThat(user.act(unmasked, CANCEL).statusCode()).isEqualTo(200);
 			assertThat(task.isCancelled()).isTrue();
 		}
 
 		@Test
 		void theBrowserOpensNoLoginDialogForAPoll() {
 			ConsoleClient stranger = client(false);
-			HttpResponse<String> poll = stranger.poll("view=now");
+			HttpResponse<String> poll = stranger.live("view=now");
 			assertThat(poll.statusCode()).isEqualTo(401);
 			assertThat(poll.headers().firstValue("WWW-Authenticate")).isEmpty();
 			assertThat(poll.headers().firstValue("Set-Cookie").orElse("")).as("no request is saved in a session")
@@ -337,43 +319,22 @@ class ConsoleTests {
 	}
 
 	@Test
-	void theFilesTogetherHaveAtMost60Kilobytes() {
-		ConsoleFiles files = new ConsoleFiles("timingwheelconsole");
-		int size = files.page().getBody().length;
-		for (String name : files.names()) {
-			size += files.file(name).getBody().length;
-		}
-		assertThat(size).isBetween(20_000, 60 * 1024);
-	}
-
-	@Test
-	void theSourceOfThePageHasAtMost85Kilobytes() throws IOException {
-		Path folder = Path.of("src/main/resources/io/timingwheel/spring/console");
-		try (Stream<Path> files = Files.list(folder)) {
-			assertThat(files.mapToLong((file) -> file.toFile().length()).sum()).isBetween(20_000L, 85 * 1024L);
-		}
-	}
-
-	@Test
-	void thePageLoadsNothingFromOtherHostsAndRunsNoCodeOfItsOwnText() {
+	void thePageIsSmallAndLoadsNothingFromOtherHostsAndRunsNoCodeOfItsOwnText() throws IOException {
 		ConsoleFiles files = new ConsoleFiles("timingwheelconsole");
 		String page = new String(files.page().getBody(), StandardCharsets.UTF_8);
 		assertThat(page).contains("default-src 'none'").doesNotContain("unsafe", "<style", "style=", "onclick");
 		assertThat(Pattern.compile("<script(?![^>]* src=)").matcher(page).find()).isFalse();
+		int size = files.page().getBody().length;
 		for (String name : files.names()) {
-			assertThat(new String(files.file(name).getBody(), StandardCharsets.UTF_8)
-				.replace("http://www.w3.org/2000/svg", "")).as(name)
+			byte[] file = files.file(name).getBody();
+			size += file.length;
+			assertThat(new String(file, StandardCharsets.UTF_8).replace("http://www.w3.org/2000/svg", "")).as(name)
 				.doesNotContain("http:", "https:", "eval(", "innerHTML", "new Function");
 		}
-	}
-
-	private static List<String> references(String page) {
-		List<String> references = new ArrayList<>();
-		Matcher matcher = Pattern.compile("<(?:link|script)[^>]* (?:href|src)=\"([^\"]+)\"").matcher(page);
-		while (matcher.find()) {
-			references.add(matcher.group(1));
+		assertThat(size).isBetween(20_000, 60 * 1024);
+		try (Stream<Path> source = Files.list(Path.of("src/main/resources/io/timingwheel/spring/console"))) {
+			assertThat(source.mapToLong((file) -> file.toFile().length()).sum()).isBetween(20_000L, 85 * 1024L);
 		}
-		return references;
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -4,9 +4,14 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
@@ -16,6 +21,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.support.Approved;
 import io.timingwheel.support.JsonLines;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -27,139 +33,162 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
+import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests that nobody changes the answers of the endpoints, or the details of health,
- * without saying so.
+ * The answers of the endpoints, their refusals, the details of health, and the meters,
+ * which are the same with Spring MVC and with WebFlux.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointApprovalTests.Application.class,
-		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
-				"management.endpoint.delayedtasks.access=unrestricted",
-				"management.endpoint.delayedtasks.show-values=always", "management.endpoint.health.show-details=always",
-				"management.health.redis.enabled=false", "spring.datasource.url=jdbc:h2:mem:endpoint-approval",
-				"timingwheel.store.type=jdbc", "timingwheel.store.node-id=node-a",
-				"timingwheel.store.poll-interval=10ms", "timingwheel.tick=1ms" })
 class EndpointApprovalTests {
 
-	@Autowired
-	private Application application;
+	private static final String REQUESTS = """
+			GET /timingwheel
+			GET /delayedtasks
+			GET /delayedtasks?search=remind
+			GET /delayedtasks?forecast=PT2H
+			GET /delayedtasks?forecast=soon
+			GET /delayedtasks?forecast=PT0S
+			GET /delayedtasks/close
+			GET /delayedtasks/close/5
+			GET /delayedtasks/heartbeat
+			GET /delayedtasks/remind
+			GET /delayedtasks/remind/7
+			GET /delayedtasks/digest
+			GET /delayedtasks/fail
+			GET /delayedtasks/fail?limit=1
+			GET /delayedtasks/fail?limit=0
+			GET /delayedtasks/fail?limit=101
+			GET /delayedtasks/fail?limit=many
+			GET /delayedtasks/fail?cursor=nonsense
+			GET /delayedtasks/close?cursor=5
+			GET /delayedtasks/fail?dead=true
+			GET /delayedtasks/fail?dead=true&cursor=x
+			GET /delayedtasks/close?dead=true
+			GET /delayedtasks/absent
+			GET /delayedtasks/close/absent
+			POST /delayedtasks/close/5 {"action": "reschedule", "delay": "PT2H"}
+			POST /delayedtasks/close/5 {"action": "reschedule"}
+			POST /delayedtasks/close/5 {"action": "reschedule", "delay": "soon"}
+			POST /delayedtasks/close/5 {"action": "reschedule", "delay": "-PT1S"}
+			POST /delayedtasks/close/5 {"action": "run", "delay": "PT5M"}
+			POST /delayedtasks/close/5 {"delay": "PT5M"}
+			POST /delayedtasks/close/5 {"action": "explode"}
+			POST /delayedtasks/close/5 {"action": "requeue"}
+			POST /delayedtasks/close/absent {"action": "run"}
+			POST /delayedtasks/fail/absent {"action": "reschedule", "delay": "PT1M"}
+			POST /delayedtasks/fail/5 {"action": "requeue-dead"}
+			POST /delayedtasks/remind/7 {"action": "reschedule", "delay": "2h"}
+			DELETE /delayedtasks/remind/7
+			DELETE /delayedtasks/close
+			DELETE /delayedtasks/close/absent
+			POST /delayedtasks/close {"action": "pause"}
+			POST /delayedtasks/close {"action": "pause", "group": "no stock"}
+			POST /delayedtasks/close {"action": "resume"}
+			POST /delayedtasks/close {"action": "delete-dead"}
+			POST /delayedtasks/absent {"action": "pause"}
+			POST /delayedtasks/absent {"action": "requeue-dead"}
+			POST /delayedtasks/fail {"action": "requeue"}
+			POST /delayedtasks/fail {"action": "pause"}
+			POST /delayedtasks/fail {"action": "requeue-dead", "error": "no stock"}
+			POST /delayedtasks/fail {"action": "requeue-dead", "group": "no stock"}
+			POST /delayedtasks/fail {"action": "requeue-dead", "group": ""}
+			POST /delayedtasks/fail {"action": "delete-dead", "error": "no stock", "group": "no stock"}
+			POST /delayedtasks/fail {"action": "delete-dead"}
+			POST /delayedtasks/fail {"action": "resume"}
+			POST /delayedtasks {"action": "pause"}
+			POST /delayedtasks {"action": "resume"}
+			POST /delayedtasks {"action": "explode"}
+			GET /health/timingWheel
+			""";
 
-	@Autowired
-	private DelayedTaskOperations tasks;
+	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
+			properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
+					"management.endpoint.delayedtasks.access=unrestricted",
+					"management.endpoint.delayedtasks.show-values=always",
+					"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
+					"spring.datasource.generate-unique-name=true", "timingwheel.store.type=jdbc",
+					"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms",
+					"timingwheel.tick=1ms" })
+	abstract static class Answers {
 
-	private final RestTestClient client;
+		@Value("http://localhost:${local.server.port}/actuator")
+		private String actuator;
 
-	private final String actuator;
+		private final RestTestClient client = RestTestClient.bindToServer().build();
 
-	private final List<String> lines = new ArrayList<>();
-
-	EndpointApprovalTests(@Value("${local.server.port}") int port) {
-		this.actuator = "http://localhost:%d/actuator".formatted(port);
-		this.client = RestTestClient.bindToServer().build();
-	}
-
-	private void makeTasks() {
-		this.application.close(5);
-		this.tasks.schedule(Duration.ofHours(1), () -> {
-		});
-		this.application.remind(7);
-		this.application.fail(1);
-		this.application.fail(2);
-		await().until(() -> dead() == 2);
-	}
-
-	private int dead() {
-		return JsonPath.read(body(HttpMethod.GET, "/delayedtasks", null), "$.tasks.fail.dead");
-	}
-
-	@Test
-	void theAnswersOfTheEndpointsAreTheApprovedOnes() {
-		makeTasks();
-		request(HttpMethod.GET, "/timingwheel");
-		request(HttpMethod.GET, "/delayedtasks");
-		request(HttpMethod.GET, "/delayedtasks?search=remind");
-		request(HttpMethod.GET, "/delayedtasks?forecast=PT2H");
-		request(HttpMethod.GET, "/delayedtasks?forecast=soon");
-		request(HttpMethod.GET, "/delayedtasks/close");
-		request(HttpMethod.GET, "/delayedtasks/close/5");
-		request(HttpMethod.GET, "/delayedtasks/heartbeat");
-		request(HttpMethod.GET, "/delayedtasks/remind");
-		request(HttpMethod.GET, "/delayedtasks/remind/7");
-		request(HttpMethod.GET, "/delayedtasks/digest");
-		request(HttpMethod.GET, "/delayedtasks/fail");
-		request(HttpMethod.GET, "/delayedtasks/fail?limit=1");
-		request(HttpMethod.GET, "/delayedtasks/fail?limit=0");
-		request(HttpMethod.GET, "/delayedtasks/fail?cursor=nonsense");
-		request(HttpMethod.GET, "/delayedtasks/fail?dead=true");
-		request(HttpMethod.GET, "/delayedtasks/close?dead=true");
-		request(HttpMethod.GET, "/delayedtasks/absent");
-		request(HttpMethod.GET, "/delayedtasks/close/absent");
-		request(HttpMethod.POST, "/delayedtasks/close/5", "action", "reschedule", "delay", "PT2H");
-		request(HttpMethod.POST, "/delayedtasks/close/5", "action", "reschedule");
-		request(HttpMethod.POST, "/delayedtasks/close/5", "action", "explode");
-		request(HttpMethod.POST, "/delayedtasks/close/5", "action", "requeue");
-		request(HttpMethod.POST, "/delayedtasks/close/absent", "action", "run");
-		request(HttpMethod.POST, "/delayedtasks/remind/7", "action", "reschedule", "delay", "2h");
-		request(HttpMethod.DELETE, "/delayedtasks/remind/7");
-		request(HttpMethod.DELETE, "/delayedtasks/close/absent");
-		request(HttpMethod.POST, "/delayedtasks/close", "action", "pause");
-		request(HttpMethod.POST, "/delayedtasks/close", "action", "resume");
-		request(HttpMethod.POST, "/delayedtasks/close", "action", "delete-dead");
-		request(HttpMethod.POST, "/delayedtasks/absent", "action", "pause");
-		request(HttpMethod.POST, "/delayedtasks/fail", "action", "pause");
-		request(HttpMethod.POST, "/delayedtasks/fail", "action", "requeue-dead", "error", "no stock");
-		request(HttpMethod.POST, "/delayedtasks/fail", "action", "requeue-dead", "group", "no stock");
-		request(HttpMethod.POST, "/delayedtasks/fail", "action", "delete-dead");
-		request(HttpMethod.POST, "/delayedtasks/fail", "action", "resume");
-		request(HttpMethod.POST, "/delayedtasks", "action", "pause");
-		request(HttpMethod.POST, "/delayedtasks", "action", "resume");
-		request(HttpMethod.POST, "/delayedtasks", "action", "explode");
-		request(HttpMethod.GET, "/health/timingWheel");
-		Approved.verify(getClass(), "endpoints", this.lines);
-	}
-
-	private void request(HttpMethod method, String path, String... parameters) {
-		StringBuilder json = new StringBuilder();
-		for (int i = 0; i < parameters.length; i += 2) {
-			json.append(json.isEmpty() ? "{" : ", ")
-				.append("\"%s\": \"%s\"".formatted(parameters[i], parameters[i + 1]));
+		@Test
+		void theAnswersOfTheEndpointsAndTheMetersAreTheApprovedOnes(@Autowired Application application,
+				@Autowired DelayedTaskOperations tasks, @Autowired MeterRegistry registry) {
+			application.close(5);
+			tasks.schedule(Duration.ofHours(1), () -> {
+			});
+			application.remind(7);
+			application.fail(1);
+			application.fail(2);
+			await().until(() -> JsonPath.<Integer>read(answer("GET /delayedtasks", new ArrayList<>()),
+					"$.tasks.fail.dead") == 2);
+			List<String> lines = new ArrayList<>();
+			REQUESTS.lines().forEach((request) -> answer(request, lines));
+			Approved.verify(EndpointApprovalTests.class, "endpoints", lines);
+			TreeSet<String> meters = new TreeSet<>();
+			for (Meter meter : registry.getMeters()) {
+				Meter.Id id = meter.getId();
+				if (id.getName().startsWith("timingwheel.")) {
+					meters.add("%s: %s of %s, tags %s; %s".formatted(id.getName(), id.getType().name().toLowerCase(),
+							id.getBaseUnit(), tags(id), id.getDescription()));
+				}
+			}
+			Approved.verify(EndpointApprovalTests.class, "meters", List.copyOf(meters));
 		}
-		String content = json.isEmpty() ? null : json.append("}").toString();
-		var response = exchange(method, path, content);
-		this.lines
-			.add("%s %s%s -> %d".formatted(method, path, (content != null) ? " " + content : "", response.status()));
-		if (!response.body().isEmpty()) {
-			JsonLines.of(JsonPath.read(response.body(), "$"), (field, value) -> mask(path, field, value))
-				.forEach((line) -> this.lines.add("\t" + line));
+
+		/**
+		 * The tags with their values, but for the values that the application makes.
+		 */
+		private static String tags(Meter.Id id) {
+			Set<String> varying = Set.of("name", "class", "method", "code.function", "code.namespace");
+			return id.getTags()
+				.stream()
+				.map((tag) -> varying.contains(tag.getKey()) ? tag.getKey() : tag.getKey() + "=" + tag.getValue())
+				.collect(Collectors.joining(", ", "[", "]"));
 		}
+
+		private String answer(String line, List<String> lines) {
+			String[] parts = line.split(" ", 3);
+			RestTestClient.RequestBodySpec request = this.client.method(HttpMethod.valueOf(parts[0]))
+				.uri(URI.create(this.actuator + parts[1]))
+				.contentType(MediaType.APPLICATION_JSON);
+			var answer = ((parts.length > 2) ? request.body(parts[2]) : request).exchange().returnResult(String.class);
+			lines.add(line + " -> " + answer.getStatus().value());
+			String body = answer.getResponseBody();
+			if (body != null && !body.isEmpty()) {
+				JsonLines.of(JsonPath.read(body, "$"), (field, value) -> mask(parts[1], field, value))
+					.forEach((value) -> lines.add("\t" + value));
+			}
+			return body;
+		}
+
+		/**
+		 * The figures of the engine and of the node vary with the time that passes.
+		 */
+		private static @Nullable String mask(String path, String field, Object value) {
+			boolean settings = List.of("wheelSize", "shards").contains(field) || field.endsWith(".level");
+			boolean figures = path.equals("/timingwheel") || path.startsWith("/health") || field.endsWith(".inFlight");
+			return (figures && value instanceof Number && !settings) ? "<number>" : null;
+		}
+
 	}
 
-	/**
-	 * The figures of the engine and of the node vary with the time that passes.
-	 */
-	private static @Nullable String mask(String path, String field, Object value) {
-		boolean settings = List.of("wheelSize", "shards").contains(field) || field.endsWith(".level");
-		boolean figures = path.equals("/timingwheel") || path.startsWith("/health") || field.endsWith(".inFlight");
-		return (figures && value instanceof Number && !settings) ? "<number>" : null;
+	@Nested
+	class WithWebMvcTests extends Answers {
+
 	}
 
-	private String body(HttpMethod method, String path, @Nullable String content) {
-		return exchange(method, path, content).body();
-	}
-
-	private Response exchange(HttpMethod method, String path, @Nullable String content) {
-		RestTestClient.RequestBodySpec request = this.client.method(method)
-			.uri(URI.create(this.actuator + path))
-			.contentType(MediaType.APPLICATION_JSON);
-		var result = ((content != null) ? request.body(content) : request).exchange().returnResult(String.class);
-		String body = result.getResponseBody();
-		return new Response(result.getStatus().value(), (body != null) ? body : "");
-	}
-
-	private record Response(int status, String body) {
+	@Nested
+	@TestPropertySource(properties = "spring.main.web-application-type=reactive")
+	class WithWebFluxTests extends Answers {
 
 	}
 
@@ -191,12 +220,12 @@ class EndpointApprovalTests {
 			throw new IllegalStateException("no stock");
 		}
 
-		@Recurring(cron = "0 0 0 1 1 *", zone = "UTC", name = "digest", durable = true)
-		void digest() {
-		}
-
 		@Timeout("1s")
 		void ask() {
+		}
+
+		@Recurring(cron = "0 0 0 1 1 *", zone = "UTC", name = "digest", durable = true)
+		void digest() {
 		}
 
 	}

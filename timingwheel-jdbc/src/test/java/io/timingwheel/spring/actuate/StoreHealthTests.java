@@ -9,23 +9,24 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
-import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
-import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
+import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -33,6 +34,7 @@ import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguratio
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,18 +43,23 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
+/**
+ * Health and meters of a store.
+ */
 class StoreHealthTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class,
-				JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+				TimingWheelMetricsAutoConfiguration.class, TimingWheelStoreMetricsAutoConfiguration.class,
+				JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean(Reminders.class);
 
 	@Test
 	void deadTasksAreADetailAndChangeNothing() {
 		MemoryStore store = new MemoryStore();
 		this.contextRunner.withBean(MemoryStore.class, () -> store)
-			.withBean(Reminders.class)
 			.withPropertyValues("timingwheel.store.poll-interval=10ms", "timingwheel.store.max-attempts=1")
 			.run((context) -> {
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
@@ -67,13 +74,9 @@ class StoreHealthTests {
 	void aStoreIsDownIfAPartDoesNotAnswerAndThePartIsNamed() {
 		MemoryStore store = new MemoryStore();
 		this.contextRunner.withBean(MemoryStore.class, () -> store)
-			.withBean(Reminders.class)
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
-				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(StoredTasks.class), context.getBean(DelayedTaskRegistry.class))
-					.bindTo(meters);
-				Gauge up = meters.get("timingwheel.store.up").gauge();
+				Gauge up = context.getBean(MeterRegistry.class).get("timingwheel.store.up").gauge();
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
 				assertThat(indicator.health().getDetails()).contains(entry("store", "UP"))
 					.doesNotContainKeys("storeDownSince", "missingStoreParts");
@@ -112,6 +115,36 @@ class StoreHealthTests {
 			});
 	}
 
+	@Test
+	void readingsOfAllMetersWithinFiveSecondsCountTheStoredTasksOnce() {
+		MemoryStore store = new MemoryStore();
+		store.insert("of-another-application", "k", "{}");
+		this.contextRunner.withBean(MemoryStore.class, () -> store).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			long start = System.nanoTime();
+			int before = store.countsOfAllNames();
+			for (int i = 0; i < 10; i++) {
+				assertThat(registry.get("timingwheel.store.unknown").gauge().value()).isOne();
+				registry.getMeters().forEach((meter) -> meter.measure().forEach(Measurement::getValue));
+			}
+			// On a machine that stalls, the readings may take longer.
+			long spans = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) / 5;
+			assertThat(store.countsOfAllNames() - before).isLessThanOrEqualTo((int) (1 + spans));
+			assertThat(store.countedNames()).isEmpty();
+		});
+	}
+
+	@Test
+	void aDurableMethodThatIsSeenLateHasGauges() {
+		this.contextRunner.withBean(MemoryStore.class).run((context) -> {
+			context.getAutowireCapableBeanFactory().createBean(Late.class).remind(5);
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			for (String gauge : List.of("overdue", "dead")) {
+				assertThat(registry.get("timingwheel.store." + gauge).tag("name", "late").gauge().value()).isZero();
+			}
+		});
+	}
+
 	private static ManualTime timeThatKeepsNoCounts() {
 		ManualTime time = mock();
 		given(time.timeSource()).willReturn(new ManualTimeSource());
@@ -141,6 +174,14 @@ class StoreHealthTests {
 	static class Reminders {
 
 		@Delayed(delay = "1h", name = "remind", durable = true)
+		public void remind(long userId) {
+		}
+
+	}
+
+	static class Late {
+
+		@Delayed(delay = "30m", name = "late", durable = true)
 		public void remind(long userId) {
 		}
 

@@ -27,7 +27,6 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -75,37 +74,22 @@ class StoredNameEndpointTests {
 	}
 
 	@Test
-	void thePauseOfANameEndsIfNoPropertyPausesIt() {
-		this.runner.run((context) -> {
-			DelayedTasksEndpoint endpoint = endpoint(context);
-			assertThat(endpoint.changeName("remind", "pause", null, null, null).getStatus()).isEqualTo(204);
-			assertThat(endpoint.changeName("remind", "resume", null, null, null).getStatus()).isEqualTo(204);
-		});
-	}
-
-	@Test
-	void theTasksOfANameAreReadWithoutTheCountsOfOtherNames() {
-		this.runner.run((context) -> {
-			context.getBean(DelayedTaskOperations.class).enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
-			WebEndpointResponse<?> response = endpoint(context).tasksOfName(SecurityContext.NONE, "remind", null, null,
-					null);
-			assertThat(response.getBody()).isInstanceOfSatisfying(NameDescriptor.class,
-					(name) -> assertThat(name.counts().pending()).isOne());
-			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
-		});
-	}
-
-	@Test
-	void aTaskWhoseMethodThisNodeDoesNotHaveIsUnknown() {
+	void theTasksOfANameAreReadWithoutTheCountsOfOtherNamesAndTellIfThisNodeHasNoMethod() {
 		this.runner.run((context) -> {
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
 			tasks.enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
-			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
 			DelayedTasksEndpoint endpoint = endpoint(context, Show.NEVER);
-			assertThat(endpoint.task(SecurityContext.NONE, new String[] { "gone", "1" }, null, null, null).getBody())
-				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isTrue());
-			assertThat(endpoint.task(SecurityContext.NONE, new String[] { "remind", "1" }, null, null, null).getBody())
-				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isNull());
+			NameDescriptor name = (NameDescriptor) endpoint
+				.tasksOfName(SecurityContext.NONE, "remind", null, null, null)
+				.getBody();
+			assertThat(name.counts().pending()).isOne();
+			assertThat(name.next()).singleElement().extracting(TaskDescriptor::unknown).isNull();
+			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
+			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
+			TaskDescriptor gone = (TaskDescriptor) endpoint
+				.task(SecurityContext.NONE, new String[] { "gone", "1" }, null, null, null)
+				.getBody();
+			assertThat(gone.unknown()).isTrue();
 		});
 	}
 
@@ -137,17 +121,6 @@ class StoredNameEndpointTests {
 			assertThat(masked.changeName("remind", "delete-dead", "HTTP 50", null, null).getBody())
 				.as("an error goes on to mean 'contains'")
 				.isEqualTo(new StepDescriptor(4, 0, false, null));
-		});
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "delete-dead, , '', read the groups again", "delete-dead, , HTTP 50, read the groups again",
-			"delete-dead, HTTP, 0123456789abcdef0123456789abcdef, not both", "pause, , HTTP 50, an error or a group" })
-	void aGroupThatMakesNoSenseIsRefused(String action, String error, String group, String message) {
-		this.runner.run((context) -> {
-			WebEndpointResponse<?> response = endpoint(context).changeName("remind", action, error, group, null);
-			assertThat(response.getStatus()).isEqualTo(400);
-			assertThat(response.getBody()).asString().contains(message);
 		});
 	}
 

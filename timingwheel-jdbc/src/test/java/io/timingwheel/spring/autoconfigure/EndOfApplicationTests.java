@@ -3,14 +3,19 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -26,9 +31,13 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A body that ends the application ends it promptly. The waits of the shutdown would take
@@ -39,7 +48,7 @@ class EndOfApplicationTests {
 	@ParameterizedTest
 	@EnumSource
 	void aBodyThatClosesTheContextDoesNotWaitForItself(Caller caller) throws Exception {
-		ConfigurableApplicationContext context = start();
+		ConfigurableApplicationContext context = application().run();
 		CompletableFuture<Void> closed = new CompletableFuture<>();
 		Bodies bodies = context.getBean(Bodies.class);
 		bodies.act(() -> {
@@ -75,7 +84,7 @@ class EndOfApplicationTests {
 
 	@Test
 	void otherBodiesAreWaitedFor() throws Exception {
-		ConfigurableApplicationContext context = start();
+		ConfigurableApplicationContext context = application().run();
 		CompletableFuture<Void> began = new CompletableFuture<>();
 		CompletableFuture<Boolean> ended = new CompletableFuture<>();
 		DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
@@ -98,12 +107,44 @@ class EndOfApplicationTests {
 		assertThat(endedBefore.get(2, TimeUnit.MINUTES)).isTrue();
 	}
 
-	private static ConfigurableApplicationContext start(String... arguments) {
-		return new SpringApplicationBuilder(Bodies.class).web(WebApplicationType.NONE)
+	@Test
+	void noThreadOutlivesTheContext() throws Exception {
+		Set<Thread> before = Thread.getAllStackTraces().keySet();
+		try (ConfigurableApplicationContext context = application(Blocking.class).run()) {
+			Bodies bodies = context.getBean(Bodies.class);
+			CountDownLatch ran = new CountDownLatch(1);
+			bodies.act(ran::countDown);
+			bodies.durable();
+			assertThat(ran.await(1, TimeUnit.MINUTES)).isTrue();
+			context.getBean(Blocking.class).run().get(1, TimeUnit.MINUTES);
+			bodies.act(() -> LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1)));
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(bodies::shortlyLimited);
+			await().untilAsserted(() -> {
+				// There is no completion if the call itself takes as long as its limit.
+				assertThatException().isThrownBy(() -> bodies.never().join());
+				assertThat(threads("timing-wheel-completion-")).isNotEmpty();
+			});
+			assertThat(threads("timeout-stacks")).isNotEmpty();
+			assertThat(threads("timing-wheel-hand-over-")).isNotEmpty();
+		}
+		await().untilAsserted(
+				() -> assertThat(threads("(tim|delayed-|task-)")).allMatch((thread) -> before.contains(thread)));
+	}
+
+	private static List<Thread> threads(String prefix) {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().matches(prefix + ".*"))
+			.toList();
+	}
+
+	private static SpringApplicationBuilder application(Class<?>... sources) {
+		return new SpringApplicationBuilder(Bodies.class).sources(sources)
+			.web(WebApplicationType.NONE)
 			.properties("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:${random.uuid}",
 					"timingwheel.store.poll-interval=10ms", "timingwheel.shutdown.await-termination-period=10m",
-					"spring.lifecycle.timeout-per-shutdown-phase=10m", "spring.main.banner-mode=off")
-			.run(arguments);
+					"spring.lifecycle.timeout-per-shutdown-phase=10m", "spring.main.banner-mode=off");
 	}
 
 	enum Caller {
@@ -132,7 +173,7 @@ class EndOfApplicationTests {
 
 		public static void main(String[] arguments) throws InterruptedException {
 			boolean virtual = arguments[0].equals("VIRTUAL");
-			ConfigurableApplicationContext context = start("--spring.threads.virtual.enabled=" + virtual);
+			ConfigurableApplicationContext context = application().run("--spring.threads.virtual.enabled=" + virtual);
 			Bodies bodies = context.getBean(Bodies.class);
 			bodies.act(() -> System.exit(3));
 			Caller.valueOf(virtual ? "MEMORY" : arguments[0])
@@ -186,6 +227,30 @@ class EndOfApplicationTests {
 		@Timeout("1m")
 		public void limited() {
 			this.action.run();
+		}
+
+		@Timeout("20ms")
+		public void shortlyLimited() {
+			this.action.run();
+		}
+
+		@Timeout("20ms")
+		public CompletableFuture<String> never() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class Blocking {
+
+		@Bean
+		Executor blockingExecutor() {
+			return Runnable::run;
+		}
+
+		@Delayed(delay = "0", executor = "blockingExecutor")
+		public Future<String> run() {
+			return CompletableFuture.completedFuture("done");
 		}
 
 	}

@@ -35,6 +35,8 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -128,15 +130,6 @@ class DocumentationTests {
 	}
 
 	@Test
-	void aCallIsStoredAndRuns() {
-		this.runner.withBean(Stored.class).run((context) -> {
-			context.getBean(Stored.class).closeIfUnpaid(5);
-			runNow(context, TaskId.of("close-order", 5));
-			awaitLine(context, "closed 5");
-		});
-	}
-
-	@Test
 	void aTransactionalBodyChangesTheDatabase() {
 		this.runner.withBean(Transactional.class).run((context) -> {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
@@ -161,66 +154,47 @@ class DocumentationTests {
 	}
 
 	@Test
-	void remindersAreStoredAtOnceAndAsSchedules() {
-		this.runner.withBean(Reminders.class).run((context) -> {
-			Reminders reminders = context.getBean(Reminders.class);
-			reminders.many(List.of(new User(1), new User(2)));
-			reminders.recur(3, ZoneId.of("Europe/Paris"));
-			DelayedTaskTemplate tasks = context.getBean(DelayedTaskTemplate.class);
-			assertThat(tasks.find(TaskId.of("remind", 2))).isPresent();
-			assertThat(tasks.find(TaskId.of("remind", 3))).isPresent();
-			runNow(context, TaskId.of("remind", 1));
-			awaitLine(context, "1: Stand up");
-		});
+	void methodsAreStoredRepeatedLimitedAndDebounced() {
+		this.runner.withBean(Stored.class)
+			.withBean(Reminders.class)
+			.withBean(Reports.class)
+			.withBean(InCode.class)
+			.withBean(Limited.class)
+			.withBean(Debounced.class)
+			.run((context) -> {
+				context.getBean(Stored.class).closeIfUnpaid(5);
+				Reminders reminders = context.getBean(Reminders.class);
+				reminders.many(List.of(new User(1), new User(2)));
+				reminders.recur(3, ZoneId.of("Europe/Paris"));
+				for (long id : List.of(2L, 3L)) {
+					assertThat(context.getBean(DelayedTaskTemplate.class).find(TaskId.of("remind", id))).isPresent();
+				}
+				context.getBean(InCode.class).schedule("a");
+				context.getBean(Limited.class).send("a", Duration.ZERO);
+				Debounced debounced = context.getBean(Debounced.class);
+				debounced.build("books");
+				debounced.digest("ann", List.of("old"));
+				debounced.digest("ann", List.of("new"));
+				for (TaskId id : List.of(TaskId.of("close-order", 5), TaskId.of("remind", 1),
+						TaskId.of("nightly-report", "recurring"), TaskId.of("clean", "a"),
+						TaskId.of("build-index", "books"), TaskId.of("digest", "ann"))) {
+					runNow(context, id);
+				}
+				for (String line : List.of("closed 5", "1: Stand up", "refresh", "import", "report", "clean", "a",
+						"build books", "digest [new]")) {
+					awaitLine(context, line);
+				}
+			});
 	}
 
-	@Test
-	void methodsRunAgainAndAgain() {
-		this.runner.withBean(Reports.class).withBean(InCode.class).run((context) -> {
-			awaitLine(context, "refresh");
-			awaitLine(context, "import");
-			runNow(context, TaskId.of("nightly-report", "recurring"));
-			awaitLine(context, "report");
-			context.getBean(InCode.class).schedule("a");
-			runNow(context, TaskId.of("clean", "a"));
-			awaitLine(context, "clean");
-		});
-	}
-
-	@Test
-	void policiesAndDebouncing() {
-		this.runner.withBean(Limited.class).withBean(Debounced.class).run((context) -> {
-			context.getBean(Limited.class).send("a", Duration.ZERO);
-			awaitLine(context, "a");
-			context.getBean(Debounced.class).build("books");
-			context.getBean(Debounced.class).digest("ann", List.of("old"));
-			context.getBean(Debounced.class).digest("ann", List.of("new"));
-			runNow(context, TaskId.of("build-index", "books"));
-			runNow(context, TaskId.of("digest", "ann"));
-			awaitLine(context, "build books");
-			awaitLine(context, "digest [new]");
-		});
-	}
-
-	@Test
-	void aTaskOfAnEarlierSignatureIsMigrated() {
-		this.runner.run((context) -> storeOldTask(context, 5));
-		this.runner.withBean(Migrated.class).withBean(CloseOrderMigration.class).run((context) -> {
-			awaitLine(context, "closed order-5, 0");
-		});
-	}
-
-	@Test
-	void aTaskOfTheOldNameRunsBesideTheNewName() {
-		this.runner.run((context) -> storeOldTask(context, 5));
-		this.runner.withBean(NewName.class).run((context) -> {
-			context.getBean(NewName.class).close("order-6", 1);
-			awaitLine(context, "closed order-5, 0");
-		});
-	}
-
-	private static void storeOldTask(BeanFactory context, long orderId) {
-		context.getBean(DelayedTaskTemplate.class).enqueue(TaskId.of("close-order", orderId), Duration.ZERO, orderId);
+	@ParameterizedTest
+	@ValueSource(classes = { Migrated.class, NewName.class })
+	void aTaskOfAnEarlierSignatureIsMigratedOrRunsBesideTheNewName(Class<?> release) {
+		this.runner.run((context) -> context.getBean(DelayedTaskTemplate.class)
+			.enqueue(TaskId.of("close-order", 5), Duration.ZERO, 5L));
+		this.runner.withBean(release)
+			.withBean(CloseOrderMigration.class)
+			.run((context) -> awaitLine(context, "closed order-5, 0"));
 	}
 
 	private static void runNow(BeanFactory context, TaskId id) {

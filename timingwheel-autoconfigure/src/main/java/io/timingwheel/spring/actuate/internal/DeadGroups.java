@@ -6,14 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dead tasks of a name, grouped by their errors.
- *
- * @param groups the groups, the one with the latest death first; at most
- * {@link #MAX_GROUPS}
- * @param examined how many dead tasks are in the groups
- * @param complete whether these are all dead tasks of the name
- * @param cursor where the tasks that died earlier follow, {@code null} if there are none
- * @since 0.1
+ * Dead tasks of a name, grouped by their errors, the group with the latest death first;
+ * how many are in the groups, whether these are all, and where earlier deaths follow.
  */
 public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nullable String cursor) {
 

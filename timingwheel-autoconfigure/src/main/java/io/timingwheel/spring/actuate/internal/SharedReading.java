@@ -1,8 +1,8 @@
 package io.timingwheel.spring.actuate.internal;
 
+import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,22 +11,21 @@ import org.jspecify.annotations.Nullable;
  * earlier reading, since a store that hangs must not block them. Thread-safe.
  *
  * @param <T> what is read
- * @since 0.1
  */
 public final class SharedReading<T> {
 
 	private final Supplier<T> source;
 
-	private final ToLongFunction<T> keptNanos;
+	private final long keptNanos;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private volatile @Nullable Kept<T> latest;
 
-	/** Gives the reader, and how many nanoseconds a reading is kept. */
-	public SharedReading(Supplier<T> source, ToLongFunction<T> keptNanos) {
+	/** Gives the reader, and how long a reading is kept. */
+	public SharedReading(Supplier<T> source, Duration kept) {
 		this.source = source;
-		this.keptNanos = keptNanos;
+		this.keptNanos = kept.toNanos();
 	}
 
 	/**
@@ -47,7 +46,7 @@ public final class SharedReading<T> {
 				return latest.value;
 			}
 			T value = this.source.get();
-			this.latest = new Kept<>(value, System.nanoTime() + this.keptNanos.applyAsLong(value));
+			this.latest = new Kept<>(value, System.nanoTime() + this.keptNanos);
 			return value;
 		}
 		finally {
@@ -59,9 +58,7 @@ public final class SharedReading<T> {
 		return kept.until - System.nanoTime() > 0;
 	}
 
-	/**
-	 * Reads anew the next time.
-	 */
+	/** Reads anew the next time. */
 	public void forget() {
 		Kept<T> known = this.latest;
 		if (known != null) {

@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * This node, which claims and runs durable tasks, and what it knows of the other nodes.
  * Thread-safe.
- *
- * @since 0.1
  */
 public interface StoreNode {
 
@@ -24,42 +22,31 @@ public interface StoreNode {
 	/** Ends a {@link #pause()}. */
 	void resume();
 
-	/**
-	 * Whether this node claims tasks: not during a pause, nor once the application shuts
-	 * down.
-	 */
+	/** Not during a pause, nor once the application shuts down. */
 	boolean isClaiming();
 
-	/**
-	 * Whether this node starts no task of a name, by its latest poll or its own latest
-	 * change.
-	 */
+	/** By the latest poll of this node, or its own latest change. */
 	boolean isPaused(String name);
 
 	/** Whether a property of this node pauses a name. */
 	boolean isPausedByPolicy(String name);
 
 	/**
-	 * Pauses or resumes a name for all nodes. An {@link UnsupportedOperationException} if
-	 * the store cannot do so.
+	 * For all nodes. An {@link UnsupportedOperationException} if the store cannot do so.
 	 */
 	void setPaused(String name, boolean paused);
 
 	/** How many tasks this node holds, waiting and running. */
 	int inFlight();
 
-	/** What this node has done since its start. */
 	Figures figures();
 
-	/**
-	 * What is wrong with the store, by the latest requests of this node; {@code null} if
-	 * it answers.
-	 */
+	/** By the latest requests of this node; {@code null} if the store answers. */
 	@Nullable Outage outage();
 
 	/**
-	 * What the nodes of the store have reported, this one among them, the latest report
-	 * first. Does not call a store that is known not to answer.
+	 * All nodes of the store, the latest report first. Does not call a store that is
+	 * known not to answer.
 	 */
 	List<Reported> nodes();
 
@@ -70,17 +57,9 @@ public interface StoreNode {
 	Duration reportInterval();
 
 	/**
-	 * What a node has done since its start. The figures only grow.
-	 *
-	 * @param claims how often it has claimed tasks
-	 * @param claimed how many tasks it has claimed
-	 * @param retried how many failures led to another attempt
-	 * @param released how many tasks it has given back
-	 * @param refused how many tasks the store did not begin when they were due
-	 * @param lostLeases how many leases it has lost before it settled their tasks
-	 * @param expiredDead how many dead tasks it has deleted at the end of their retention
-	 * @param droppedDead how many dead tasks it has deleted because the store keeps only
-	 * so many
+	 * What a node has done since its start. The store has refused to begin some tasks
+	 * when they were due. Dead tasks are deleted at the end of their retention, or
+	 * because the store keeps only so many.
 	 */
 	record Figures(long claims, long claimed, long retried, long released, long refused, long lostLeases,
 			long expiredDead, long droppedDead) {
@@ -88,25 +67,16 @@ public interface StoreNode {
 	}
 
 	/**
-	 * A store, or a part of it, that does not answer.
-	 *
-	 * @param error the latest error
-	 * @param since since when, by this node's clock; {@code null} if it is not known
-	 * @param missingParts the parts that do not answer while others do; empty if no part
-	 * answers
+	 * The latest error of a store that does not answer, since when by this node's clock,
+	 * if this is known, and which parts if others answer.
 	 */
 	record Outage(Throwable error, @Nullable Instant since, Set<String> missingParts) {
 
 	}
 
 	/**
-	 * A node of the store.
-	 *
-	 * @param id its id
-	 * @param thisNode whether it is the node that answers
-	 * @param claiming whether it claims tasks
-	 * @param inFlight how many tasks it has claimed and not settled
-	 * @param age how long ago it has reported this
+	 * A node of the store, how many tasks it has claimed and not settled, and how long
+	 * ago it has reported this.
 	 */
 	record Reported(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
 

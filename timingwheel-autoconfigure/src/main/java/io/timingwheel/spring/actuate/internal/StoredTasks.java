@@ -10,24 +10,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The durable tasks of all nodes, as operators see and change them. The names of tasks
- * include the earlier names of their methods, and users may have made them up. Without a
- * store there is no bean of this type. Thread-safe.
- *
- * <p>
- * If the store cannot be reached, its exception goes to the caller. What is at most a few
- * seconds old never fails.
- *
- * @since 0.1
+ * include the earlier names of their methods, and users may have made them up. If the
+ * store cannot be reached, its exception goes to the caller; what is a few seconds old
+ * never fails. Without a store there is no bean of this type. Thread-safe.
  */
 public interface StoredTasks {
 
-	/** This node, and the other nodes of the store; always the same object. */
 	StoreNode node();
 
-	/** Counts the tasks; always the same object. */
 	Counts counts();
 
-	/** Changes dead tasks; always the same object. */
 	Dead dead();
 
 	/** Whether this application has a durable method of a name. */
@@ -54,27 +46,24 @@ public interface StoredTasks {
 	/** Makes a dead task pending again, due now. */
 	Change requeue(String name, String id);
 
-	/** Counts the tasks. */
 	interface Counts {
 
 		/**
-		 * The counts of all names that have a task or a method here. While the store is
-		 * known not to answer, these are the latest counts.
+		 * All names that have a task or a method here. While the store is known not to
+		 * answer, these are the latest counts.
 		 */
 		Map<String, StoredTaskCounts> all();
 
 		/**
-		 * The counts of one name, maybe more exact than {@link #all()}; {@code null} if
-		 * the name has no task and no method here.
+		 * Maybe more exact than {@link #all()}; {@code null} if the name has no task and
+		 * no method here.
 		 */
 		@Nullable StoredTaskCounts of(String name);
 
 		/** The counts of {@link #all()}, at most a few seconds old. */
 		Map<String, StoredTaskCounts> recent();
 
-		/**
-		 * How many pending tasks have no handler on this node, a few seconds ago at most.
-		 */
+		/** How many pending tasks had no handler on this node a few seconds ago. */
 		long unknown();
 
 		/**
@@ -92,15 +81,13 @@ public interface StoredTasks {
 	 */
 	interface Dead {
 
-		/** The dead tasks of a name, grouped by their errors, the latest deaths first. */
+		/** The latest deaths first. */
 		DeadGroups byError(String name, @Nullable String cursor);
 
-		/**
-		 * Makes dead tasks pending again, in one bounded step, the earliest deaths first.
-		 */
+		/** One bounded step, the earliest deaths first. */
 		DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor);
 
-		/** Deletes dead tasks, in one bounded step, the earliest deaths first. */
+		/** One bounded step, the earliest deaths first. */
 		DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor);
 
 	}
@@ -134,10 +121,8 @@ public interface StoredTasks {
 
 	}
 
-	/** The result of a change of a task. */
 	enum Change {
 
-		/** The task is changed. */
 		DONE,
 
 		/** There is no such task, or the task that was to be requeued is not dead. */

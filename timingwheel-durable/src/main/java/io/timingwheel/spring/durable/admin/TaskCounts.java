@@ -48,7 +48,7 @@ public final class TaskCounts implements StoredTasks.Counts {
 		this.store = store;
 		this.handlers = handlers;
 		this.node = node;
-		this.latest = new SharedReading<>(this::read, (counts) -> recent.toNanos());
+		this.latest = new SharedReading<>(this::read, recent);
 	}
 
 	@Override

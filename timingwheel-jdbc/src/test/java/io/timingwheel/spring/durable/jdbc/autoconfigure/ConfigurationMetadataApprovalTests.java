@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 import java.util.List;
 
 import com.jayway.jsonpath.DocumentContext;
@@ -19,14 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ConfigurationMetadataApprovalTests {
 
 	private static DocumentContext read() throws IOException {
-		// Other modules have files of the same name.
-		URI classes = URI.create(
-				TimingWheelJdbcStoreProperties.class.getProtectionDomain().getCodeSource().getLocation().toString());
-		try (InputStream metadata = classes.resolve("META-INF/spring-configuration-metadata.json")
-			.toURL()
-			.openStream()) {
-			return JsonPath.parse(metadata);
-		}
+		return JsonPath.parse(MetadataLines.FILE);
 	}
 
 	@Test
