@@ -67,7 +67,7 @@ class AdviceOrderTests {
 				.map((advisor) -> advisor.getAdvice().getClass().getSimpleName())
 				.map((name) -> name.replaceFirst("(Annotation)?Interceptor|BeanPostProcessor\\$.*", ""))
 				.filter((name) -> !name.contains("$")))
-				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner).split(" "));
+				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));
 		}
 	}
 

@@ -8,7 +8,6 @@ import java.util.List;
 
 import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Measurement;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -51,19 +50,13 @@ class DurableCommandTests {
 			--store postgresql --commit-latency 1s  | --commit-latency must be from 0ms to 100ms
 			--store postgresql --commit-latency hot | is not a duration such as 5ms, 90s or 10m
 			--store postgresql --pending -1         | --pending must be from 0 to 100000000
-			--store postgresql --held-tasks 99      | --held-tasks must be from 100 to 40000000
-			--store postgresql --growth-time 9s     | --growth-time must be from 10s to 22m
 			--store postgresql --growth-time 23m    | --growth-time must be from 10s to 22m
-			--store postgresql --warm-up 0          | --warm-up must be from 1 to 2000000
 			--store postgresql --warm-up 2000001    | --warm-up must be from 1 to 2000000
-			--store postgresql --rounds 0           | --rounds must be at least 1
 			--store mysql                           | expected one of [POSTGRESQL, REDIS]
 			--store redis --peers NOBODY            | expected one of [TIMINGWHEEL, TIMINGWHEEL_500
 			--store redis --peers DB_SCHEDULER      | [DB_SCHEDULER] cannot use --store redis
 			--store redis --measurements nothing    | There is no measurement 'nothing' here, only executions,
-			--store redis --measurements growth     | There is no measurement 'growth' here, only executions,
 			--store redis --peers REDISSON --measurements lateness,sharing | takes part in sharing here
-			--store postgresql --peers QUARTZ --measurements executions    | takes part in executions here
 			--store postgresql --peers DB_SCHEDULER --pending 1            | Only timingwheel takes part with --pending
 			""")
 	void anOptionThatMakesNoSenseIsNamedBeforeAServerStarts(String arguments, String message) {
@@ -83,27 +76,6 @@ class DurableCommandTests {
 			.isNotEmpty()
 			.allSatisfy((measurement) -> assertThat(measurement.contestants()).isNotEmpty()
 				.allSatisfy((contestant) -> assertThat(((DurablePeer) contestant).canPause()).isTrue()));
-	}
-
-	@Test
-	void theReportSaysUnderWhichConditionsItWasMade() {
-		DurableSetup plain = DurableSetup.of(Store.POSTGRESQL);
-		DurableSetup slow = new DurableSetup(Store.POSTGRESQL, plain.server(), plain.effort(), 1, Duration.ofMillis(5),
-				10_000_000);
-
-		assertThat(List.of(plain.name(), plain.conditions())).containsExactly("postgresql", "");
-		assertThat(slow.name()).isEqualTo("postgresql-commit-5000us-pending-10000000");
-		assertThat(slow.conditions()).contains("takes 5.0 ms more", "10,000,000 other tasks are pending");
-	}
-
-	@Test
-	void peersTakeNoPartBesidePendingTasksOfOurs() {
-		DurableSetup plain = DurableSetup.of(Store.POSTGRESQL);
-		DurableSetup pending = new DurableSetup(Store.POSTGRESQL, plain.server(), plain.effort(), 1, Duration.ZERO, 1);
-
-		assertThat(plain.step(1, (nodes, peer) -> null).suits(DurablePeer.DB_SCHEDULER)).isTrue();
-		assertThat(pending.step(1, (nodes, peer) -> null).suits(DurablePeer.DB_SCHEDULER)).isFalse();
-		assertThat(pending.step(1, (nodes, peer) -> null).suits(DurablePeer.TIMINGWHEEL_500)).isTrue();
 	}
 
 }

@@ -24,29 +24,18 @@ class LoadTests {
 	private final Load load = new Load(new RecordingNode());
 
 	@Test
-	void fillStoresAsManyTasksAsAskedForAlsoIfTheLastBatchIsNotFull() throws Exception {
-		Instant due = Instant.now();
-
-		this.load.fill(1_234, due);
-
-		assertThat(this.dues).hasSize(1_234).containsOnly(due);
-	}
-
-	@Test
-	void aBacklogOfNowIsDueWhenItIsStored() throws Exception {
+	void eachFillStoresAsManyTasksAsAskedForAlsoIfTheLastBatchIsNotFull() throws Exception {
 		Instant start = Instant.now();
-
+		Instant later = start.plusSeconds(1);
+		this.load.fill(1_234, later);
+		assertThat(this.dues).hasSize(1_234).containsOnly(later);
 		this.load.fillNow(1_234);
-
-		assertThat(this.dues).hasSize(1_234)
-			.allSatisfy((due) -> assertThat(due).isBetween(start.minusMillis(1), Instant.now()));
-	}
-
-	@Test
-	void fillPendingStoresEachNumberOnce() throws Exception {
+		assertThat(this.dues).hasSize(2_468)
+			.allSatisfy((due) -> assertThat(due).isBetween(start.minusMillis(1), later));
 		this.load.fillPending(10_500);
-
 		assertThat(this.pending).hasSize(10_500).doesNotHaveDuplicates().contains(0, 10_499);
+		this.load.fillLimited(10_500);
+		assertThat(this.limited).hasValue(10_500);
 	}
 
 	@Test
@@ -70,13 +59,6 @@ class LoadTests {
 		assertThat(this.schedules).hasSize(123).doesNotHaveDuplicates();
 		assertThat(this.load.cancel(123)).isPositive();
 		assertThat(this.schedules).isEmpty();
-	}
-
-	@Test
-	void fillLimitedStoresAsManyTasksAsAskedFor() throws Exception {
-		this.load.fillLimited(10_500);
-
-		assertThat(this.limited).hasValue(10_500);
 	}
 
 	private final class RecordingNode implements TaskNode {

@@ -43,19 +43,6 @@ class IdleConnectionHandlerTests {
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	@Test
-	void readsOfOneTurnShareAReadingOfTheClock() {
-		EmbeddedChannel channel = connect();
-		LoopTime time = LoopTime.of(this.wheel);
-		channel.runPendingTasks();
-		long first = time.nanoTime(channel.eventLoop());
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(time.nanoTime(channel.eventLoop())).isEqualTo(first);
-		channel.runPendingTasks();
-		assertThat(time.nanoTime(channel.eventLoop()) - first).isEqualTo(Duration.ofMillis(5).toNanos());
-		channel.close();
-	}
-
 	private EmbeddedChannel connect() {
 		return new EmbeddedChannel(new IdleConnectionHandler(this.wheel, Duration.ofSeconds(30)));
 	}

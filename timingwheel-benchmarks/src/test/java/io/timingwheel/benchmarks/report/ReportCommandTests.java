@@ -5,10 +5,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 
-import io.timingwheel.benchmarks.Contestant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ReportCommandTests {
 
@@ -42,21 +38,6 @@ class ReportCommandTests {
 		assertThat(errorOf(arguments.split(" "))).contains(message);
 	}
 
-	@Test
-	void aChosenPeerThatIsNotAvailableIsNamed() {
-		Options command = new Options();
-		new CommandLine(command).parseArgs("--measurements", "storing");
-		Measurement storing = new Measurement("storing", "Storing", "",
-				List.of(new TestPeer("HERE", true), new TestPeer("ELSEWHERE", false)), List.of(), List.of(new NoStep()),
-				new Measurement.Chart(Measurement.Chart.Kind.BARS, "", List.of()));
-
-		assertThatExceptionOfType(CommandLine.ParameterException.class)
-			.isThrownBy(() -> command.options.check(List.of(storing), (peer) -> peer.name().equals("ELSEWHERE")))
-			.withMessage(
-					"None of the chosen peers takes part in storing here (not available on this machine: ELSEWHERE)."
-							+ " Change --measurements, or --peers: this measurement compares HERE");
-	}
-
 	private static String errorOf(String... arguments) {
 		StringWriter error = new StringWriter();
 		int status = new CommandLine(new ReportCommand()).setCaseInsensitiveEnumValuesAllowed(true)
@@ -73,42 +54,6 @@ class ReportCommandTests {
 		assertThat(help).containsPattern("\n  fixed-churn +Schedule and cancel with one fixed delay\n");
 		assertThat(Measurements.all(Effort.QUICK)).hasSizeGreaterThan(10)
 			.allSatisfy((measurement) -> assertThat(help).contains("\n  " + measurement.id() + " "));
-	}
-
-	@CommandLine.Command
-	private static final class Options {
-
-		@CommandLine.Mixin
-		private final ReportOptions options = new ReportOptions();
-
-	}
-
-	private record TestPeer(String name, boolean isAvailable) implements Contestant {
-
-		@Override
-		public String label() {
-			return name();
-		}
-
-		@Override
-		public boolean isOurs() {
-			return false;
-		}
-
-	}
-
-	private record NoStep() implements Step {
-
-		@Override
-		public boolean suits(Contestant contestant) {
-			return true;
-		}
-
-		@Override
-		public Map<String, Double> run(Contestant contestant, Effort effort) {
-			return Map.of();
-		}
-
 	}
 
 }
