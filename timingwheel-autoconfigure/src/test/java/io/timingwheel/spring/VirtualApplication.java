@@ -93,11 +93,6 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 		return this;
 	}
 
-	public VirtualApplication withClassLoader(ClassLoader classLoader) {
-		this.settings.add((context) -> context.setClassLoader(classLoader));
-		return this;
-	}
-
 	/**
 	 * Makes all beans lazy, as {@code spring.main.lazy-initialization} does.
 	 */

@@ -1,9 +1,7 @@
 package io.timingwheel.spring.aop;
 
-import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,13 +18,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.Ordered;
-import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.util.ReflectionUtils;
@@ -42,7 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class ListenerTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Orders.class, Listening.class);
+	static final VirtualApplication app = VirtualApplication.of(ListenerPostProcessor.class, Orders.class,
+			DelayedOnly.class, CancelOnly.class);
 
 	@Test
 	void aMessageListenerHasTheAdvice(ListenerPostProcessor listeners) {
@@ -60,7 +54,8 @@ class ListenerTests {
 
 	@Test
 	void theOrderOfTheAdviceStays() {
-		try (VirtualApplication application = VirtualApplication.of(Orders.class, Listening.class, Resilience.class)) {
+		try (VirtualApplication application = VirtualApplication.of(ListenerPostProcessor.class, Orders.class,
+				Resilience.class)) {
 			ListenerPostProcessor listeners = application.bean(ListenerPostProcessor.class);
 			application.bean(Orders.class).close(1);
 			assertThatIllegalStateException().isThrownBy(() -> listeners.send("payInVain", 1L));
@@ -129,41 +124,14 @@ class ListenerTests {
 
 	}
 
-	@EnableListeners
-	@Configuration(proxyBeanMethods = false)
-	@Import({ DelayedOnly.class, CancelOnly.class })
-	static class Listening {
-
-	}
-
-	@Target(ElementType.METHOD)
 	@Retention(RetentionPolicy.RUNTIME)
 	@interface Listener {
 
 	}
 
 	/**
-	 * Registers its post-processor as {@code @EnableKafka} does.
-	 */
-	@Target(ElementType.TYPE)
-	@Retention(RetentionPolicy.RUNTIME)
-	@Import(ListenerRegistrar.class)
-	@interface EnableListeners {
-
-	}
-
-	static class ListenerRegistrar implements ImportBeanDefinitionRegistrar {
-
-		@Override
-		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			registry.registerBeanDefinition("listeners", new RootBeanDefinition(ListenerPostProcessor.class));
-		}
-
-	}
-
-	/**
-	 * Keeps the bean that it gets, as those of {@code @KafkaListener},
-	 * {@code @JmsListener} and {@code @RabbitListener} do.
+	 * Keeps the bean that it gets, and is registered first, as those of
+	 * {@code @KafkaListener}, {@code @JmsListener} and {@code @RabbitListener}.
 	 */
 	static class ListenerPostProcessor implements BeanPostProcessor, Ordered {
 

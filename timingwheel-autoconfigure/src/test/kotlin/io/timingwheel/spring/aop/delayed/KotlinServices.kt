@@ -30,26 +30,6 @@ open class Suspending {
 
 }
 
-open class OpenService {
-
-    open val closed: MutableList<Long> = CopyOnWriteArrayList()
-
-    @Delayed(delay = "10s", name = "close-order", key = "#orderId")
-    open fun closeIfUnpaid(orderId: Long) {
-        closed.add(orderId)
-    }
-
-    @CancelDelayed(name = "close-order", key = "#orderId")
-    open fun pay(orderId: Long) {
-    }
-
-    @Timeout("20ms")
-    open fun slow() {
-        Thread.sleep(60_000)
-    }
-
-}
-
 /** Payments that suspend until the bank has answered. */
 open class SuspendingPayments {
 
@@ -70,9 +50,6 @@ open class SuspendingPayments {
         emit("first")
         emit(bank.await())
     }
-
-    @CancelDelayed(name = "close-order", key = "#orderId", beforeInvocation = true)
-    open suspend fun giveUp(orderId: Long, bank: CompletableFuture<String>): String = bank.await()
 
 }
 
@@ -169,10 +146,6 @@ object Blocking {
     @JvmStatic
     fun payInParts(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): List<String> =
         runBlocking { payments.payInParts(orderId, bank).toList() }
-
-    @JvmStatic
-    fun giveUp(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): String =
-        runBlocking { payments.giveUp(orderId, bank) }
 
     @JvmStatic
     fun quotes(quotes: SuspendingQuotes): List<String> = runBlocking {

@@ -15,28 +15,21 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AnnotatedMethodsTests {
 
-	private final AnnotatedMethods<Timeout> methods = new AnnotatedMethods<>(Timeout.class);
-
 	@Test
-	void anAnnotatedClassGivesTheDefaultOfTheMethodsOfTheClassAndItsSubclasses() {
+	void anAnnotatedClassGivesTheDefaultOfItsMethodsAndTheNearestAnnotationPrecedes() {
 		assertThat(limits(OnClass.class)).isEqualTo(Map.of("plain", "1s", "own", "2s", "packagePrivate", "1s"));
 		assertThat(limits(OnSubclass.class))
 			.isEqualTo(Map.of("plain", "1s", "own", "2s", "packagePrivate", "1s", "added", "1s"));
-		assertThat(this.methods.defaults(OnSubclass.class)).extracting("name")
-			.containsExactlyInAnyOrder("plain", "packagePrivate", "added");
-	}
-
-	@Test
-	void theNearestAnnotationPrecedes() {
 		assertThat(limits(OfInterface.class)).isEqualTo(Map.of("run", "3s"));
 		assertThat(limits(OnInterface.class)).isEqualTo(Map.of("run", "3s"));
 		assertThat(limits(OfClassAndInterface.class)).isEqualTo(Map.of("run", "5s"));
-		assertThat(limits(DefaultBesideInterface.class)).isEqualTo(Map.of("run", "1s"));
+		assertThat(limits(DefaultBesideMethod.class)).isEqualTo(Map.of("run", "1s"));
 	}
 
-	private Map<String, String> limits(Class<?> type) {
+	private static Map<String, String> limits(Class<?> type) {
 		Map<String, String> limits = new TreeMap<>();
-		this.methods.of(type).forEach((method, timeout) -> limits.put(method.getName(), timeout.timeout()));
+		new AnnotatedMethods<>(Timeout.class).of(type)
+			.forEach((method, timeout) -> limits.put(method.getName(), timeout.timeout()));
 		return limits;
 	}
 
@@ -110,7 +103,7 @@ class AnnotatedMethodsTests {
 	}
 
 	@FiveSeconds
-	static class OfClassAndInterface implements OnInterface {
+	static class OfClassAndInterface extends OfInterface {
 
 		@Override
 		public void run() {
@@ -121,15 +114,15 @@ class AnnotatedMethodsTests {
 	interface Runs {
 
 		@Timeout("1s")
-		void run(String text);
+		void run();
 
 	}
 
 	@Timeout("9s")
-	static class DefaultBesideInterface implements Runs {
+	static class DefaultBesideMethod implements Runs {
 
 		@Override
-		public void run(String text) {
+		public void run() {
 		}
 
 	}
