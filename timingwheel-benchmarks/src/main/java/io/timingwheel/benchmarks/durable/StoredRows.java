@@ -79,23 +79,21 @@ record StoredRows(String name, Duration first) {
 				insert into timingwheel_task (id, name, task_key, held_key, payload, due_at, next_at, status, fence,
 					attempt, deliveries, lost, created_at)
 				select gen_random_uuid()::text, case when number % 10 = 0 then 'name-' || number / 10 % ? else ? end,
-					'k' || number, 'ok' || number, '{"v":1,"args":[' || number || ']}', due, due, 0, 1, 1, 0, 0, due
+					'k' || number, 'ok' || number, '[' || number || ']', due, due, 0, 1, 1, 0, 0, due
 				from (select number, extract(epoch from now())::bigint * 1000 + ? + number::bigint * ? % ? as due
 					from generate_series(0, ? - 1) as g (number)) as numbers
 				""", NAMES, this.name, this.first.toMillis(), STEP_MILLIS, WEEK_MILLIS, count);
 	}
 
 	private void insertDead(JdbcTemplate jdbc, int count) {
-		jdbc.update(
-				"""
-						insert into timingwheel_task (id, name, task_key, payload, due_at, status, fence, attempt, deliveries,
-							lost, error, created_at, died_at)
-						select gen_random_uuid()::text, ?, 'd' || number, '{"v":1,"args":[' || number || ']}', at, 2, 1, 16, 16, 0,
-							'java.lang.IllegalStateException: The server answers ' || 500 + number % 20, at, at
-						from (select number, extract(epoch from now())::bigint * 1000 - number * 10 as at
-							from generate_series(0, ? - 1) as g (number)) as numbers
-						""",
-				this.name, count);
+		jdbc.update("""
+				insert into timingwheel_task (id, name, task_key, payload, due_at, status, fence, attempt, deliveries,
+					lost, error, created_at, died_at)
+				select gen_random_uuid()::text, ?, 'd' || number, '[' || number || ']', at, 2, 1, 16, 16, 0,
+					'java.lang.IllegalStateException: The server answers ' || 500 + number % 20, at, at
+				from (select number, extract(epoch from now())::bigint * 1000 - number * 10 as at
+					from generate_series(0, ? - 1) as g (number)) as numbers
+				""", this.name, count);
 	}
 
 	private record Index(String name, String definition) {

@@ -5,7 +5,6 @@ import java.util.List;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
-import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
@@ -14,18 +13,14 @@ import org.springframework.core.NestedExceptionUtils;
  *
  * @since 0.1
  */
-public class TaskStoreCheck implements InitializingBean {
+public final class TaskStoreCheck {
 
-	private final DelayedTaskStore store;
-
-	public TaskStoreCheck(DelayedTaskStore store) {
-		this.store = store;
+	private TaskStoreCheck() {
 	}
 
-	@Override
-	public void afterPropertiesSet() {
+	static void check(DelayedTaskStore store) {
 		try {
-			this.store.check(List.of());
+			store.check(List.of());
 		}
 		catch (RuntimeException ex) {
 			throw unusable(ex);

@@ -37,7 +37,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.DependsOn;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -53,11 +52,6 @@ import org.springframework.util.function.SingletonSupplier;
 public final class TimingWheelStoreAutoConfiguration {
 
 	private static final int MAX_HOST = 55;
-
-	@Bean
-	TaskStoreCheck timingWheelTaskStoreCheck(DelayedTaskStore store) {
-		return new TaskStoreCheck(store);
-	}
 
 	@Bean
 	DurableHandlers timingWheelDurableHandlers() {
@@ -100,10 +94,10 @@ public final class TimingWheelStoreAutoConfiguration {
 	 * is due. So the tasks look up the node at their first call.
 	 */
 	@Bean
-	@DependsOn("timingWheelTaskStoreCheck")
 	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
 			ObjectProvider<DurableNode> nodes, NodeStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
+		TaskStoreCheck.check(store);
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
 		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
 				(name, dueAt, now) -> node.obtain().expect(name, dueAt, now));

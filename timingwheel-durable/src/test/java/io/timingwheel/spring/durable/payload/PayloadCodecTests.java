@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -13,6 +14,7 @@ import java.time.ZonedDateTime;
 import java.util.Currency;
 import java.util.Date;
 import java.util.EnumMap;
+import java.util.GregorianCalendar;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -174,6 +176,11 @@ class PayloadCodecTests {
 	}
 
 	@Test
+	void theRefusalNamesTheFirstFieldThatIsLost() {
+		assertRefused("hidden", new Hidden("a", "b"), ": the first difference is at Hidden.secret");
+	}
+
+	@Test
 	void whatAClassDoesNotStoreMayDiffer() throws Exception {
 		Cached cached = new Cached();
 		cached.name = "n";
@@ -204,6 +211,11 @@ class PayloadCodecTests {
 	@Test
 	void typesThatOnlyTheCallShowsAsUnsupportedAreRefused() {
 		assertRefused("readOnly", new ReadOnly(), "cannot be stored");
+		assertRefused("date", new Timestamp(1),
+				"java.sql.Timestamp loses its nanoseconds in JSON; declare Instant or LocalDateTime");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.codec.encode("far", new Object[] { new GregorianCalendar() }))
+			.withMessageContaining("loses its zone in JSON; declare ZonedDateTime");
 		BeanWithCustomer bean = new BeanWithCustomer();
 		bean.customer = new PayloadTypeTests.Customer$Proxy();
 		assertRefused("bean", bean, "Argument 1 (value) of the durable task \"task\" cannot be stored: "

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.util.ReflectionUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -70,7 +72,7 @@ class EnqueueCombinerTests {
 		List<Caller> callers = firstAndOthers(5);
 		this.permits.release();
 		assertThat(callers.get(0).get().id()).isEqualTo("0");
-		awaitRequests(2);
+		await(() -> this.requests.size() == 2);
 		assertThat(this.requests.get(1)).containsExactly("1", "2", "3", "4", "5");
 		assertThat(callers.get(1).isDone()).isFalse();
 		this.permits.release();
@@ -95,15 +97,22 @@ class EnqueueCombinerTests {
 	}
 
 	@Test
-	void aCallWithinTheRequestOfItsOwnThreadIsSentAlone() throws Exception {
+	void aCallWithinTheRequestOfItsThreadAndOneOfAnInterruptedThreadAreSentAlone() throws Exception {
 		this.permits.release();
 		this.duringRequest = () -> this.combiner.enqueue(task("inner"));
 		assertThat(call(task("outer")).get(30, TimeUnit.SECONDS).id()).isEqualTo("outer");
-		assertThat(this.alone).containsExactly("inner");
+		Thread.currentThread().interrupt();
+		try {
+			assertThat(this.combiner.enqueue(task("interrupted")).id()).isEqualTo("interrupted");
+		}
+		finally {
+			assertThat(Thread.interrupted()).isTrue();
+		}
+		assertThat(this.alone).containsExactly("inner", "interrupted");
 	}
 
 	@Test
-	void tasksThatCannotBeStoredTogetherAreStoredByTheirCallers() throws Exception {
+	void eachCallerGetsItsOwnResultIfTasksCannotBeStoredTogetherOrAreStoredInPart() throws Exception {
 		this.refused.add("2");
 		List<Caller> callers = firstAndOthers(3);
 		this.permits.release(2);
@@ -112,6 +121,15 @@ class EnqueueCombinerTests {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(2)::get)
 			.withCauseInstanceOf(IllegalArgumentException.class);
 		assertThat(this.alone).containsExactlyInAnyOrder("1", "2", "3");
+		this.requests.clear();
+		this.refused.clear();
+		this.missing.add("1");
+		callers = firstAndOthers(2);
+		this.permits.release(2);
+		assertThat(callers.get(0).get().id()).isEqualTo("0");
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(1)::get)
+			.havingCause()
+			.withMessage("not stored");
 	}
 
 	@Test
@@ -132,18 +150,6 @@ class EnqueueCombinerTests {
 	}
 
 	@Test
-	void ofTasksThatAreStoredInPartEachCallerGetsItsOwnResult() throws Exception {
-		List<Caller> callers = firstAndOthers(2);
-		this.missing.add("1");
-		this.permits.release(2);
-		assertThat(callers.get(0).get().id()).isEqualTo("0");
-		assertThat(callers.get(2).get().id()).isEqualTo("2");
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(1)::get)
-			.havingCause()
-			.withMessage("not stored");
-	}
-
-	@Test
 	void anInterruptOfACallerThatWaitsReachesNoRequestAndIsKept() throws Exception {
 		List<Caller> callers = firstAndOthers(2);
 		boolean[] interrupted = new boolean[1];
@@ -158,35 +164,18 @@ class EnqueueCombinerTests {
 		await(() -> callers.get(1).interrupted);
 	}
 
-	@Test
-	void aCallerThatIsInterruptedBeforeSendsItsTaskAlone() {
-		Thread.currentThread().interrupt();
-		try {
-			assertThat(this.combiner.enqueue(task("a")).id()).isEqualTo("a");
-		}
-		finally {
-			assertThat(Thread.interrupted()).isTrue();
-		}
-		assertThat(this.alone).containsExactly("a");
-		assertThat(this.requests).isEmpty();
-	}
-
 	/**
 	 * A caller whose request is under way, and others that wait.
 	 */
 	private List<Caller> firstAndOthers(int others) {
 		List<Caller> callers = new ArrayList<>();
 		callers.add(call(task("0")));
-		awaitRequests(1);
+		await(() -> this.requests.size() == 1);
 		for (int i = 1; i <= others; i++) {
 			callers.add(call(task("" + i)));
 			callers.get(i).awaitWaiting();
 		}
 		return callers;
-	}
-
-	private void awaitRequests(int count) {
-		await(() -> this.requests.size() == count);
 	}
 
 	private static void await(Callable<Boolean> condition) {
@@ -213,11 +202,8 @@ class EnqueueCombinerTests {
 		this.requests.add(ids);
 		this.permits.acquireUninterruptibly();
 		this.duringRequest.run();
-		if (this.failure instanceof Error error) {
-			throw error;
-		}
-		if (this.failure instanceof RuntimeException exception) {
-			throw exception;
+		if (this.failure != null) {
+			ReflectionUtils.rethrowRuntimeException(this.failure);
 		}
 		if (ids.stream().anyMatch(this.refused::contains)) {
 			return null;

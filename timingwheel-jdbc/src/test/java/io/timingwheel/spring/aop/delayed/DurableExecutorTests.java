@@ -38,21 +38,30 @@ class DurableExecutorTests {
 
 	static List<Arguments> failures() {
 		OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
-		return List.of(arguments(new BeanCreationException("lateExecutor", "not yet"), 1), arguments(noThread, 0),
-				arguments(new BeanCreationException("lateExecutor", "failed to start", noThread), 0));
+		return List.of(arguments(new BeanCreationException("lateExecutor", "not yet"), 1, false),
+				arguments(noThread, 0, false),
+				arguments(new BeanCreationException("lateExecutor", "failed to start", noThread), 0, false),
+				arguments(new IllegalStateException("No context"), 1, true));
 	}
 
 	@ParameterizedTest
 	@MethodSource("failures")
 	void aTaskWithoutAnExecutorIsTriedAgainAndGivenBackWithoutAnAttemptIfThereIsNoThread(Throwable failure,
-			int failures) {
+			int failures, boolean inExecute) {
 		this.runner.withPropertyValues("timingwheel.store.max-attempts=" + (failures + 1)).run((context) -> {
 			AtomicBoolean failed = new AtomicBoolean();
-			Handler handler = new Handler("notify", () -> {
+			Executor executor = (body) -> {
 				if (failed.compareAndSet(false, true)) {
 					ReflectionUtils.rethrowRuntimeException(failure);
 				}
-				return Runnable::run;
+				body.run();
+			};
+			Handler handler = new Handler("notify", () -> {
+				if (!inExecute) {
+					executor.execute(() -> {
+					});
+				}
+				return executor;
 			}, () -> {
 			});
 			enqueue(context, handler);

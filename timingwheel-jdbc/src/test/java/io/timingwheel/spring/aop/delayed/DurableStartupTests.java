@@ -15,12 +15,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.security.authentication.TestingAuthenticationToken;
@@ -105,10 +102,8 @@ class DurableStartupTests {
 	}
 
 	@Test
-	void anAliasFollowsABeanWithBoundProperties() {
-		this.runner.withUserConfiguration(Settings.class)
-			.withPropertyValues("orders.name=close")
-			.withBean("orderProperties", OrderProperties.class)
+	void anAliasMayBeThatOfABean() {
+		this.runner.withBean("earlierName", String.class, () -> "close")
 			.withBean("orders", WithAlias.class)
 			.run((context) -> assertThat(context.getBean(DurableHandlers.class).canonicalName("close"))
 				.isEqualTo("close-order"));
@@ -167,30 +162,9 @@ class DurableStartupTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableConfigurationProperties
-	static class Settings {
-
-	}
-
-	@ConfigurationProperties("orders")
-	public static class OrderProperties {
-
-		private String name;
-
-		public String getName() {
-			return this.name;
-		}
-
-		public void setName(String name) {
-			this.name = name;
-		}
-
-	}
-
 	static class WithAlias {
 
-		@Delayed(delay = "1h", name = "close-order", aliases = "#{@orderProperties.name}", durable = true)
+		@Delayed(delay = "1h", name = "close-order", aliases = "#{@earlierName}", durable = true)
 		public void run() {
 		}
 

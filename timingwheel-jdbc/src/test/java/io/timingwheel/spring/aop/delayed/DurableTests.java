@@ -45,8 +45,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.core.task.TaskExecutor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
@@ -101,22 +99,6 @@ class DurableTests {
 			service.returning(Duration.ZERO, 0);
 			service.returning(Duration.ZERO, 1);
 			awaitCompleted(context, "returning", 2);
-		});
-	}
-
-	@Test
-	void anExecutorThatThrowsWhatIsNoRefusalFailsTheAttempt() {
-		this.runner.withBean("applicationTaskExecutor", TaskExecutor.class, () -> {
-			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
-			executor.setTaskDecorator((task) -> {
-				throw new IllegalStateException("No context");
-			});
-			return executor;
-		}).run((context) -> {
-			context.getBean(Service.class).later(Duration.ofMillis(1), new Order(7, List.of()));
-			await().untilAsserted(() -> assertThat(this.store.dead("later", 10)).extracting(StoredTask::error)
-				.containsExactly("java.lang.IllegalStateException: No context"));
-			await().until(() -> context.getBean(DelayedTaskRegistry.class).counts("later").failed() == 3);
 		});
 	}
 

@@ -12,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -26,13 +25,13 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.internal.Transactions;
 
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * A store in memory, to test the callers of a store. If the store joins transactions, a
- * rollback undoes each enqueue and cancel of the transaction.
+ * rollback undoes each enqueue of the transaction.
  */
 public class MemoryStore extends InMemoryTaskStore {
 
@@ -43,9 +42,7 @@ public class MemoryStore extends InMemoryTaskStore {
 
 	private final Set<String> refused = Collections.synchronizedSet(new HashSet<>());
 
-	private final List<List<String>> countedNames = new CopyOnWriteArrayList<>();
-
-	private final AtomicInteger countsOfAllNames = new AtomicInteger();
+	private final List<List<String>> counted = new CopyOnWriteArrayList<>();
 
 	private volatile PartialOutage partialOutage;
 
@@ -57,9 +54,7 @@ public class MemoryStore extends InMemoryTaskStore {
 		this.joining = joining;
 	}
 
-	/**
-	 * Makes a part of the store unavailable, or available again ({@code null}).
-	 */
+	/** {@code null} makes the part available again. */
 	public void partialOutage(PartialOutage outage) {
 		this.partialOutage = outage;
 	}
@@ -85,9 +80,6 @@ public class MemoryStore extends InMemoryTaskStore {
 				IfPending.REPLACE, null));
 	}
 
-	/**
-	 * The payloads of the tasks of a name.
-	 */
 	public List<String> payloads(String name) {
 		return List.copyOf(this.stored.values())
 			.stream()
@@ -102,21 +94,13 @@ public class MemoryStore extends InMemoryTaskStore {
 	}
 
 	private Enqueued enqueueOne(NewTask task) {
-		NewTask replaced = (task.key() != null && task.replaces()) ? this.stored.values()
-			.stream()
-			.filter((other) -> other.name().equals(task.name()) && task.key().equals(other.key()))
-			.filter((other) -> find(Target.of(other.id())).filter((one) -> one.state().isPending()).isPresent())
-			.findFirst()
-			.orElse(null) : null;
 		Enqueued enqueued = super.enqueue(List.of(task)).get(0);
 		if (enqueued.outcome() != Enqueued.Outcome.PENDING) {
 			this.stored.put(task.id(), task);
-			undoOnRollback(() -> {
-				super.cancel(Target.of(task.id()));
-				if (replaced != null) {
-					super.enqueue(List.of(replaced));
-				}
-			});
+			if (joinsTransaction()) {
+				Transactions.afterCompletion(() -> {
+				}, () -> super.cancel(Target.of(task.id())));
+			}
 		}
 		return enqueued;
 	}
@@ -145,69 +129,34 @@ public class MemoryStore extends InMemoryTaskStore {
 		if (target instanceof Target.ByKey byKey && this.refused.contains(byKey.taskId().name())) {
 			throw new IllegalStateException("refused");
 		}
-		NewTask task = find(target).map((found) -> this.stored.get(found.id())).orElse(null);
-		boolean cancelled = super.cancel(target);
-		if (cancelled && task != null) {
-			undoOnRollback(() -> super.enqueue(List.of(task)));
-		}
-		return cancelled;
-	}
-
-	private void undoOnRollback(Runnable undo) {
-		if (joinsTransaction()) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-				@Override
-				public void afterCompletion(int status) {
-					if (status != STATUS_COMMITTED) {
-						undo.run();
-					}
-				}
-			});
-		}
+		return super.cancel(target);
 	}
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		if (names.isEmpty()) {
-			this.countsOfAllNames.incrementAndGet();
-		}
-		else {
-			this.countedNames.add(List.copyOf(names));
-		}
+		this.counted.add(List.copyOf(names));
 		return super.counts(names);
 	}
 
-	/**
-	 * How often the tasks of all names were counted.
-	 */
 	public int countsOfAllNames() {
-		return this.countsOfAllNames.get();
+		return (int) this.counted.stream().filter(List::isEmpty).count();
 	}
 
 	/**
 	 * The names that were counted without the others, by call.
 	 */
 	public List<List<String>> countedNames() {
-		return this.countedNames;
+		return this.counted.stream().filter((names) -> !names.isEmpty()).toList();
 	}
 
-	/**
-	 * The dead tasks of a name, the one that died last first.
-	 */
 	public List<StoredTask> dead(String name, int limit) {
 		return list(new ListQuery(name, ListQuery.Order.DEAD_LATEST_FIRST, null, limit)).tasks();
 	}
 
-	/**
-	 * The pending tasks of a name, the one that is due first comes first.
-	 */
 	public List<StoredTask> pending(String name, int limit) {
 		return list(new ListQuery(name, ListQuery.Order.PENDING, null, limit)).tasks();
 	}
 
-	/**
-	 * The names that are paused.
-	 */
 	public Set<String> pausedNames() {
 		return claim(new ClaimRequest("test", Map.of(), 1, false, Duration.ZERO, Duration.ofSeconds(1), 0))
 			.pausedNames();
