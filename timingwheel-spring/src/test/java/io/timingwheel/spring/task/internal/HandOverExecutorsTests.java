@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.core.task.support.TaskExecutorAdapter;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -46,50 +47,46 @@ class HandOverExecutorsTests {
 	}
 
 	@Test
-	void executorsThatReturnPromptlyAreUsedAsTheyAre() {
+	void executorsOfTypesThatMayBlockAreFedByAThread() {
 		ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
-		pool.initialize();
 		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
-		scheduler.initialize();
-		List<Executor> prompt = List.of(pool, scheduler, new SimpleAsyncTaskExecutor(),
-				threadPool(new ThreadPoolExecutor.AbortPolicy()), threadPool(new ThreadPoolExecutor.DiscardPolicy()),
-				ForkJoinPool.commonPool());
-		assertThat(prompt).allMatch(HandOverExecutors::isPrompt);
-		pool.shutdown();
-		scheduler.shutdown();
-	}
-
-	@Test
-	void executorsThatMayBlockAreFedByAThread() {
-		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor();
-		throttled.setConcurrencyLimit(1);
 		ThreadPoolTaskExecutor callerRuns = new ThreadPoolTaskExecutor();
 		callerRuns.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
-		callerRuns.initialize();
 		ThreadPoolTaskExecutor subclass = new ThreadPoolTaskExecutor() {
 		};
-		subclass.initialize();
-		List<Executor> others = List.of(throttled, callerRuns, subclass, new SyncTaskExecutor(), Runnable::run,
-				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), threadPool((task, pool) -> {
-				}), new TaskExecutorAdapter(ForkJoinPool.commonPool()));
-		assertThat(others).noneMatch(HandOverExecutors::isPrompt);
-		callerRuns.shutdown();
-		subclass.shutdown();
+		List<ExecutorConfigurationSupport> beans = List.of(pool, scheduler, callerRuns, subclass);
+		beans.forEach(ExecutorConfigurationSupport::initialize);
+		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor();
+		throttled.setConcurrencyLimit(1);
+		assertThat(List.of(pool, scheduler, new SimpleAsyncTaskExecutor(),
+				threadPool(new ThreadPoolExecutor.AbortPolicy()), threadPool(new ThreadPoolExecutor.DiscardPolicy()),
+				ForkJoinPool.commonPool()))
+			.allMatch(HandOverExecutors::isPrompt);
+		assertThat(List.<Executor>of(throttled, callerRuns, subclass, new SyncTaskExecutor(), Runnable::run,
+				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), threadPool((task, full) -> {
+				}), new TaskExecutorAdapter(ForkJoinPool.commonPool())))
+			.noneMatch(HandOverExecutors::isPrompt);
+		beans.forEach(ExecutorConfigurationSupport::shutdown);
 	}
 
 	@Test
-	void handsOverInOrderWithoutBlockingTheCaller() {
+	void anExecutorIsCalledInOrderByOneThreadAtATimeAndBlocksNoCaller() {
 		Semaphore permits = new Semaphore(0);
+		AtomicInteger callers = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
 		List<Integer> ran = new CopyOnWriteArrayList<>();
 		Executor safe = safe((task) -> {
 			permits.acquireUninterruptibly();
+			most.accumulateAndGet(callers.incrementAndGet(), Math::max);
 			task.run();
+			callers.decrementAndGet();
 		});
-		IntStream.range(0, 100).forEach((i) -> safe.execute(() -> ran.add(i)));
+		IntStream.range(0, 1000).forEach((i) -> safe.execute(() -> ran.add(i)));
 		assertThat(ran).isEmpty();
-		permits.release(100);
-		await().untilAsserted(() -> assertThat(ran).hasSize(100));
+		permits.release(1000);
+		await().until(() -> ran.size() == 1000);
 		assertThat(ran).isSorted();
+		assertThat(most).hasValue(1);
 	}
 
 	@Test
@@ -106,23 +103,6 @@ class HandOverExecutorsTests {
 		safe.execute(() -> ran.add("second"));
 		await().untilAsserted(() -> assertThat(ran).containsExactly("first", "second"));
 		assertThat(refusals).hasValue(7);
-	}
-
-	@Test
-	void anExecutorIsCalledByOneThreadAtATime() {
-		AtomicInteger callers = new AtomicInteger();
-		AtomicInteger most = new AtomicInteger();
-		AtomicInteger ran = new AtomicInteger();
-		Executor executor = (task) -> {
-			most.accumulateAndGet(callers.incrementAndGet(), Math::max);
-			task.run();
-			callers.decrementAndGet();
-		};
-		for (int i = 0; i < 1000; i++) {
-			safe(executor).execute(ran::incrementAndGet);
-		}
-		await().until(() -> ran.get() == 1000);
-		assertThat(most).hasValue(1);
 	}
 
 	@Test

@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -26,11 +25,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class DebounceTests {
 
-	private static final TaskId ID = TaskId.of("index", 1);
+	private static final TaskId ID = VirtualTasks.id(1);
 
 	private final VirtualTasks tasks = new VirtualTasks();
 
-	private final List<String> ran = new ArrayList<>();
+	private final List<String> ran = this.tasks.ran;
 
 	private TaskSpec<?> spec(String text) {
 		return this.tasks.template.task(() -> this.ran.add(text + " at " + now() / 1_000_000_000)).id(ID);
@@ -56,15 +55,15 @@ class DebounceTests {
 
 	@Test
 	void anUpdateOfATaskThatIsHeldBackKeepsItsTurn() {
-		this.tasks.registry.declare("index");
-		this.tasks.registry.setPaused("index", true);
+		this.tasks.registry.declare(VirtualTasks.NAME);
+		this.tasks.setPaused(true);
 		spec("first").after(Duration.ofSeconds(1));
 		this.tasks.advanceSeconds(2);
-		this.tasks.template.schedule(TaskId.of("index", 2), Duration.ZERO, () -> this.ran.add("other"));
+		this.tasks.template.schedule(VirtualTasks.id(2), Duration.ZERO, () -> this.ran.add("other"));
 		this.tasks.advanceSeconds(2);
 		spec("update").ifPending(IfPending.UPDATE).after(Duration.ofSeconds(100));
 		this.tasks.advanceSeconds(1);
-		this.tasks.setPaused("index", false);
+		this.tasks.setPaused(false);
 		assertThat(this.ran).containsExactly("update at 5", "other");
 	}
 
@@ -81,7 +80,7 @@ class DebounceTests {
 
 	@Test
 	void afterAFailedAttemptTheLongestWaitCountsAnew() {
-		this.tasks.registry.declare("index", new PolicySettings(2,
+		this.tasks.registry.declare(VirtualTasks.NAME, new PolicySettings(2,
 				new BackoffSettings(Duration.ofMinutes(1), null, null, null), null, null, null, null));
 		this.tasks.template.task(() -> {
 			throw new IllegalStateException("failed");
@@ -96,21 +95,17 @@ class DebounceTests {
 
 	@Test
 	void aRepeatingTaskInPlaceOfADebouncedOneRepeats() {
-		AtomicInteger runs = new AtomicInteger();
-		this.tasks.template.task(runs::incrementAndGet)
-			.id(ID)
-			.maxWait(Duration.ofSeconds(5))
-			.after(Duration.ofSeconds(2));
-		this.tasks.template.task(runs::incrementAndGet).id(ID).every(Duration.ofSeconds(1));
+		spec("debounced").maxWait(Duration.ofSeconds(5)).after(Duration.ofSeconds(2));
+		spec("repeating").every(Duration.ofSeconds(1));
 		this.tasks.advanceSeconds(3);
-		assertThat(runs).hasValue(3);
+		assertThat(this.ran).containsExactly("repeating at 1", "repeating at 2", "repeating at 3");
 	}
 
 	@Test
 	void aLongestWaitNeedsAKeyAndAReplacement() {
 		Duration wait = Duration.ofSeconds(1);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.tasks.template.task(() -> {
-		}).name("index").maxWait(wait).after(wait));
+		}).name("unkeyed").maxWait(wait).after(wait));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> spec("").maxWait(wait).ifPending(IfPending.UPDATE).after(wait));
 		assertThatIllegalArgumentException().isThrownBy(() -> spec("").maxWait(wait).every(wait));
@@ -129,7 +124,7 @@ class DebounceTests {
 		List<String> expected = new ArrayList<>();
 		for (int i = 0; i < 20_000; i++) {
 			int key = random.nextInt(4);
-			TaskId id = TaskId.of("index", key);
+			TaskId id = VirtualTasks.id(key);
 			Duration delay = Duration.ofMillis(1 + random.nextInt(20));
 			Expected pending = model.get(key);
 			switch (random.nextInt(8)) {

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.task.memory;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,31 +7,24 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import io.timingwheel.TimeSource;
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
-import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
 import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
-
+import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
+import static io.timingwheel.spring.task.memory.VirtualTasks.id;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -55,119 +47,111 @@ class KeyedTaskStressTests {
 
 	@ParameterizedTest
 	@MethodSource("policies")
-	void everyTaskEndsInExactlyOneWay(PolicySettings policy) throws Exception {
-		ExecutorService pool = Executors.newFixedThreadPool(3);
-		TimingWheel wheel = TimingWheel.builder(pool).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
-				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
-				VirtualTasks.policies(Map.of("stress", policy)));
-		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(pool),
-				new SimpleAsyncUncaughtExceptionHandler(), null);
-		AtomicLong scheduled = new AtomicLong();
-		AtomicLong runs = new AtomicLong();
-		AtomicLong cancels = new AtomicLong();
-		List<List<Watched>> all = new CopyOnWriteArrayList<>();
-		CountDownLatch done = new CountDownLatch(THREADS);
-		for (int t = 0; t < THREADS; t++) {
-			SplittableRandom random = new SplittableRandom(t);
-			List<Watched> mine = new ArrayList<>();
-			all.add(mine);
-			new Thread(() -> {
-				for (int i = 0; i < OPERATIONS; i++) {
-					TaskId id = TaskId.of("stress", random.nextInt(KEYS));
-					Duration delay = Duration.ofNanos(random.nextInt(3_000_000));
-					switch (random.nextInt(6)) {
-						case 0 -> cancels.addAndGet(template.cancel(id) ? 1 : 0);
-						case 1 -> template.reschedule(id, delay);
-						case 2 -> template.find(id).ifPresent((task) -> {
-							if (task.cancel(random.nextBoolean()) && task.status() == Status.CANCELLED) {
-								cancels.incrementAndGet();
+	void everyTaskEndsInExactlyOneWayAndTheLimitsHold(PolicySettings policy) throws Exception {
+		try (RealTasks tasks = new RealTasks(3, Map.of(NAME, policy))) {
+			DelayedTaskRegistry registry = tasks.registry;
+			AtomicInteger running = new AtomicInteger();
+			AtomicIntegerArray runningByKey = new AtomicIntegerArray(KEYS);
+			AtomicInteger beyondLimits = new AtomicInteger();
+			List<List<Watched>> all = new CopyOnWriteArrayList<>();
+			CountDownLatch done = new CountDownLatch(THREADS);
+			for (int t = 0; t < THREADS; t++) {
+				SplittableRandom random = new SplittableRandom(t);
+				List<Watched> mine = new ArrayList<>();
+				all.add(mine);
+				new Thread(() -> {
+					for (int i = 0; i < OPERATIONS; i++) {
+						int key = random.nextInt(KEYS);
+						Duration delay = Duration.ofNanos(random.nextInt(3_000_000));
+						switch (random.nextInt(6)) {
+							case 0 -> tasks.template.cancel(id(key));
+							case 1 -> tasks.template.reschedule(id(key), delay);
+							case 2 ->
+								tasks.template.find(id(key)).ifPresent((task) -> task.cancel(random.nextBoolean()));
+							default -> {
+								Watched watched = new Watched(() -> {
+									if (running.incrementAndGet() > 2 | runningByKey.incrementAndGet(key) > 1) {
+										beyondLimits.incrementAndGet();
+									}
+									Thread.onSpinWait();
+									runningByKey.decrementAndGet(key);
+									running.decrementAndGet();
+								});
+								watched.task = tasks.template.schedule(id(key), delay, watched);
+								mine.add(watched);
 							}
-						});
-						default -> {
-							Watched watched = new Watched(runs);
-							watched.task = template.schedule(id, delay, watched);
-							scheduled.incrementAndGet();
-							mine.add(watched);
 						}
 					}
-				}
-				done.countDown();
-			}).start();
-		}
-		for (int i = 0; i < 200 && policy.limitsStarts() && done.getCount() > 0; i++) {
-			registry.setPaused("stress", i % 2 == 0);
-			done.await(5, TimeUnit.MILLISECONDS);
-		}
-		registry.setPaused("stress", false);
-		done.await();
-		await().until(() -> registry.pendingCount() == 0 && registry.runningCount() == 0);
-		await().until(() -> wheel.pending() == 0);
-		// A task is no longer running when its future completes.
-		await().until(() -> all.stream().flatMap(List::stream).allMatch((watched) -> watched.task.isDone()));
-		assertThat(registry.waiting("stress")).isZero();
-		TaskCounts counts = registry.counts("stress");
-		assertThat(counts.completed() + counts.cancelled() + counts.replaced()).isEqualTo(scheduled.get());
-		assertThat(all.stream().flatMap(List::stream)).allSatisfy((watched) -> {
-			assertThat(watched.task).isNotNull();
-			assertThat(watched.task.isDone()).isTrue();
-			assertThat(watched.ran).isLessThanOrEqualTo(1);
-			if (watched.task.status() == Status.REPLACED) {
-				assertThat(watched.ran).isZero();
+					done.countDown();
+				}).start();
 			}
-			if (watched.task.status() == Status.SUCCEEDED) {
-				assertThat(watched.ran).isOne();
+			for (int i = 0; i < 200 && policy.limitsStarts() && done.getCount() > 0; i++) {
+				registry.setPaused(NAME, i % 2 == 0);
+				done.await(5, TimeUnit.MILLISECONDS);
 			}
-		});
-		wheel.close();
-		pool.shutdownNow();
+			registry.setPaused(NAME, false);
+			done.await();
+			await().until(() -> registry.pendingCount() == 0 && registry.runningCount() == 0);
+			await().until(() -> tasks.wheel.pending() == 0);
+			List<Watched> scheduled = all.stream().flatMap(List::stream).toList();
+			// A task is no longer running when its future completes.
+			await().until(() -> scheduled.stream().allMatch((watched) -> watched.task.isDone()));
+			assertThat(registry.waiting(NAME)).isZero();
+			TaskCounts counts = registry.counts(NAME);
+			assertThat(counts.completed() + counts.cancelled() + counts.replaced()).isEqualTo(scheduled.size());
+			assertThat(scheduled).allSatisfy((watched) -> {
+				Status status = watched.task.status();
+				assertThat(watched.ran).isBetween((status == Status.SUCCEEDED) ? 1 : 0,
+						(status == Status.REPLACED) ? 0 : 1);
+			});
+			if (policy.limitsStarts()) {
+				assertThat(beyondLimits).hasValue(0);
+			}
+		}
 	}
 
 	@Test
-	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel,
-				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
-				TaskPolicies.none());
-		DelayedTaskOperations template = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(Runnable::run),
-				new SimpleAsyncUncaughtExceptionHandler(), null);
-		TaskId id = TaskId.of("heartbeat", 1);
-		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
-		});
-		AtomicReference<DelayedTask<?>> latest = new AtomicReference<>(heartbeat.get());
-		Thread heart = new Thread(() -> {
-			for (int i = 0; i < 2 * OPERATIONS; i++) {
-				latest.set(heartbeat.get());
+	void anIdThatIsReadOrCancelledSparesTheTaskThatReplacedItsOwn() {
+		try (RealTasks tasks = new RealTasks(1, Map.of())) {
+			Supplier<DelayedTask<?>> heartbeat = () -> tasks.template.schedule(id(1), Duration.ofHours(1), () -> {
+			});
+			AtomicReference<DelayedTask<?>> latest = new AtomicReference<>(heartbeat.get());
+			Thread heart = new Thread(() -> {
+				for (int i = 0; i < 2 * OPERATIONS; i++) {
+					latest.set(heartbeat.get());
+				}
+			});
+			heart.start();
+			long cancelled = 0;
+			while (heart.isAlive()) {
+				DelayedTask<?> task = latest.get();
+				tasks.registry.memoryTasks()
+					.find(NAME, task.id())
+					.ifPresent((found) -> assertThat(found.id()).isEqualTo(task.id()));
+				if (tasks.registry.cancel(NAME, task.id())) {
+					cancelled++;
+					assertThat(task.status()).isEqualTo(Status.CANCELLED);
+				}
 			}
-		});
-		heart.start();
-		long cancelled = 0;
-		while (heart.isAlive()) {
-			DelayedTask<?> task = latest.get();
-			if (registry.cancel(id.name(), task.id())) {
-				cancelled++;
-				assertThat(task.status()).isEqualTo(Status.CANCELLED);
-			}
+			assertThat(tasks.registry.counts(NAME).cancelled()).isEqualTo(cancelled);
 		}
-		assertThat(registry.counts(id.name()).cancelled()).isEqualTo(cancelled);
-		wheel.close();
 	}
 
 	private static final class Watched implements Runnable {
 
-		private final AtomicLong runs;
+		private final Runnable body;
 
 		private volatile int ran;
 
 		private DelayedTask<?> task;
 
-		Watched(AtomicLong runs) {
-			this.runs = runs;
+		Watched(Runnable body) {
+			this.body = body;
 		}
 
 		@Override
 		public void run() {
-			this.runs.incrementAndGet();
+			this.body.run();
 			this.ran = this.ran + 1;
 		}
 

@@ -7,27 +7,36 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
+import static io.timingwheel.spring.task.memory.VirtualTasks.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Schedules in memory while somebody sets the clock of the machine.
+ * The times of schedules in memory: while somebody sets the clock of the machine, and the
+ * next regular time, as operators see it.
  */
 class ScheduleClockTests {
 
 	private static final Instant NOON = Instant.parse("2026-01-10T12:00:00Z");
 
-	private static final TaskId ID = TaskId.of("work", 1);
+	private static final PolicySettings TWO_ATTEMPTS = new PolicySettings(2,
+			new BackoffSettings(Duration.ofMinutes(5), null, null, null), null, null, null, null);
 
 	/** How far somebody has set the clock ahead. */
 	private Duration ahead = Duration.ZERO;
 
-	private final VirtualTasks tasks = new VirtualTasks((time) -> {
+	private final VirtualTasks tasks = new VirtualTasks(TWO_ATTEMPTS, new HandOverExecutors(), (time) -> {
 		long start = time.nanoTime();
 		InstantSource clock = () -> NOON.plusNanos(time.nanoTime() - start).plus(this.ahead);
 		return clock.withZone(ZoneOffset.UTC);
@@ -38,39 +47,104 @@ class ScheduleClockTests {
 	/** The minutes that have passed in truth before each run. */
 	private final List<Long> ran = new ArrayList<>();
 
+	/** The next time as each run has seen it. */
+	private final List<@Nullable Long> seenByRuns = new ArrayList<>();
+
+	private boolean failing;
+
+	private void begin(String schedule) {
+		TaskDefinition<String> definition = new TaskDefinition<>(this.tasks.registry, NAME, () -> this.tasks.executor,
+				null) {
+
+			@Override
+			protected @Nullable Object run(String payload) {
+				ScheduleClockTests test = ScheduleClockTests.this;
+				test.ran.add(Duration.ofNanos(test.tasks.time.nanoTime() - test.start).toMinutes());
+				test.seenByRuns.add(next());
+				if (test.failing) {
+					throw new IllegalStateException("failed");
+				}
+				return null;
+			}
+
+		};
+		TaskSubmission.recur(definition, "key", "payload", Schedule.parse(schedule), Missed.ONCE, null);
+	}
+
 	@ParameterizedTest
-	@CsvSource({ "every(PT1H), PT5H", "every(PT1H), PT-5H", "fixedDelay(PT1H), PT5H", "fixedDelay(PT1H), PT-5H" })
-	void periodsStayAsTheyAre(String schedule, Duration change) {
-		begin(Schedule.parse(schedule));
-		this.tasks.advance(Duration.ofMinutes(90));
-		this.ahead = change;
-		this.tasks.advance(Duration.ofMinutes(120));
-		assertThat(this.ran).containsExactly(60L, 120L, 180L);
+	@CsvSource({ "every(PT1H), 300, 180", "every(PT1H), -300, 180", "fixedDelay(PT1H), 300, 180",
+			"fixedDelay(PT1H), -300, 180", "'cron(0 0 * * * *, Z)', 10, 170", "'cron(0 0 * * * *, Z)', -10, 190" })
+	void periodsStayAndOneRunOfACronExpressionIsLateOrEarlyIfTheClockIsSet(String schedule, long change, long third) {
+		begin(schedule);
+		advance(90);
+		this.ahead = Duration.ofMinutes(change);
+		advance(120);
+		assertThat(this.ran).containsExactly(60L, 120L, third);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "every(PT1H)", "cron(0 0 * * * *, Z)" })
+	void aRunAndAMoveLeaveTheNextRegularTime(String schedule) {
+		begin(schedule);
+		assertDue(60, 60);
+		move(10);
+		assertDue(10, 60);
+		advance(10);
+		assertThat(this.seenByRuns).as("during the additional run").containsExactly(60L);
+		assertDue(60, 60);
+		advance(50);
+		assertThat(this.seenByRuns).as("during a regular run").containsExactly(60L, 120L);
+		assertDue(120, 120);
+		move(150);
+		assertDue(210, 240);
+		advance(150);
+		assertDue(240, 240);
 	}
 
 	@Test
-	void oneRunOfACronExpressionIsLateAndTheNextIsNotIfTheClockIsSetForward() {
-		begin(Schedule.cron("0 0 * * * *", ZoneOffset.UTC));
-		this.tasks.advance(Duration.ofMinutes(90));
-		this.ahead = Duration.ofMinutes(10);
-		this.tasks.advance(Duration.ofMinutes(120));
-		assertThat(this.ran).containsExactly(60L, 120L, 170L);
+	void betweenTwoAttemptsTheNextRegularTimeIsThatOfTheNextRun() {
+		this.failing = true;
+		begin("every(PT1H)");
+		advance(60);
+		assertDue(65, 120);
+		advance(5);
+		assertThat(this.seenByRuns).containsExactly(120L, 120L);
+		assertDue(120, 120);
 	}
 
 	@Test
-	void oneRunOfACronExpressionIsEarlyAndTheNextIsNotIfTheClockIsSetBack() {
-		begin(Schedule.cron("0 0 * * * *", ZoneOffset.UTC));
-		this.tasks.advance(Duration.ofMinutes(90));
-		this.ahead = Duration.ofMinutes(-10);
-		this.tasks.advance(Duration.ofMinutes(120));
-		assertThat(this.ran).containsExactly(60L, 120L, 190L);
+	void theNextTimeAfterAFixedDelayIsKnownOnlyAfterTheRun() {
+		begin("fixedDelay(PT1H)");
+		assertDue(60, 60);
+		advance(60);
+		assertThat(this.seenByRuns).hasSize(1).containsOnlyNulls();
+		assertDue(120, 120);
 	}
 
-	private void begin(Schedule schedule) {
-		this.tasks.template
-			.task(() -> this.ran.add(Duration.ofNanos(this.tasks.time.nanoTime() - this.start).toMinutes()))
-			.id(ID)
-			.on(schedule);
+	private void move(int minutes) {
+		assertThat(this.tasks.template.reschedule(id("key"), Duration.ofMinutes(minutes))).isTrue();
+	}
+
+	private void advance(int minutes) {
+		this.tasks.advance(Duration.ofMinutes(minutes));
+	}
+
+	private void assertDue(long dueAt, long next) {
+		assertThat(minutes(snapshot().dueAt())).isEqualTo(dueAt);
+		assertThat(next()).isEqualTo(next);
+	}
+
+	private @Nullable Long next() {
+		Instant next = snapshot().next();
+		return (next != null) ? minutes(next) : null;
+	}
+
+	private PendingTaskSnapshot snapshot() {
+		return this.tasks.registry.memoryTasks().find(NAME, "key").orElseThrow();
+	}
+
+	private static long minutes(Instant time) {
+		return Duration.between(NOON, time).toMinutes();
 	}
 
 }

@@ -5,9 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -18,76 +17,92 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.TaskSpec;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.core.task.TaskDecorator;
-
+import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
+import static io.timingwheel.spring.task.memory.VirtualTasks.id;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * The run of a task and its end, on virtual time.
+ * The run of a task and its end, within a decorator and an interceptor.
  */
 class TaskRunTests {
 
-	private static final TaskId ID = TaskId.of("work", 1);
-
-	private static final PolicySettings THREE_ATTEMPTS = new PolicySettings(3, BackoffSettings.NONE, null, null, null,
-			null);
-
 	private final ThreadLocal<@Nullable String> tenant = new ThreadLocal<>();
 
-	private final TaskDecorator decorator = (task) -> () -> {
-		this.tenant.set("a");
-		try {
-			task.run();
+	private final TaskExecutionInterceptor interceptor = new TaskExecutionInterceptor() {
+
+		@Override
+		public Object capture(String name) {
+			return "captured for " + name;
 		}
-		finally {
-			this.tenant.remove();
+
+		@Override
+		public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, TaskExecution.Body body)
+				throws Throwable {
+			TaskRunTests.this.ran.add("before, " + captured + ", " + TaskRunTests.this.tenant.get());
+			Object result = body.run();
+			TaskRunTests.this.ran.add("after " + result);
+			return result;
 		}
+
 	};
 
-	private final VirtualTasks tasks = new VirtualTasks((builder) -> builder.maxPending(2), this.decorator, null);
+	private final VirtualTasks tasks = new VirtualTasks(
+			Map.of(NAME, new PolicySettings(3, BackoffSettings.NONE, null, null, null, null)),
+			(builder) -> builder.maxPending(2), (task) -> () -> {
+				this.tenant.set("a");
+				task.run();
+				this.tenant.remove();
+			}, this.interceptor);
 
-	private final List<String> ran = new ArrayList<>();
+	private final List<String> ran = this.tasks.ran;
 
-	private TaskDefinition<Callable<@Nullable Object>> definition() {
-		return new TaskDefinition<>(this.tasks.registry, ID.name(), () -> this.tasks.executor, null) {
+	private final TaskDefinition<Callable<@Nullable Object>> definition = new TaskDefinition<>(this.tasks.registry,
+			NAME, () -> this.tasks.executor, null) {
 
-			@Override
-			protected @Nullable Object run(Callable<@Nullable Object> payload) throws Exception {
-				return payload.call();
-			}
+		@Override
+		protected @Nullable Object run(Callable<@Nullable Object> payload) throws Exception {
+			return payload.call();
+		}
 
-			@Override
-			protected void handleError(Throwable error, Callable<@Nullable Object> payload) {
-				TaskRunTests.this.ran.add("handled for " + TaskRunTests.this.tenant.get());
-			}
+		@Override
+		protected void handleError(Throwable error, Callable<@Nullable Object> payload) {
+			TaskRunTests.this.ran.add("handled for " + TaskRunTests.this.tenant.get());
+		}
 
-			@Override
-			protected boolean flattens() {
-				return true;
-			}
+		@Override
+		protected boolean flattens() {
+			return true;
+		}
 
-		};
+	};
+
+	private @Nullable DelayedTask<?> schedule(Callable<@Nullable Object> body) {
+		return new TaskSubmission(this.definition, 1, IfPending.REPLACE, null, body, true)
+			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1)));
+	}
+
+	@Test
+	void anInterceptorStandsAroundTheBodyWithWhatItCapturedWithinTheDecorator() {
+		schedule(() -> "result");
+		this.tasks.advanceSeconds(1);
+		assertThat(this.ran).containsExactly("before, captured for work, a", "after result");
 	}
 
 	@Test
 	void theHandlerHasTheContextOfTheBodyAlsoIfTheWheelRefusesTheNextAttempt() {
-		this.tasks.registry.declare(ID.name(), THREE_ATTEMPTS);
-		Callable<@Nullable Object> failing = () -> {
+		schedule(() -> {
 			throw new IllegalStateException("first");
-		};
-		new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, null, failing, true)
-			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1)));
+		});
 		this.tasks.holdBack = true;
 		this.tasks.advanceSeconds(1);
 		for (int i = 0; i < 2; i++) {
@@ -95,18 +110,16 @@ class TaskRunTests {
 			});
 		}
 		this.tasks.runQueue();
-		assertThat(this.ran).containsExactly("handled for a");
+		assertThat(this.ran).hasSize(2).endsWith("handled for a");
 	}
 
 	@Test
 	void aRunOfAScheduleThatIsCancelledByItsBodyCountsAsCancelled() {
-		Callable<@Nullable Object> cancelled = () -> {
+		TaskSubmission.recur(this.definition, 1, () -> {
 			throw new CancellationException();
-		};
-		TaskSubmission.recur(definition(), ID.key(), cancelled, Schedule.every(Duration.ofSeconds(10)), Missed.ONCE,
-				null);
+		}, Schedule.every(Duration.ofSeconds(10)), Missed.ONCE, null);
 		this.tasks.advanceSeconds(20);
-		assertThat(this.tasks.registry.counts(ID.name())).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
+		assertThat(this.tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
 	}
 
 	@ParameterizedTest
@@ -114,50 +127,12 @@ class TaskRunTests {
 	void aCancelDuringTheBodyCancelsTheFutureOfTheBodyOnlyIfItMayInterrupt(boolean mayInterrupt) {
 		CompletableFuture<Object> inner = new CompletableFuture<>();
 		AtomicReference<@Nullable DelayedTask<?>> task = new AtomicReference<>();
-		Callable<@Nullable Object> body = () -> {
-			Objects.requireNonNull(task.get()).cancel(mayInterrupt);
+		task.set(schedule(() -> {
+			task.get().cancel(mayInterrupt);
 			return inner;
-		};
-		task.set(new TaskSubmission(definition(), ID.key(), IfPending.REPLACE, null, body, true)
-			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1))));
+		}));
 		this.tasks.advanceSeconds(1);
 		assertThat(inner.isCancelled()).isEqualTo(mayInterrupt);
-	}
-
-	@Test
-	void anUpdateDuringARunOfARepeatingTaskIsDueAfterItsOwnDelay() {
-		this.tasks.template.task(() -> {
-			this.ran.add("repeating");
-			this.tasks.template.task(() -> this.ran.add("update"))
-				.id(ID)
-				.ifPending(IfPending.UPDATE)
-				.after(Duration.ofSeconds(30));
-		}).id(ID).every(Duration.ofSeconds(10));
-		this.tasks.advanceSeconds(39);
-		assertThat(this.ran).containsExactly("repeating");
-		this.tasks.advanceSeconds(1);
-		assertThat(this.ran).containsExactly("repeating", "update");
-	}
-
-	@Test
-	void aTaskThatIsMovedBeyondTheEndOfTheShutdownIsCancelled() {
-		DelayedTask<?> task = this.tasks.template.schedule(ID, Duration.ofSeconds(1), () -> this.ran.add("run"));
-		this.tasks.registry.atShutdown().stopAccepting();
-		this.tasks.registry.tasksOf(ID.name())
-			.shutdown()
-			.setLastDue(this.tasks.time.nanoTime() + Duration.ofSeconds(5).toNanos());
-		assertThat(task.reschedule(Duration.ofSeconds(2))).isTrue();
-		assertThat(task.isDone()).isFalse();
-		task.reschedule(Duration.ofSeconds(10));
-		assertThat(task.isCancelled()).isTrue();
-		assertThat(this.tasks.wheel.pending()).isZero();
-	}
-
-	@Test
-	void aNameThatWouldDropTheKeyIsRefused() {
-		TaskSpec<?> spec = this.tasks.template.task(() -> this.ran.add("run")).name("other").id(ID);
-		assertThatIllegalStateException().isThrownBy(() -> spec.name("other"))
-			.withMessage("The task has an id already, with the name \"work\"");
 	}
 
 	@Test
@@ -172,6 +147,22 @@ class TaskRunTests {
 		};
 		Clock clock = wall.withZone(ZoneOffset.UTC);
 		assertThat(new TaskClock(time, clock).now()).isEqualTo(noon.plusMillis(100));
+	}
+
+	@Test
+	void anUpdateDuringARunOfARepeatingTaskIsDueAfterItsOwnDelay() {
+		VirtualTasks tasks = new VirtualTasks();
+		tasks.template.task(() -> {
+			tasks.ran.add("repeating");
+			tasks.template.task(() -> tasks.ran.add("update"))
+				.id(id(1))
+				.ifPending(IfPending.UPDATE)
+				.after(Duration.ofSeconds(30));
+		}).id(id(1)).every(Duration.ofSeconds(10));
+		tasks.advanceSeconds(39);
+		assertThat(tasks.ran).containsExactly("repeating");
+		tasks.advanceSeconds(1);
+		assertThat(tasks.ran).containsExactly("repeating", "update");
 	}
 
 }

@@ -5,10 +5,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -18,8 +17,8 @@ import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,32 +28,28 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.core.task.TaskRejectedException;
 
+import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
+import static io.timingwheel.spring.task.memory.VirtualTasks.id;
+import static io.timingwheel.spring.task.memory.VirtualTasks.limits;
+import static io.timingwheel.spring.task.memory.VirtualTasks.paused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 class TaskShutdownTests {
 
-	private final ExecutorService pool = Executors.newFixedThreadPool(4);
+	private final RealTasks tasks = new RealTasks(4,
+			Map.of("limited", limits(1, null, null), "paused", paused(PolicySettings.NONE)));
 
-	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
+	private final DelayedTaskRegistry registry = this.tasks.registry;
 
-	private final DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel,
-			new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
-			TaskPolicies.none());
-
-	private final DelayedTaskOperations template = new DefaultDelayedTaskTemplate(this.registry,
-			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler(), null);
+	private final DelayedTaskOperations template = this.tasks.template;
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
 
-	private Runnable stop = () -> {
-	};
-
 	@AfterEach
 	void close() {
-		this.wheel.close();
-		this.pool.shutdownNow();
+		this.tasks.close();
 	}
 
 	@Test
@@ -70,6 +65,24 @@ class TaskShutdownTests {
 			.satisfies((millis) -> assertThat(Long.parseLong(millis)).isGreaterThanOrEqualTo(300));
 		assertThat(late.isCancelled()).isTrue();
 		assertThat(this.registry.pendingCount()).isZero();
+		assertThat(this.tasks.wheel.pending()).isZero();
+	}
+
+	@Test
+	void runsTheTasksThatWaitForALimitAndCancelsThoseOfAPausedName() throws Exception {
+		CountDownLatch go = new CountDownLatch(1);
+		for (int i = 0; i < 20; i++) {
+			this.template.task(() -> {
+				go.await();
+				return this.ran.add("limited");
+			}).name("limited").after(Duration.ZERO);
+		}
+		DelayedTask<?> paused = this.template.task(() -> this.ran.add("paused")).name("paused").after(Duration.ZERO);
+		await().until(() -> this.registry.waiting("limited") == 19 && this.registry.waiting("paused") == 1);
+		go.countDown();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(30))).isTrue();
+		assertThat(this.ran).hasSize(20).containsOnly("limited");
+		assertThat(paused.isCancelled()).isTrue();
 	}
 
 	@Test
@@ -78,7 +91,7 @@ class TaskShutdownTests {
 		CountDownLatch release = new CountDownLatch(1);
 		this.template.schedule(Duration.ZERO, () -> {
 			begun.countDown();
-			release.await(2, TimeUnit.MINUTES);
+			release.await();
 			return this.ran.add("done");
 		});
 		begun.await();
@@ -94,76 +107,71 @@ class TaskShutdownTests {
 	void refusesTasksAfterTheStop() {
 		this.registry.atShutdown().stopAccepting();
 		assertThatExceptionOfType(TaskRejectedException.class)
-			.isThrownBy(() -> this.template.schedule(TaskId.of("n", 1), Duration.ZERO, () -> {
+			.isThrownBy(() -> this.template.schedule(id(1), Duration.ZERO, () -> {
 			}))
-			.withMessage("The task \"n\" was not accepted: the application is shutting down");
+			.withMessage("The task \"work\" was not accepted: the application is shutting down");
 		assertThat(this.registry.pendingCount()).isZero();
 	}
 
 	@ParameterizedTest
 	@EnumSource(IfPending.class)
 	void aCallThatIsOvertakenByTheStopLeavesThePendingTaskToRun(IfPending ifPending) throws Exception {
-		TaskId id = TaskId.of("n", 1);
-		DelayedTask<?> pending = this.template.schedule(id, Duration.ofMillis(50), () -> this.ran.add("pending"));
-		TaskSubmission overtaken = new TaskSubmission(
-				definition(id.name(), () -> this.registry.atShutdown().stopAccepting()), id.key(), ifPending, null,
-				"late", true);
+		DelayedTask<?> pending = this.template.schedule(id(1), Duration.ofMillis(50), () -> this.ran.add("pending"));
+		TaskDefinition<Object> stopping = new TaskDefinition<>(this.registry, NAME, () -> {
+			this.registry.atShutdown().stopAccepting();
+			return this.tasks.pool;
+		}, null) {
+
+			@Override
+			protected Object run(Object payload) {
+				return TaskShutdownTests.this.ran.add("overtaken");
+			}
+
+		};
+		TaskSubmission overtaken = new TaskSubmission(stopping, "1", ifPending, null, "", true);
 		assertThatExceptionOfType(TaskRejectedException.class)
 			.isThrownBy(() -> overtaken.schedule(this.registry.clock().after(Duration.ofMillis(50))));
 		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(2))).isTrue();
 		pending.get(2, TimeUnit.MINUTES);
 		assertThat(this.ran).containsExactly("pending");
-		assertThat(pending.status()).isEqualTo(DelayedTask.Status.SUCCEEDED);
 	}
 
 	@Test
 	void aTaskThatTheShutdownHasNotSeenIsCancelledByItsOwnThread() {
+		AtomicReference<TaskShutdown> shutdown = new AtomicReference<>();
 		TimingWheel stopping = (TimingWheel) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { TimingWheel.class }, (proxy, method, arguments) -> {
 					if (method.getName().startsWith("schedule")) {
-						this.stop.run();
+						shutdown.get().stopAccepting();
+						assertThat(shutdown.get().cancelPending()).isZero();
 					}
-					return method.invoke(this.wheel, arguments);
+					return method.invoke(this.tasks.wheel, arguments);
 				});
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(stopping,
 				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
 				TaskPolicies.none());
-		this.stop = () -> {
-			registry.atShutdown().stopAccepting();
-			assertThat(registry.atShutdown().cancelPending()).isZero();
-		};
-		DelayedTask<?> task = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(this.pool),
+		shutdown.set(registry.atShutdown());
+		DelayedTask<?> task = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(this.tasks.pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null)
-			.schedule(TaskId.of("n", 1), Duration.ofHours(1), () -> {
+			.schedule(id(1), Duration.ofHours(1), () -> {
 			});
 		assertThat(task.isCancelled()).isTrue();
 		assertThat(registry.pendingCount()).isZero();
-		assertThat(this.wheel.pending()).isZero();
-	}
-
-	/**
-	 * Tasks whose executor is looked up after something else.
-	 */
-	private TaskDefinition<Object> definition(String name, Runnable beforeLookup) {
-		return new TaskDefinition<>(this.registry, name, () -> {
-			beforeLookup.run();
-			return this.pool;
-		}, null) {
-
-			@Override
-			protected Object run(Object payload) {
-				return TaskShutdownTests.this.ran.add(payload.toString());
-			}
-
-		};
+		assertThat(this.tasks.wheel.pending()).isZero();
 	}
 
 	@Test
 	void noFutureHangsThatRacesWithTheShutdown() throws Exception {
 		List<DelayedTask<?>> accepted = new CopyOnWriteArrayList<>();
 		CountDownLatch started = new CountDownLatch(2);
-		List<Thread> threads = List.of(new Thread(() -> scheduleUntilRejected(accepted, started)),
-				new Thread(() -> scheduleUntilRejected(accepted, started)));
+		Runnable scheduleUntilRejected = () -> assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> {
+			while (true) {
+				accepted.add(this.template.schedule(Duration.ofHours(1), () -> {
+				}));
+				started.countDown();
+			}
+		});
+		List<Thread> threads = List.of(new Thread(scheduleUntilRejected), new Thread(scheduleUntilRejected));
 		threads.forEach(Thread::start);
 		started.await();
 		this.registry.atShutdown().stopAccepting();
@@ -173,20 +181,7 @@ class TaskShutdownTests {
 		}
 		assertThat(accepted).isNotEmpty().allMatch(DelayedTask::isDone);
 		assertThat(this.registry.pendingCount()).isZero();
-		assertThat(this.wheel.pending()).isZero();
-	}
-
-	private void scheduleUntilRejected(List<DelayedTask<?>> accepted, CountDownLatch started) {
-		try {
-			while (true) {
-				accepted.add(this.template.schedule(Duration.ofHours(1), () -> {
-				}));
-				started.countDown();
-			}
-		}
-		catch (TaskRejectedException ex) {
-			// The shutdown ends the loop.
-		}
+		assertThat(this.tasks.wheel.pending()).isZero();
 	}
 
 	@Test
@@ -199,12 +194,25 @@ class TaskShutdownTests {
 			tasks.registry.atShutdown().stopAccepting();
 			duringTheRun.add(tasks.registry.atShutdown().cancelPending());
 			duringTheRun.add(handle.get().status());
-		}).id(TaskId.of("repeating", 1)).every(Duration.ofSeconds(1)));
+		}).id(id("repeating")).every(Duration.ofSeconds(1)));
 		assertThat(tasks.registry.pendingCount()).isOne();
 		tasks.advanceSeconds(5);
 		assertThat(duringTheRun).containsExactly(0L, 0L, Status.RUNNING);
 		assertThat(handle.get().status()).isEqualTo(Status.CANCELLED);
 		assertThat(tasks.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void aTaskThatIsMovedBeyondTheEndOfTheShutdownIsCancelled() {
+		VirtualTasks tasks = new VirtualTasks();
+		DelayedTask<?> task = tasks.schedule("moved", 1000);
+		tasks.registry.atShutdown().stopAccepting();
+		tasks.registry.atShutdown().setLastDue(tasks.time.nanoTime() + Duration.ofSeconds(5).toNanos());
+		assertThat(task.reschedule(Duration.ofSeconds(2))).isTrue();
+		assertThat(task.isDone()).isFalse();
+		task.reschedule(Duration.ofSeconds(10));
+		assertThat(task.isCancelled()).isTrue();
+		assertThat(tasks.wheel.pending()).isZero();
 	}
 
 }

@@ -4,10 +4,11 @@ import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
@@ -15,9 +16,13 @@ import java.util.function.UnaryOperator;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
@@ -33,6 +38,9 @@ import org.springframework.core.task.TaskDecorator;
  */
 final class VirtualTasks {
 
+	/** The name of most tasks, for which the policy of a test stands. */
+	static final String NAME = "work";
+
 	final ManualTimeSource time = new ManualTimeSource();
 
 	final TimingWheel wheel;
@@ -43,7 +51,11 @@ final class VirtualTasks {
 
 	final DelayedTaskOperations template;
 
-	final Executor executor = executor();
+	/** Known not to block, so the tasks call it on the thread of {@link #advance}. */
+	final Executor executor = prompt(this::execute);
+
+	/** The keys of the tasks of {@link #schedule} whose bodies have run. */
+	final List<String> ran = new CopyOnWriteArrayList<>();
 
 	/** The exceptions that nobody could see, and the methods that threw them. */
 	final Map<Throwable, Method> uncaught = new ConcurrentHashMap<>();
@@ -54,63 +66,52 @@ final class VirtualTasks {
 
 	volatile boolean refuse;
 
-	/** How often {@link #executor} has refused a task. */
 	int refusals;
 
 	VirtualTasks() {
-		this(UnaryOperator.identity(), null, null);
+		this(Map.of(), UnaryOperator.identity(), null, null);
 	}
 
-	/**
-	 * Tasks with policies by name.
-	 */
-	VirtualTasks(Map<String, PolicySettings> policies) {
-		this(policies, new HandOverExecutors());
+	VirtualTasks(PolicySettings policy) {
+		this(Map.of(NAME, policy), UnaryOperator.identity(), null, null);
 	}
 
-	/**
-	 * Tasks with policies by name.
-	 * @param handOvers hands the tasks over
-	 */
-	VirtualTasks(Map<String, PolicySettings> policies, HandOverExecutors handOvers) {
-		this(UnaryOperator.identity(), null, null, policies(policies), handOvers, (time) -> Clock.systemUTC());
+	VirtualTasks(Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings,
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+		this(policies, settings, decorator, interceptor, new HandOverExecutors(), (time) -> Clock.systemUTC());
 	}
 
-	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor) {
-		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(),
-				(time) -> Clock.systemUTC());
+	VirtualTasks(PolicySettings policy, HandOverExecutors handOvers, Function<ManualTimeSource, Clock> wallClock) {
+		this(Map.of(NAME, policy), UnaryOperator.identity(), null, null, handOvers, wallClock);
 	}
 
-	/**
-	 * Tasks with a wall clock of the test.
-	 * @param wallClock gives the clock, which may go by the virtual time
-	 */
-	VirtualTasks(Function<ManualTimeSource, Clock> wallClock) {
-		this(UnaryOperator.identity(), null, null, TaskPolicies.none(), new HandOverExecutors(), wallClock);
-	}
-
-	/**
-	 * Tasks with policies by name and a wall clock of the test.
-	 * @param wallClock gives the clock, which may go by the virtual time
-	 */
-	VirtualTasks(Map<String, PolicySettings> policies, Function<ManualTimeSource, Clock> wallClock) {
-		this(UnaryOperator.identity(), null, null, policies(policies), new HandOverExecutors(), wallClock);
-	}
-
-	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies, HandOverExecutors handOvers,
-			Function<ManualTimeSource, Clock> wallClock) {
+	private VirtualTasks(Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings,
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
+			HandOverExecutors handOvers, Function<ManualTimeSource, Clock> wallClock) {
 		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time)),
-				this.handOvers, decorator, interceptor, policies);
+				this.handOvers, decorator, interceptor, policies(policies));
 		this.template = new DefaultDelayedTaskTemplate(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method), null);
 	}
 
+	static VirtualTasks withMaxPending(int maxPending) {
+		return new VirtualTasks(Map.of(), (builder) -> builder.maxPending(maxPending), null, null);
+	}
+
+	static PolicySettings limits(@Nullable Integer maxConcurrent, @Nullable Integer maxConcurrentPerKey,
+			@Nullable String rate) {
+		return new PolicySettings(null, BackoffSettings.NONE, maxConcurrent, maxConcurrentPerKey,
+				(rate != null) ? StartRate.parse(rate) : null, null);
+	}
+
+	static PolicySettings paused(PolicySettings policy) {
+		return policy.overriddenBy(new PolicySettings(null, BackoffSettings.NONE, null, null, null, true));
+	}
+
 	/**
-	 * Policies whose backoffs do not vary.
+	 * Policies by name whose backoffs do not vary.
 	 */
 	static TaskPolicies policies(Map<String, PolicySettings> policies) {
 		return new TaskPolicies(new TaskPolicies.Overrides() {
@@ -120,32 +121,16 @@ final class VirtualTasks {
 				return policies.getOrDefault(name, PolicySettings.NONE);
 			}
 
-			@Override
-			public void checkNames(Set<String> names) {
-			}
-
 		}, true);
 	}
 
-	/**
-	 * Executors of which one is the default.
-	 */
 	static TaskExecutors executors(Executor executor) {
 		return new TaskExecutors(new StaticListableBeanFactory(Map.of("applicationTaskExecutor", executor)),
 				() -> executor);
 	}
 
 	/**
-	 * An executor that the tasks call on the thread of {@link #advance}, since its type
-	 * is known not to block.
-	 */
-	private Executor executor() {
-		return prompt(this::execute);
-	}
-
-	/**
 	 * An executor whose type is known not to block.
-	 * @param execute takes the tasks
 	 */
 	static Executor prompt(Executor execute) {
 		return new SimpleAsyncTaskExecutor((task) -> new Thread() {
@@ -171,6 +156,18 @@ final class VirtualTasks {
 		}
 	}
 
+	static TaskId id(Object key) {
+		return TaskId.of(NAME, key);
+	}
+
+	DelayedTask<?> schedule(String key, long millis) {
+		return this.template.schedule(id(key), Duration.ofMillis(millis), () -> this.ran.add(key));
+	}
+
+	long waiting() {
+		return this.registry.waiting(NAME);
+	}
+
 	void advance(Duration by) {
 		this.time.advance(by);
 	}
@@ -186,10 +183,9 @@ final class VirtualTasks {
 		advance(Duration.ZERO);
 	}
 
-	boolean setPaused(String name, boolean paused) {
-		boolean known = this.registry.setPaused(name, paused);
+	void setPaused(boolean paused) {
+		this.registry.setPaused(NAME, paused);
 		turn();
-		return known;
 	}
 
 	/**
@@ -202,9 +198,6 @@ final class VirtualTasks {
 		}
 	}
 
-	/**
-	 * Runs one task that the executor has held back.
-	 */
 	void runNext() {
 		this.queue.remove().run();
 		turn();
