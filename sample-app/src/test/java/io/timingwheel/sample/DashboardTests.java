@@ -113,22 +113,4 @@ class DashboardTests {
 		return exported;
 	}
 
-	@Test
-	void eachPanelHasATitleAUnitAndADescription() {
-		List<JsonNode> panels = new ArrayList<>();
-		this.dashboard.get("panels").forEach((panel) -> {
-			if (!panel.get("type").asString().equals("row")) {
-				panels.add(panel);
-			}
-		});
-		assertThat(panels).hasSizeGreaterThan(15).allSatisfy((panel) -> {
-			assertThat(panel.path("title").asString("")).isNotBlank();
-			assertThat(panel.path("description").asString("")).as(panel.path("title").asString())
-				.hasSizeGreaterThan(20);
-			assertThat(panel.path("fieldConfig").path("defaults").path("unit").asString(""))
-				.as(panel.path("title").asString())
-				.isNotBlank();
-		});
-	}
-
 }

@@ -118,17 +118,6 @@ class SampleTests {
 	}
 
 	@Test
-	void theNewestOrdersAreListedFirst() {
-		order();
-		int newest = order();
-		JsonContent list = get("/orders");
-		assertThat(list).extractingPath("$.paymentWindow").isEqualTo("PT30M");
-		assertThat(list).extractingPath("$.orders[0].id").isEqualTo(newest);
-		assertThat(list).extractingPath("$.orders[1].id").isEqualTo(newest - 1);
-		assertThat(list).extractingPath("$.total").asNumber().isEqualTo(newest);
-	}
-
-	@Test
 	void eachNightOfTheSampleHasOneReport() {
 		int order = order();
 		this.time.advance(Duration.ofMinutes(1));
@@ -152,16 +141,12 @@ class SampleTests {
 	}
 
 	@Test
-	void aFleetComesOnlineAtOnceOrInTheCourseOfASpanAndGoesOffline() {
-		post("/drivers/heartbeats?count=1000", 200);
-		assertStatus("/drivers/van-01000", "ONLINE");
-		assertThat(get("/drivers")).extractingPath("$.drivers").asArray().hasSize(50);
+	void aFleetComesOnlineInTheCourseOfASpanAndGoesOffline() {
 		post("/drivers/heartbeats?count=1010&spread=10s", 200);
 		this.http.get().uri("/drivers/van-01010").exchange().expectStatus().isNotFound();
 		this.time.advance(Duration.ofSeconds(10));
 		assertStatus("/drivers/van-01010", "ONLINE");
 		this.time.advance(Duration.ofMinutes(10));
-		assertStatus("/drivers/van-00001", "OFFLINE");
 		assertStatus("/drivers/van-01010", "OFFLINE");
 	}
 

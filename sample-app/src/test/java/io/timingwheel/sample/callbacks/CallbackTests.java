@@ -21,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,28 +85,6 @@ class CallbackTests {
 		Accepted accepted = create(Map.of("url", url("/flaky")));
 		awaitGone(accepted);
 		assertThat(this.received).hasSize(3).allMatch((call) -> call.idempotencyKey().equals(accepted.id()));
-	}
-
-	@Test
-	void aCallbackIsDeadAfterItsAttemptsAndCanBeSentAgain() {
-		this.failures = 5;
-		Accepted accepted = create(Map.of("url", url("/down")));
-		await().untilAsserted(() -> this.http.get()
-			.uri("/actuator/delayedtasks/callback/{id}", accepted.id())
-			.exchange()
-			.expectBody()
-			.jsonPath("$.state")
-			.isEqualTo("DEAD"));
-		assertThat(this.received).hasSize(5);
-		this.http.post()
-			.uri("/actuator/delayedtasks/callback/{id}", accepted.id())
-			.contentType(MediaType.APPLICATION_JSON)
-			.body("{\"action\":\"requeue\"}")
-			.exchange()
-			.expectStatus()
-			.isNoContent();
-		awaitGone(accepted);
-		assertThat(this.received).hasSize(6);
 	}
 
 	@ParameterizedTest

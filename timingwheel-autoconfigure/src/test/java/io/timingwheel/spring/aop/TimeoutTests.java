@@ -1,17 +1,17 @@
 package io.timingwheel.spring.aop;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,6 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -31,20 +33,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Which limit a method has, and with which fallback. A body takes the time that its call
- * says.
+ * Which limit a method has, by annotation and by property, and with which fallback. A
+ * body takes the time that its call says.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class TimeoutTests {
 
+	private static final String LIMITS = "timingwheel.timeout.limits.";
+
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
-		.of(Quotes.class, DefaultRates.class, PatientRates.class, WholeClass.class, WithFallback.class,
-				ScopedQuotes.class, HiddenFallback.class, TaskSupplier.class, OwnLoader.class, InheritedLoader.class,
-				Database.class, JdbcOrders.class)
+		.of(WholeClass.class, WithFallback.class, ScopedQuotes.class, HiddenFallback.class, TaskSupplier.class,
+				OwnLoader.class, InheritedLoader.class, Database.class, JdbcOrders.class)
 		.with("spring.aop.proxy-target-class=false")
 		.with("lambda", Loader.class, () -> () -> new FutureTask<>(() -> "never runs"))
-		.with("policy", Policy.class, Policy::new);
+		.with("limit", Duration.class, () -> Duration.ofMillis(50));
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
@@ -53,44 +56,88 @@ class TimeoutTests {
 	}
 
 	@Test
-	void theLimitIsThatOfTheNearestAnnotation(WholeClass wholeClass) {
-		Quotes quotes = app.context().getBean("quotes", Quotes.class);
-		assertLimit(quotes::limited, "800ms");
-		assertLimit(app.context().getBean("defaultRates", Rates.class)::rate, "800ms");
-		assertLimit(app.context().getBean("patientRates", Rates.class)::rate, "5s");
-		assertLimit(wholeClass::plain, "800ms");
-		assertLimit(wholeClass::own, "5s");
-		assertLimit(wholeClass::packagePrivate, "800ms");
-		assertLimit(quotes::ofBean, "50ms");
-		assertLimit(quotes::byExpression, "50ms");
+	void theLimitMayComeFromTheClassFromABeanAndFromAnExpression(WholeClass wholeClass) {
+		assertLimit(app, wholeClass::plain, "800ms");
+		assertLimit(app, wholeClass::packagePrivate, "800ms");
+		assertLimit(app, wholeClass::ofBean, "50ms");
+		assertLimit(app, wholeClass::byExpression, "50ms");
 	}
 
-	private static void assertLimit(Function<Duration, ?> method, String text) {
+	private static void assertLimit(VirtualApplication app, BiFunction<VirtualApplication, Duration, String> method,
+			String text) {
 		Duration limit = DurationFormatterUtils.detectAndParse(text);
-		assertThat(method.apply(limit.minusNanos(1))).isEqualTo("in time");
-		assertTimesOut(() -> method.apply(limit));
+		assertThat(method.apply(app, limit.minusNanos(1))).isEqualTo("in time");
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> method.apply(app, limit))
+			.satisfies((ex) -> assertThat(ex.getTimeout()).isEqualTo(limit));
 	}
 
-	private static void assertTimesOut(ThrowingCallable call) {
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call);
-	}
-
-	private static String work(Duration duration) {
+	private static String work(VirtualApplication app, Duration duration) {
 		app.advance(duration);
 		return "in time";
 	}
 
 	@Test
+	void aPropertyReplacesTheLimitOfOneBean() {
+		try (VirtualApplication app = VirtualApplication.of(ScopedQuotes.class, HiddenTypes.class)
+			.with(LIMITS + "first.limited=50ms", LIMITS + "first.by-argument=1m10s",
+					LIMITS + "scopedQuotes.limited=50ms", LIMITS + "hidden.limited=50ms")
+			.with("first", Quotes.class, Quotes::new)
+			.with("second", Quotes.class, Quotes::new)) {
+			Quotes first = app.context().getBean("first", Quotes.class);
+			assertLimit(app, first::limited, "50ms");
+			assertLimit(app, app.context().getBean("second", Quotes.class)::limited, "800ms");
+			assertLimit(app, first::byArgument, "70s");
+			assertLimit(app, app.bean(ScopedQuotes.class)::limited, "50ms");
+			assertLimit(app, app.context().getBean("hidden", Limited.class)::limited, "50ms");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "the.quote-service_1.byArgument", "[the.quoteService1].byArgument",
+			"THE.QUOTESERVICE1.BYARGUMENT", "the.quote-service1.by-argument" })
+	void theNamesInPropertiesAreRelaxed(String name) {
+		try (VirtualApplication app = VirtualApplication.of()
+			.with(LIMITS + name + "=50ms")
+			.with("the.quoteService1", Quotes.class, Quotes::new)) {
+			assertLimit(app, app.bean(Quotes.class)::byArgument, "50ms");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "other=any", LIMITS + "first.byArgument=2h", LIMITS + "first.by-argument=2h" })
+	void anEnvironmentVariableReplacesALimitAlsoThatOfAnotherSource(String properties) {
+		try (VirtualApplication app = VirtualApplication.of()
+			.with(properties)
+			.withEnvironment(Map.of("TIMINGWHEEL_TIMEOUT_LIMITS_FIRST_BYARGUMENT", "50ms"))
+			.with("first", Quotes.class, Quotes::new)) {
+			assertLimit(app, app.bean(Quotes.class)::byArgument, "50ms");
+		}
+	}
+
+	@Test
+	void aPropertyForAnUnknownMethodIsAWarningWithAllNames(CapturedOutput output) {
+		try (VirtualApplication app = VirtualApplication.of(Quotes.class)
+			.with(LIMITS + "qoutes.limitd=50ms", LIMITS + "quotes.limited=50ms")) {
+			app.context();
+			assertThat(output).containsOnlyOnce("has no effect")
+				.contains(LIMITS + "qoutes.limitd has no effect, because no bean has a method with @Timeout of this"
+						+ " name. The names are [quotes.byArgument, quotes.limited]");
+		}
+	}
+
+	@Test
 	void aListenerHearsOnceOfEachTimeoutAlsoThroughAScopedProxy(ScopedQuotes scoped, TimeoutMethodRegistry methods) {
-		methods.onTimeout((method) -> app.calls().add(method.getDeclaringClass().getSimpleName()));
-		assertTimesOut(() -> app.context().getBean("defaultRates", Rates.class).rate(Duration.ofSeconds(1)));
-		assertTimesOut(() -> scoped.limited(Duration.ofSeconds(1)));
-		assertThat(app.calls()).containsExactly("DefaultRates", "Quotes");
+		methods.onTimeout((method) -> app.calls().add(method.getName()));
+		assertLimit(app, scoped::limited, "800ms");
+		assertThat(app.calls()).containsExactly("limited");
 	}
 
 	@Test
 	void theAnnotationOfAClassCannotLimitAFinalMethodAndSaysSo(CapturedOutput output) {
-		VirtualApplication.of(WholeClass.class).context().close();
+		VirtualApplication.of(WholeClass.class)
+			.with("limit", Duration.class, () -> Duration.ofMillis(50))
+			.context()
+			.close();
 		assertThat(output).containsOnlyOnce("The @Timeout of " + WholeClass.class.getName()
 				+ " does not limit isFinal(). A proxy cannot intercept a final method");
 	}
@@ -98,12 +145,13 @@ class TimeoutTests {
 	@Test
 	void theFallbackOfAClassIsNotItsOwnFallback(WithFallback service) {
 		assertThat(service.plain(Duration.ofSeconds(1))).isEqualTo("fallback");
-		assertTimesOut(() -> service.instead(Duration.ofSeconds(1)));
+		assertThatExceptionOfType(MethodTimeoutException.class)
+			.isThrownBy(() -> service.instead(Duration.ofSeconds(1)));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "true", "false" })
-	void theFallbackMayBeInTheClassBehindAnInterface(String proxyTargetClass) {
+	@ValueSource(booleans = { true, false })
+	void theFallbackMayBeInTheClassBehindAnInterface(boolean proxyTargetClass) {
 		try (VirtualApplication application = VirtualApplication.of(HiddenFallback.class)
 			.with("spring.aop.proxy-target-class=" + proxyTargetClass)) {
 			assertThat(application.bean(Hidden.class).hidden(application)).isEqualTo("of the class");
@@ -111,12 +159,10 @@ class TimeoutTests {
 	}
 
 	@Test
-	void aTimeoutRollsBackBeforeTheFallbackRunsEvenIfTheBodyClearsTheInterrupt(Orders orders) {
-		JdbcTemplate jdbc = app.bean(JdbcTemplate.class);
+	void aTimeoutRollsBackBeforeTheFallbackRunsEvenIfTheBodyClearsTheInterrupt(JdbcOrders orders) {
 		assertThat(orders.insert(1, Duration.ofMillis(799))).isEqualTo("in time");
 		assertThat(orders.insert(2, Duration.ofMillis(800))).isEqualTo("1 orders");
 		assertThat(orders.insert(3, Duration.ofMillis(800))).isEqualTo("1 orders");
-		assertThat(jdbc.queryForList("select id from orders", Integer.class)).containsExactly(1);
 	}
 
 	@Test
@@ -139,29 +185,50 @@ class TimeoutTests {
 		return app.context().getBean(name, Loader.class);
 	}
 
-	static class Policy {
+	@Timeout("800ms")
+	static class WholeClass {
 
-		public Duration getDuration() {
-			return Duration.ofMillis(50);
+		public String plain(VirtualApplication app, Duration work) {
+			return work(app, work);
+		}
+
+		String packagePrivate(VirtualApplication app, Duration work) {
+			return work(app, work);
+		}
+
+		@Timeout("#{limit}")
+		public String ofBean(VirtualApplication app, Duration work) {
+			return work(app, work);
+		}
+
+		@Timeout(timeoutExpression = "@limit")
+		public String byExpression(VirtualApplication app, Duration work) {
+			return work(app, work);
+		}
+
+		public final boolean isFinal() {
+			return true;
 		}
 
 	}
 
-	static class Quotes {
+	interface Limited {
 
+		String limited(VirtualApplication app, Duration work);
+
+	}
+
+	static class Quotes implements Limited {
+
+		@Override
 		@Timeout("800ms")
-		public String limited(Duration work) {
-			return work(work);
+		public String limited(VirtualApplication app, Duration work) {
+			return work(app, work);
 		}
 
-		@Timeout("#{policy.duration}")
-		public String ofBean(Duration work) {
-			return work(work);
-		}
-
-		@Timeout(timeoutExpression = "@policy.duration")
-		public String byExpression(Duration work) {
-			return work(work);
+		@Timeout(timeoutExpression = "#work.dividedBy(2)")
+		public String byArgument(VirtualApplication app, Duration work) {
+			return work(app, work);
 		}
 
 	}
@@ -171,50 +238,12 @@ class TimeoutTests {
 
 	}
 
-	interface Rates {
+	@Configuration(proxyBeanMethods = false)
+	static class HiddenTypes {
 
-		@Timeout("800ms")
-		String rate(Duration work);
-
-	}
-
-	static class DefaultRates implements Rates {
-
-		@Override
-		public String rate(Duration work) {
-			return work(work);
-		}
-
-	}
-
-	static class PatientRates implements Rates {
-
-		@Override
-		@Timeout("5s")
-		public String rate(Duration work) {
-			return work(work);
-		}
-
-	}
-
-	@Timeout("800ms")
-	static class WholeClass {
-
-		public String plain(Duration work) {
-			return work(work);
-		}
-
-		@Timeout("5s")
-		public String own(Duration work) {
-			return work(work);
-		}
-
-		public final boolean isFinal() {
-			return true;
-		}
-
-		String packagePrivate(Duration work) {
-			return work(work);
+		@Bean(autowireCandidate = false)
+		Limited hidden() {
+			return new Quotes();
 		}
 
 	}
@@ -223,12 +252,12 @@ class TimeoutTests {
 	static class WithFallback {
 
 		public String plain(Duration work) {
-			return work(work);
+			return work(app, work);
 		}
 
 		public String instead(Duration work) {
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-			work(Duration.ofSeconds(1));
+			work(app, Duration.ofSeconds(1));
 			return "fallback";
 		}
 
@@ -247,8 +276,7 @@ class TimeoutTests {
 
 		@Override
 		public String hidden(VirtualApplication application) {
-			application.advance(Duration.ofSeconds(1));
-			return "late";
+			return work(application, Duration.ofSeconds(1));
 		}
 
 		private String ofClass(VirtualApplication application) {
@@ -301,13 +329,7 @@ class TimeoutTests {
 
 	}
 
-	interface Orders {
-
-		String insert(int id, Duration work);
-
-	}
-
-	static class JdbcOrders implements Orders {
+	static class JdbcOrders {
 
 		private final JdbcTemplate jdbc;
 
@@ -315,12 +337,11 @@ class TimeoutTests {
 			this.jdbc = jdbc;
 		}
 
-		@Override
 		@Timeout(timeout = "800ms", fallback = "count")
 		@Transactional
 		public String insert(int id, Duration work) {
 			this.jdbc.update("insert into orders values (?)", id);
-			work(work);
+			work(app, work);
 			Thread.interrupted();
 			return "in time";
 		}
