@@ -9,7 +9,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
-import io.reactivex.rxjava3.core.Single;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
@@ -50,7 +49,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.reactive.function.server.RequestPredicates;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.server.ResponseStatusException;
@@ -86,7 +84,7 @@ class TimeoutProblemDetailsTests {
 	@Test
 	void anUncaughtTimeoutIsAProblemDetailAndAWarning(CapturedOutput output) {
 		List<String> inBoth = List.of("/blocking", "/future", "/wrapped", "/mono");
-		List<String> onlyInMvc = List.of("/single", "/callable", "/task", "/deferred", "/class", "/class/callable");
+		List<String> onlyInMvc = List.of("/callable", "/deferred", "/class", "/class/callable");
 		this.mvc.run((context) -> {
 			for (String path : concat(inBoth, onlyInMvc)) {
 				assertThat(get(context, path)).as(path)
@@ -106,7 +104,7 @@ class TimeoutProblemDetailsTests {
 		});
 		assertThat(output.toString()
 			.lines()
-			.filter((line) -> line.contains("WARN") && !line.contains("The timing wheel lags"))).hasSize(15)
+			.filter((line) -> line.contains("WARN") && !line.contains("The timing wheel lags"))).hasSize(13)
 			.allMatch((line) -> line.contains("did not finish within "));
 		assertThat(output).doesNotContain("\tat ");
 	}
@@ -210,21 +208,9 @@ class TimeoutProblemDetailsTests {
 		}
 
 		@Timeout("20ms")
-		@GetMapping("/single")
-		public Single<String> single() {
-			return Single.never();
-		}
-
-		@Timeout("20ms")
 		@GetMapping("/callable")
 		public Callable<String> callable() {
 			return this::blocking;
-		}
-
-		@Timeout("20ms")
-		@GetMapping("/task")
-		public WebAsyncTask<String> task() {
-			return new WebAsyncTask<>(this::blocking);
 		}
 
 		@Timeout("20ms")

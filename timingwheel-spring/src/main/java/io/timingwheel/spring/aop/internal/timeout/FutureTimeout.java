@@ -162,12 +162,10 @@ final class FutureTimeout {
 				stage.toCompletableFuture().cancel(true);
 			}
 		}
-		catch (UnsupportedOperationException ex) {
-			// A minimal stage, or a stage that is no future, cannot be cancelled.
-		}
 		catch (Throwable ex) {
-			// The class of the future may belong to the application.
-			logger.warn("A future could not be cancelled at the deadline of its call", ex);
+			// A minimal stage cannot be cancelled, and another class may be that of the
+			// application.
+			logger.debug("A future could not be cancelled at the deadline of its call", ex);
 		}
 	}
 

@@ -32,7 +32,8 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 		super(methods.annotated(), TIMEOUT, beanFactory);
 		this.methods = methods;
 		this.runtime = runtime;
-		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(), (MethodInterceptor) InterruptGuard::runBody);
+		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
+				(MethodInterceptor) InterruptGuard::runBody);
 	}
 
 	@Override
@@ -50,7 +51,7 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 		Object proxy = super.postProcessAfterInitialization(bean, beanName);
 		Advisor body = this.advisor;
 		if (body != null && proxy instanceof Advised advised && advised.indexOf(body) >= 0) {
-			DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.pointcut(),
+			DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.annotated().pointcut(),
 					new TimeoutInterceptor(this.methods, beanName, this.runtime));
 			outer.setOrder(this.methods.adviceOrder());
 			Advisor[] advisors = advised.getAdvisors();

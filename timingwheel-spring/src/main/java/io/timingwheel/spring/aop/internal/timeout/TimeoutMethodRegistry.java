@@ -22,7 +22,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.Pointcut;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
@@ -59,10 +58,6 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	AnnotatedMethods<Timeout> annotated() {
 		return this.annotated;
-	}
-
-	Pointcut pointcut() {
-		return this.annotated.pointcut();
 	}
 
 	int adviceOrder() {

@@ -52,9 +52,10 @@ final class Proxies {
 		TimeoutRuntime runtime = new TimeoutRuntime(this.wheel, Runnable::run,
 				new CallerContext(null, () -> Runnable::run), (method) -> this.listener.accept(method),
 				new DeadlineStacks());
-		this.advisor = new DefaultPointcutAdvisor(methods.pointcut(),
+		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
 				new TimeoutInterceptor(methods, "bean", () -> runtime));
-		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.pointcut(), (MethodInterceptor) InterruptGuard::runBody);
+		this.bodyAdvisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
+				(MethodInterceptor) InterruptGuard::runBody);
 	}
 
 	/**
