@@ -116,9 +116,6 @@ public final class MariaDb extends DB {
 		return Files.createTempDirectory("timingwheel-mariadb-" + name).toFile();
 	}
 
-	/**
-	 * Creates an empty database, and returns its URL.
-	 */
 	public String createDatabase(String name) {
 		new JdbcTemplate(new DriverManagerDataSource(url("mysql"))).execute("create database " + name);
 		return url(name);

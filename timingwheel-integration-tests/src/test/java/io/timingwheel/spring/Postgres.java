@@ -25,9 +25,6 @@ public final class Postgres implements AutoCloseable {
 
 	private Path folder;
 
-	/**
-	 * Starts a new server.
-	 */
 	public Postgres() throws Exception {
 		this.server = Ports.start((port) -> {
 			this.folder = Files.createTempDirectory("timingwheel-postgres");
@@ -46,9 +43,6 @@ public final class Postgres implements AutoCloseable {
 		FileSystemUtils.deleteRecursively(this.folder.toFile());
 	}
 
-	/**
-	 * Starts the server again, with its data and on its port.
-	 */
 	public void restart() throws IOException {
 		this.server = start(this.server.getPort());
 	}
@@ -87,17 +81,11 @@ public final class Postgres implements AutoCloseable {
 		return this.server.getJdbcUrl("postgres", database);
 	}
 
-	/**
-	 * Creates an empty database, and returns its URL.
-	 */
 	public String createDatabase(String name) {
 		new JdbcTemplate(this.server.getPostgresDatabase()).execute("create database " + name);
 		return url(name);
 	}
 
-	/**
-	 * Shuts the server down.
-	 */
 	@Override
 	public void close() throws IOException {
 		this.server.close();

@@ -11,10 +11,6 @@ public final class Signals {
 	private Signals() {
 	}
 
-	/**
-	 * Sends a signal.
-	 * @param signal its name, such as {@code STOP}
-	 */
 	public static void send(String signal, long pid) {
 		try {
 			int status = new ProcessBuilder("kill", "-" + signal, String.valueOf(pid)).inheritIO().start().waitFor();

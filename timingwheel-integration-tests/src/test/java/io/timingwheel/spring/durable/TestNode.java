@@ -100,16 +100,10 @@ public final class TestNode implements AutoCloseable {
 		return with(body).start(store);
 	}
 
-	/**
-	 * A node without a handler, which so only stores tasks.
-	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
 		return new TestNode(store, new Setup());
 	}
 
-	/**
-	 * Adds a handler to this node.
-	 */
 	void register(String name, List<String> aliases, NumberBody body) {
 		DurableMethod method = new DurableMethod(name, aliases, METHOD, List.of(int.class), () -> this.executor, null,
 				false, null, (arguments) -> {

@@ -9,9 +9,6 @@ import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 @FunctionalInterface
 public interface TestStores {
 
-	/**
-	 * Returns the store of another node.
-	 */
 	DelayedTaskStore node();
 
 	/**
@@ -22,9 +19,6 @@ public interface TestStores {
 		return () -> new InMemoryTaskStore(first);
 	}
 
-	/**
-	 * Deletes all tasks.
-	 */
 	default void clear() {
 		node().testing().deleteAll();
 	}

@@ -2,11 +2,8 @@ package io.timingwheel.spring.faults;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -16,15 +13,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Records which tasks the store gives to this node.
+ * Records when the store gives tasks to this node that begin with their claim.
  */
 class ClaimRecorder implements BeanPostProcessor {
 
-	private final AtomicInteger largest = new AtomicInteger();
-
-	private final AtomicInteger unordered = new AtomicInteger();
-
-	/** By id of a task that began with its claim: the time of the claim. */
+	/** By id of a task: the time of its claim. */
 	private final Map<String, Long> begunAt = new ConcurrentHashMap<>();
 
 	@Override
@@ -37,7 +30,10 @@ class ClaimRecorder implements BeanPostProcessor {
 					try {
 						Object result = method.invoke(store, arguments);
 						if (result instanceof Claimed claim) {
-							record(claim);
+							claim.tasks()
+								.stream()
+								.filter(LeasedTask::begun)
+								.forEach((task) -> this.begunAt.put(task.id(), claim.now()));
 						}
 						return result;
 					}
@@ -47,22 +43,6 @@ class ClaimRecorder implements BeanPostProcessor {
 				});
 	}
 
-	private void record(Claimed claim) {
-		List<LeasedTask> tasks = claim.tasks();
-		tasks.stream().filter(LeasedTask::begun).forEach((task) -> this.begunAt.put(task.id(), claim.now()));
-		this.largest.accumulateAndGet(tasks.size(), Math::max);
-		if (!tasks.equals(tasks.stream().sorted(Comparator.comparingLong(LeasedTask::dueAt)).toList())) {
-			this.unordered.incrementAndGet();
-		}
-	}
-
-	/**
-	 * How many tasks the largest claim had.
-	 */
-	int largest() {
-		return this.largest.get();
-	}
-
 	/**
 	 * When a task began with its claim, by the clock of the store. Asked once for each
 	 * task.
@@ -70,13 +50,6 @@ class ClaimRecorder implements BeanPostProcessor {
 	 */
 	@Nullable Long begunAt(String id) {
 		return this.begunAt.remove(id);
-	}
-
-	/**
-	 * How many claims did not have their tasks in the order of their due times.
-	 */
-	int unordered() {
-		return this.unordered.get();
 	}
 
 }

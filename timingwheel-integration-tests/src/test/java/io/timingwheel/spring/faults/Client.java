@@ -9,16 +9,17 @@ import java.util.UUID;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 
@@ -30,18 +31,12 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * An application on the same store that has no handlers. It stores and cancels tasks, and
  * reads the table.
  */
 final class Client implements AutoCloseable {
-
-	private static final int PER_TRANSACTION = 1000;
-
-	private static final int PER_PAGE = 1000;
 
 	private final ConfigurableApplicationContext context;
 
@@ -79,10 +74,6 @@ final class Client implements AutoCloseable {
 		return this.context.getBean(LettuceConnectionFactory.class);
 	}
 
-	TransactionTemplate transaction() {
-		return new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
-	}
-
 	/**
 	 * Stores tasks with their numbers as keys.
 	 * @param first the first number
@@ -92,63 +83,36 @@ final class Client implements AutoCloseable {
 	 * @param millis how long they take
 	 */
 	void enqueue(long first, int count, Instant due, Duration spread, long millis) {
-		if (!this.relational) {
-			LongStream.range(0, count)
-				.parallel()
-				.forEach((i) -> enqueue(first + i, due.plus(spread.multipliedBy(i).dividedBy(count)), millis));
-			return;
-		}
-		for (int from = 0; from < count; from += PER_TRANSACTION) {
-			int start = from;
-			transaction().executeWithoutResult((status) -> {
-				for (int i = start; i < Math.min(count, start + PER_TRANSACTION); i++) {
-					enqueue(first + i, due.plus(spread.multipliedBy(i).dividedBy(count)), millis);
-				}
-			});
-		}
-	}
-
-	private void enqueue(long number, Instant due, long millis) {
-		template().enqueue(TaskId.of(Worker.NAME, number), due, number, millis);
+		template().enqueueAll(LongStream.range(0, count)
+			.mapToObj((i) -> DurableCall.of(TaskId.of(Worker.NAME, first + i),
+					due.plus(spread.multipliedBy(i).dividedBy(count)), first + i, millis))
+			.toList());
 	}
 
 	/**
 	 * Stores a task that takes no time, and replaces the pending task.
 	 */
 	Enqueued replace(TaskId id, DueTime due, long number) {
-		return store(id.name(), id.key(),
-				this.context.getBean(PayloadCodec.class).encode(id.name(), new Object[] { number, 0 }), due);
-	}
-
-	private Enqueued store(String name, String key, String payload, DueTime due) {
+		String payload = this.context.getBean(PayloadCodec.class).encode(id.name(), new Object[] { number, 0 });
 		return this.store
-			.enqueue(List
-				.of(new NewTask(UUID.randomUUID().toString(), name, key, payload, null, due, IfPending.REPLACE, null)))
+			.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), id.name(), id.key(), payload, null, due,
+					IfPending.REPLACE, null)))
 			.get(0);
 	}
 
-	/**
-	 * The ids of the tasks that a node has begun, as the database reports them.
-	 */
 	Set<String> begunBy(NodeProcess node) {
 		return new HashSet<>(jdbc().queryForList("select id from timingwheel_task where owner = ? and status = 1",
 				String.class, node.id()));
 	}
 
-	/**
-	 * How many tasks a node has leased, as the database reports it.
-	 */
 	int leasedBy(NodeProcess node) {
 		Integer leased = jdbc().queryForObject("select count(*) from timingwheel_task where owner = ?", Integer.class,
 				node.id());
 		return (leased != null) ? leased : 0;
 	}
 
-	/**
-	 * The dead tasks, the one that died last first.
-	 */
 	List<StoredTask> dead() {
-		return this.store.list(new ListQuery(Worker.NAME, Order.DEAD_LATEST_FIRST, null, PER_PAGE)).tasks();
+		return this.store.list(new ListQuery(Worker.NAME, Order.DEAD_LATEST_FIRST, null, 1000)).tasks();
 	}
 
 	StoredCounts counts() {

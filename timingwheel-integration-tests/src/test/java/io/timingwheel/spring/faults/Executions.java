@@ -97,9 +97,6 @@ final class Executions implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Records that a run has ended without an interrupt.
-	 */
 	void end(long id) {
 		this.jdbc.update("update execution set ended_at = " + NOW + " where id = ?", id);
 	}
@@ -108,23 +105,14 @@ final class Executions implements AutoCloseable {
 		this.jdbc.update("delete from execution");
 	}
 
-	/**
-	 * All runs, the first one first.
-	 */
 	List<Execution> all() {
 		return this.jdbc.query("select * from execution order by id", new DataClassRowMapper<>(Execution.class));
 	}
 
-	/**
-	 * How many runs have started.
-	 */
 	long started() {
 		return count("select count(*) from execution");
 	}
 
-	/**
-	 * How many runs of a task have started.
-	 */
 	long startedOf(long number) {
 		return count("select count(*) from execution where number = ?", number);
 	}
@@ -133,9 +121,6 @@ final class Executions implements AutoCloseable {
 		return count("select count(*) from execution where node = ?", node);
 	}
 
-	/**
-	 * How many runs have started on a node and have not ended.
-	 */
 	long runningOn(String node) {
 		return count("select count(*) from execution where node = ? and ended_at is null", node);
 	}

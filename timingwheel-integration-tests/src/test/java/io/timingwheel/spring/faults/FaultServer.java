@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-import ch.vorburger.exec.ManagedProcessException;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.timingwheel.spring.MariaDb;
@@ -118,9 +117,6 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 				"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
 	}
 
-	/**
-	 * The stores on which a fault is tried.
-	 */
 	enum Type {
 
 		POSTGRESQL(FaultServer::postgres), MARIADB(FaultServer::mariaDb), H2(FaultServer::h2),
@@ -145,9 +141,6 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 
 	}
 
-	/**
-	 * H2 as a server in a process of its own, with a database file.
-	 */
 	private static final class H2Process {
 
 		private static final long GRACE_SECONDS = 30;

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -18,8 +17,8 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
@@ -32,8 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * A server, a client, and nodes in JVMs of their own. If a test leaves nodes running that
- * other tests can use, the next test that needs them uses them, too.
+ * A server, a client, and nodes in JVMs of their own, which end with the test.
  */
 @Tag("faults")
 @Isolated
@@ -51,35 +49,27 @@ abstract class FaultTestSupport {
 
 	static final int MAX_IN_FLIGHT = 800;
 
+	static final Duration SOON = Duration.ofSeconds(3);
+
 	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
 
 	static final String GONE = "cannot be reached";
 
 	static final String BACK = "is back after";
 
-	/** The tick of the wheel. */
-	static final long TICK_MILLIS = 1;
+	private static final long TICK_MILLIS = 1;
 
-	/**
-	 * The limit for a wait. A test may take long on a machine that is busy with other
-	 * work.
-	 */
+	/** A test may take long on a machine that is busy with other work. */
 	private static final Duration PATIENCE = Duration.ofMinutes(6);
-
-	static final Duration SOON = Duration.ofSeconds(3);
 
 	@Parameter
 	FaultServer.Type store;
 
-	private FaultServer server;
+	FaultServer server;
 
-	private final Map<String, NodeProcess> kept = new HashMap<>();
-
-	private final List<NodeProcess> special = new ArrayList<>();
+	private final List<NodeProcess> nodes = new ArrayList<>();
 
 	private List<String> properties;
-
-	private NodeClasses classes;
 
 	Executions executions;
 
@@ -99,16 +89,11 @@ abstract class FaultTestSupport {
 		this.properties.addAll(this.server.properties());
 		this.executions = new Executions(Executions.server());
 		// The client waits longer for a connection than the nodes.
-		List<String> patient = new ArrayList<>(this.properties);
-		patient.removeIf((property) -> property.startsWith("spring.datasource.hikari.connection-timeout="));
-		patient.add("spring.datasource.hikari.connection-timeout=10000");
-		this.client = new Client(patient);
-		this.classes = NodeClasses.ofThisJvm(this.client.isRelational() ? "jdbc" : "redis", this.properties);
+		this.client = new Client(with("spring.datasource.hikari.connection-timeout=10000"));
 	}
 
 	@AfterParameterizedClassInvocation
 	void end() throws Exception {
-		killNodes();
 		this.client.close();
 		this.executions.close();
 		this.server.close();
@@ -121,94 +106,32 @@ abstract class FaultTestSupport {
 	}
 
 	@AfterEach
-	void rest() {
-		this.special.forEach(NodeProcess::close);
-		this.special.clear();
-		this.kept.values().removeIf((node) -> !node.isAlive());
-		this.kept.values().forEach((node) -> node.tell("pause"));
-	}
-
-	FaultServer server() {
-		return this.server;
+	void killNodes() {
+		this.nodes.forEach(NodeProcess::kill);
+		this.nodes.clear();
 	}
 
 	/**
-	 * Two nodes with the usual settings, which claim tasks.
+	 * Nodes with the usual settings, which claim tasks.
 	 */
-	List<NodeProcess> twoNodes() {
-		return claiming(List.of(idleNode("a"), idleNode("b")));
+	List<NodeProcess> startNodes(String... ids) {
+		List<NodeProcess> started = Arrays.stream(ids).map(this::startNode).toList();
+		started.forEach(NodeProcess::awaitReady);
+		return started;
 	}
 
 	/**
-	 * Two nodes that keep their leases even if the machine stalls. If a task runs twice
-	 * on these nodes, this is an error.
+	 * Starts a node, and does not wait for it.
+	 * @param properties precede those of all nodes
 	 */
-	List<NodeProcess> twoNodesThatKeepTheirLeases() {
-		return claiming(List.of(idleNode("c", LONG_LEASE), idleNode("d", LONG_LEASE)));
+	NodeProcess startNode(String id, String... properties) {
+		return startNode(NodeProcess.PRESENT, id, List.of(), properties);
 	}
 
-	private static List<NodeProcess> claiming(List<NodeProcess> nodes) {
-		nodes.forEach(NodeProcess::awaitReady);
-		nodes.forEach((node) -> node.tell("resume"));
-		return nodes;
-	}
-
-	/**
-	 * A node with the usual settings that does not claim tasks.
-	 */
-	NodeProcess pausedNode(String id) {
-		return paused(idleNode(id));
-	}
-
-	/**
-	 * A node that keeps its leases even if the machine stalls. It may be paused since an
-	 * earlier test. Does not wait for it.
-	 */
-	NodeProcess otherNode() {
-		return idleNode("other", LONG_LEASE);
-	}
-
-	/**
-	 * Pauses a node, and waits for the end of a claim that is in progress.
-	 */
-	static NodeProcess paused(NodeProcess node) {
-		node.awaitReady().tell("pause");
-		await(() -> node.ask("in-flight") == 0);
+	NodeProcess startNode(NodeProcess.Program program, String id, List<String> jvmOptions, String... properties) {
+		NodeProcess node = new NodeProcess(program, id, jvmOptions, with(properties));
+		this.nodes.add(node);
 		return node;
-	}
-
-	/**
-	 * A node that may be running since an earlier test.
-	 * @param properties always the same for an id
-	 */
-	private NodeProcess idleNode(String id, String... properties) {
-		return this.kept.compute(id, (key, node) -> (node != null && node.isAlive()) ? node
-				: NodeProcess.start(this.classes, id, List.of(), with(properties)));
-	}
-
-	/**
-	 * Starts a node for one test, and does not wait for it.
-	 * @param jvmOptions options of the JVM, which precede those of all nodes
-	 * @param properties properties, which precede those of all nodes
-	 */
-	NodeProcess startNode(String id, List<String> jvmOptions, String... properties) {
-		return startNode(this.classes, id, jvmOptions, properties);
-	}
-
-	/**
-	 * Starts a node of some build or application for one test, and does not wait for it.
-	 */
-	NodeProcess startNode(NodeClasses classes, String id, List<String> jvmOptions, String... properties) {
-		NodeProcess node = NodeProcess.start(classes, id, jvmOptions, with(properties));
-		this.special.add(node);
-		return node;
-	}
-
-	/**
-	 * The classes of the present build.
-	 */
-	NodeClasses classes() {
-		return this.classes;
 	}
 
 	private List<String> with(String... properties) {
@@ -221,17 +144,13 @@ abstract class FaultTestSupport {
 		return all;
 	}
 
-	void killNodes() {
-		this.special.forEach(NodeProcess::close);
-		this.kept.values().forEach(NodeProcess::close);
-		this.special.clear();
-		this.kept.clear();
-	}
-
-	String logs() {
-		return Stream.concat(this.kept.values().stream(), this.special.stream())
-			.map((node) -> "--- Node %s%n%s".formatted(node.id(), node.log()))
-			.collect(Collectors.joining());
+	/**
+	 * Pauses a node, and waits for the end of a claim that is in progress.
+	 */
+	static NodeProcess paused(NodeProcess node) {
+		node.awaitReady().tell("pause");
+		await(() -> node.ask("in-flight") == 0);
+		return node;
 	}
 
 	/**
@@ -271,9 +190,6 @@ abstract class FaultTestSupport {
 		await(() -> this.client.isEmpty());
 	}
 
-	/**
-	 * Waits until a time by which an error would have shown.
-	 */
 	static void awaitTime(Instant time) {
 		await(() -> Instant.now().isAfter(time));
 	}
@@ -283,16 +199,6 @@ abstract class FaultTestSupport {
 	 */
 	Map<Long, List<Execution>> runs() {
 		return this.executions.all().stream().collect(Collectors.groupingBy(Execution::number));
-	}
-
-	/**
-	 * The runs of all tasks, each of which has run once.
-	 */
-	Map<Long, Execution> singleRuns() {
-		return runs().values()
-			.stream()
-			.peek((runs) -> assertThat(runs).hasSize(1))
-			.collect(Collectors.toMap((runs) -> runs.get(0).number(), (runs) -> runs.get(0)));
 	}
 
 	void assertNeverEarly() {
@@ -310,17 +216,13 @@ abstract class FaultTestSupport {
 		return Arrays.stream(durations).mapToLong(Duration::toMillis).sum();
 	}
 
-	/**
-	 * After a failure, prints the logs of the nodes. The next test then starts new nodes.
-	 */
 	static final class ShowLogs implements TestExecutionExceptionHandler {
 
 		@Override
 		public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
 			FaultTestSupport test = (FaultTestSupport) context.getRequiredTestInstance();
-			System.err.println(test.logs());
+			test.nodes.forEach((node) -> System.err.println("--- Node %s%n%s".formatted(node.id(), node.log())));
 			test.executions.all().stream().limit(50).forEach(System.err::println);
-			test.killNodes();
 			throw failure;
 		}
 

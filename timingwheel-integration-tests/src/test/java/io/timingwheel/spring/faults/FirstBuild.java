@@ -1,5 +1,6 @@
 package io.timingwheel.spring.faults;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -46,13 +47,12 @@ final class FirstBuild {
 	 * The class path of nodes of the first build: its classes, the tests, and the present
 	 * libraries. If there is no history, the test is skipped.
 	 */
-	List<Path> classPath() throws IOException, InterruptedException {
+	String classPath() throws IOException, InterruptedException {
 		Path build = build();
-		List<Path> classPath = new ArrayList<>(
-				List.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()));
-		MODULES.forEach((module) -> classPath.add(build.resolve(module)));
-		classPath.addAll(libraries());
-		return classPath;
+		Stream<Path> own = Stream.concat(
+				Stream.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()),
+				MODULES.stream().map(build::resolve));
+		return join(Stream.concat(own, libraries(System.getProperty("java.class.path"))));
 	}
 
 	private Path build() throws IOException, InterruptedException {
@@ -97,8 +97,8 @@ final class FirstBuild {
 	private void build(FileSystem sources, Path target) throws IOException {
 		Assumptions.assumeTrue(Files.exists(LIBRARIES),
 				() -> LIBRARIES + " is missing. Maven writes it with -Pfaults.");
-		List<Path> classPath = new ArrayList<>(libraries());
-		entries(Files.readString(LIBRARIES)).forEach(classPath::add);
+		String classPath = join(Stream.of(System.getProperty("java.class.path"), Files.readString(LIBRARIES))
+			.flatMap(FirstBuild::libraries));
 		List<Path> java = new ArrayList<>();
 		for (String module : MODULES) {
 			try (Stream<Path> files = Files.walk(sources.getPath(module, "src", "main"))) {
@@ -115,7 +115,7 @@ final class FirstBuild {
 			}
 		}
 		compile(java, List.of("-proc:none", "-nowarn", "-parameters", "--release", "17", "-d",
-				target.resolve(CLASSES).toString(), "-classpath", NodeClasses.join(classPath)));
+				target.resolve(CLASSES).toString(), "-classpath", classPath));
 	}
 
 	private void compile(List<Path> sources, List<String> options) throws IOException {
@@ -129,16 +129,17 @@ final class FirstBuild {
 	}
 
 	/**
-	 * The class path of this JVM without the modules of the project.
+	 * The jars of a class path without the modules of the project.
 	 */
-	private static List<Path> libraries() {
-		return entries(System.getProperty("java.class.path")).filter((entry) -> entry.toString().endsWith(".jar"))
-			.collect(Collectors.toList());
+	private static Stream<Path> libraries(String classPath) {
+		return Stream.of(classPath.split(File.pathSeparator))
+			.map(Path::of)
+			.filter((entry) -> entry.toString().endsWith(".jar")
+					&& !entry.getFileName().toString().startsWith("timingwheel-"));
 	}
 
-	private static Stream<Path> entries(String classPath) {
-		return NodeClasses.entries(classPath)
-			.filter((entry) -> !entry.getFileName().toString().startsWith("timingwheel-") && !Files.isDirectory(entry));
+	private static String join(Stream<Path> classPath) {
+		return classPath.map(Path::toString).collect(Collectors.joining(File.pathSeparator));
 	}
 
 }

@@ -24,10 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnumSource(names = { "POSTGRESQL", "REDIS_CLUSTER" })
 class LimitFaultTests extends FaultTestSupport {
 
-	/**
-	 * How long the other node may need on a busy machine, beyond the lease and a poll, to
-	 * work off the tasks of both nodes.
-	 */
+	/** How much longer all may take on a busy machine. */
 	private static final Duration TOLERANCE = Duration.ofMinutes(1);
 
 	/**
@@ -42,7 +39,7 @@ class LimitFaultTests extends FaultTestSupport {
 		int tasks = 120;
 		Duration lease = LEASE.multipliedBy(2);
 		List<NodeProcess> nodes = Stream.of("l0", "l1", "l2", "l3")
-			.map((id) -> startNode(id, List.of(), "timingwheel.store.lease=" + lease,
+			.map((id) -> startNode(id, "timingwheel.store.lease=" + lease,
 					"timingwheel.tasks.work.max-concurrent=" + limit))
 			.toList();
 		nodes.forEach(NodeProcess::awaitReady);
@@ -108,7 +105,7 @@ class LimitFaultTests extends FaultTestSupport {
 		int perSecond = 100;
 		int seconds = 20;
 		for (int i = 0; i < 4; i++) {
-			startNode("r" + i, List.of(), "timingwheel.tasks.work.rate=" + perSecond + "/s");
+			startNode("r" + i, "timingwheel.tasks.work.rate=" + perSecond + "/s");
 		}
 		this.client.enqueue(0, perSecond * (seconds + 5), Instant.now(), Duration.ZERO, 0);
 		await(() -> this.executions.started() >= perSecond * seconds);

@@ -2,25 +2,13 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.Target;
-import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.faults.Executions.Execution;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -41,21 +29,13 @@ class NodeFaultTests extends FaultTestSupport {
 	 */
 	private static final Duration TOLERANCE = Duration.ofMinutes(1);
 
-	private static final Duration TOO_LATE = Duration.ofMillis(10);
-
-	static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
-
-	private static final int RACES = 1000;
-
-	/** The average time for each of these calls. */
-	private static final int MILLIS_PER_RACE = 4;
+	private static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
 
 	@Test
 	void tasksOfAKilledNodeRunOnTheOtherNode() {
-		NodeProcess killed = startNode("killed", List.of());
-		NodeProcess other = otherNode().awaitReady();
+		NodeProcess killed = startNode("killed");
+		NodeProcess other = startNode("other", LONG_LEASE).awaitReady();
 		killed.awaitReady();
-		other.tell("resume");
 		int tasks = 1000;
 		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofMillis(4L * tasks), 40);
 		await(() -> this.executions.started() > tasks / 5);
@@ -105,9 +85,9 @@ class NodeFaultTests extends FaultTestSupport {
 		this.client.enqueue(1, 9, Instant.now(), Duration.ZERO, 0);
 		// The first run was not alone on its node, so only the second one counts.
 		for (int deaths = 0; deaths < 2; deaths++) {
-			startNode("dies" + deaths, List.of(), properties).awaitEnd();
+			startNode("dies" + deaths, properties).awaitEnd();
 		}
-		startNode("last", List.of(), properties);
+		startNode("last", properties);
 		await(() -> this.executions.numbersEnded() == 9 && this.client.counts().equals(new StoredCounts(0, 0, 0, 1)));
 		assertThat(this.client.dead()).singleElement()
 			.matches((task) -> "0".equals(task.key()) && task.error().contains("max-lost-deliveries"));
@@ -116,8 +96,8 @@ class NodeFaultTests extends FaultTestSupport {
 
 	@Test
 	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
-		NodeProcess other = paused(otherNode());
-		NodeProcess stopped = startNode("stopped", List.of(), "timingwheel.store.look-ahead=20s").awaitReady();
+		NodeProcess other = paused(startNode("other", LONG_LEASE));
+		NodeProcess stopped = startNode("stopped", "timingwheel.store.look-ahead=20s").awaitReady();
 		Instant later = Instant.now().plusSeconds(12);
 		this.client.enqueue(20, 5, later, Duration.ZERO, 0);
 		this.client.enqueue(0, 5, Instant.now(), Duration.ZERO, 10_000);
@@ -153,8 +133,8 @@ class NodeFaultTests extends FaultTestSupport {
 
 	@Test
 	void aClosingNodeFinishesItsTasksOrGivesThemToTheOtherAtOnce() {
-		NodeProcess other = paused(otherNode());
-		NodeProcess closing = startNode("closing", List.of(), "timingwheel.store.look-ahead=40s", LONG_LEASE,
+		NodeProcess other = paused(startNode("other", LONG_LEASE));
+		NodeProcess closing = startNode("closing", "timingwheel.store.look-ahead=40s", LONG_LEASE,
 				"timingwheel.shutdown.await-termination-period=10s", "spring.task.execution.pool.core-size=4")
 			.awaitReady();
 		closing.tell("hold");
@@ -186,91 +166,6 @@ class NodeFaultTests extends FaultTestSupport {
 		assertThat(this.executions.all())
 			.allSatisfy((run) -> assertThat(run.startedAt()).isLessThan(closedAt + A_MINUTE));
 		assertNeverEarly();
-	}
-
-	@Test
-	void aCancelOrReplacementThatRacesTheStartHasOneOutcome() throws Exception {
-		twoNodesThatKeepTheirLeases();
-		int perRound = 1000;
-		int tasks = 0;
-		Set<Long> raced = ConcurrentHashMap.newKeySet();
-		Set<Long> cancelled = new HashSet<>();
-		Set<Long> replaced = new HashSet<>();
-		ExecutorService threads = Executors.newFixedThreadPool(8);
-		try {
-			AtomicInteger offset = new AtomicInteger();
-			Duration lead = SOON.multipliedBy(2);
-			// A busy machine may take longer to store a round than until the tasks are
-			// due, or be late with all calls of a round.
-			while (tasks < RACES || (!haveRaced(raced, cancelled, replaced) && tasks < 5 * RACES)) {
-				Instant before = Instant.now();
-				Instant due = before.plus(lead);
-				this.client.enqueue(tasks, perRound, due, Duration.ofMillis((long) MILLIS_PER_RACE * perRound), 0);
-				lead = Duration.between(before, Instant.now()).plusSeconds(1);
-				int first = tasks;
-				tasks += perRound;
-				AtomicInteger next = new AtomicInteger();
-				List<Future<Set<Long>>> racers = IntStream.range(0, 8).mapToObj((i) -> threads.submit(() -> {
-					Set<Long> won = new HashSet<>();
-					for (int n = next.getAndIncrement(); n < perRound; n = next.getAndIncrement()) {
-						long number = first + n;
-						Instant at = due.plusMillis((long) MILLIS_PER_RACE * n).plusMillis(offset.get());
-						// A busy machine has no time for all calls.
-						if (Instant.now().isBefore(at.plus(TOO_LATE))) {
-							raced.add(number);
-							if (race(number, at, offset)) {
-								won.add(number);
-							}
-						}
-					}
-					return won;
-				})).toList();
-				for (Future<Set<Long>> racer : racers) {
-					racer.get().forEach((number) -> ((number % 2 == 0) ? cancelled : replaced).add(number));
-				}
-			}
-		}
-		finally {
-			threads.shutdown();
-		}
-		awaitEmptyStore();
-		assertThat(haveRaced(raced, cancelled, replaced))
-			.as("enough of %d calls cancel (%d), replace (%d) and come too late", raced.size(), cancelled.size(),
-					replaced.size())
-			.isTrue();
-		Set<Long> expected = LongStream.range(0, tasks)
-			.filter((number) -> !cancelled.contains(number) && !replaced.contains(number))
-			.boxed()
-			.collect(Collectors.toSet());
-		raced.stream().filter((number) -> number % 2 == 1).forEach((number) -> expected.add(-number));
-		assertThat(singleRuns().keySet()).isEqualTo(expected);
-		assertNeverEarly();
-	}
-
-	/**
-	 * Whether there were enough calls, and enough of each outcome. Otherwise the calls
-	 * did not race with the starts.
-	 */
-	private boolean haveRaced(Set<Long> calls, Set<Long> cancelled, Set<Long> replaced) {
-		int enough = Math.max(1, calls.size() / 50);
-		return calls.size() > RACES / 20 && cancelled.size() >= enough && replaced.size() >= enough
-				&& calls.size() - cancelled.size() - replaced.size() >= enough;
-	}
-
-	/**
-	 * Cancels a task with an even number, or replaces a task with an odd number, at about
-	 * the time when it starts.
-	 * @param at when that is
-	 * @param offset how long after it is due; the call corrects it
-	 * @return whether it had not started
-	 */
-	private boolean race(long number, Instant at, AtomicInteger offset) throws InterruptedException {
-		long millis = at.toEpochMilli() + ThreadLocalRandom.current().nextInt(-3, 4) - System.currentTimeMillis();
-		Thread.sleep(Math.max(0, millis));
-		boolean won = (number % 2 == 0) ? this.client.store().cancel(Target.of(key(number), Kind.EITHER))
-				: this.client.replace(key(number), DueTime.after(Duration.ZERO), -number).outcome() == Outcome.REPLACED;
-		offset.updateAndGet((current) -> Math.max(-20, Math.min(current + (won ? 1 : -1), 500)));
-		return won;
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.faults;
 
-import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,13 +16,14 @@ import io.timingwheel.spring.Signals;
 /**
  * A node in a JVM of its own, until the test ends it. A file keeps its log.
  */
-final class NodeProcess implements AutoCloseable {
+final class NodeProcess {
 
 	static final String DONE = "DONE";
 
-	/**
-	 * The limit for the start of a JVM, which may share two processors with many others.
-	 */
+	/** The present build. */
+	static final Program PRESENT = new Program(NodeApplication.class, System.getProperty("java.class.path"));
+
+	/** For the start of a JVM, which may share two processors with many others. */
 	private static final long PATIENCE_SECONDS = 180;
 
 	private final String id;
@@ -38,45 +38,42 @@ final class NodeProcess implements AutoCloseable {
 
 	private boolean ready;
 
-	private NodeProcess(NodeClasses classes, String id, List<String> jvmOptions, List<String> properties) {
+	NodeProcess(Program program, String id, List<String> jvmOptions, List<String> properties) {
 		this.id = id;
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		// The standard output of a node has its replies only.
-		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable"));
-		command.addAll(classes.options());
+		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable",
+				"-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote", "-cp", program.classPath()));
 		command.addAll(jvmOptions);
-		command.add(classes.application());
+		command.add(program.application().getName());
 		command.add("--timingwheel.store.node-id=" + id);
 		properties.forEach((property) -> command.add("--" + property));
 		try {
-			Path folder = Files.createDirectories(Path.of("target", "nodes"));
-			this.log = Files.createTempFile(folder, id + "-", ".log");
+			this.log = temporary(id, ".log");
 			this.process = new ProcessBuilder(command).redirectError(this.log.toFile()).start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 		this.commands = this.process.outputWriter();
-		Thread reader = new Thread(this::read, "replies of " + id);
+		Thread reader = new Thread(() -> this.process.inputReader().lines().forEach(this.replies::add));
 		reader.setDaemon(true);
+		// The pipe of a process that dies breaks.
+		reader.setUncaughtExceptionHandler((thread, error) -> this.replies.add(error.toString()));
 		reader.start();
 	}
 
 	/**
-	 * Starts a node, and does not wait for it.
+	 * Creates a file beside the logs of the nodes.
 	 */
-	static NodeProcess start(NodeClasses classes, String id, List<String> jvmOptions, List<String> properties) {
-		return new NodeProcess(classes, id, jvmOptions, properties);
+	static Path temporary(String prefix, String suffix) throws IOException {
+		return Files.createTempFile(Files.createDirectories(Path.of("target", "nodes").toAbsolutePath()), prefix + "-",
+				suffix);
 	}
 
-	private void read() {
-		try (BufferedReader reader = this.process.inputReader()) {
-			reader.lines().forEach(this.replies::add);
-		}
-		catch (IOException | UncheckedIOException ex) {
-			// The process is dead.
-		}
+	String id() {
+		return this.id;
 	}
 
 	NodeProcess awaitReady() {
@@ -85,14 +82,6 @@ final class NodeProcess implements AutoCloseable {
 			this.ready = true;
 		}
 		return this;
-	}
-
-	String id() {
-		return this.id;
-	}
-
-	boolean isAlive() {
-		return this.process.isAlive();
 	}
 
 	/**
@@ -113,8 +102,7 @@ final class NodeProcess implements AutoCloseable {
 
 	private void send(String line) {
 		try {
-			this.commands.write(line);
-			this.commands.newLine();
+			this.commands.write(line + "\n");
 			this.commands.flush();
 		}
 		catch (IOException ex) {
@@ -136,7 +124,7 @@ final class NodeProcess implements AutoCloseable {
 				if (reply != null) {
 					return reply;
 				}
-				if (!isAlive()) {
+				if (!this.process.isAlive()) {
 					break;
 				}
 			}
@@ -156,37 +144,21 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Stops all threads of the process ({@code SIGSTOP}).
+	 * Stops all threads of the process.
 	 */
 	void stop() {
 		Signals.send("STOP", this.process.pid());
 	}
 
-	/**
-	 * Continues the process ({@code SIGCONT}).
-	 */
 	void goOn() {
 		Signals.send("CONT", this.process.pid());
 	}
 
 	/**
-	 * Closes the node's context ({@code SIGTERM}). Does not wait until the context is
-	 * closed.
+	 * Closes the node's context ({@code SIGTERM}), and does not wait for that.
 	 */
 	void terminate() {
 		this.process.toHandle().destroy();
-	}
-
-	/**
-	 * Ends the node by itself, after its last command.
-	 */
-	void endInput() {
-		try {
-			this.commands.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	void awaitEnd() {
@@ -209,16 +181,12 @@ final class NodeProcess implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * How often the log of the node contains a text.
-	 */
 	long logged(String text) {
 		return log().lines().filter((line) -> line.contains(text)).count();
 	}
 
-	@Override
-	public void close() {
-		kill();
+	record Program(Class<?> application, String classPath) {
+
 	}
 
 }

@@ -88,10 +88,6 @@ class RolledApplication {
 		return new Executions(url);
 	}
 
-	/**
-	 * Stores tasks of each name.
-	 * @param spread until the last one of them is due
-	 */
 	private void store(long phase, Duration spread) {
 		List<DurableCall> together = new ArrayList<>();
 		Kind.ORDER.numbers(phase).forEach((number) -> {
@@ -117,9 +113,6 @@ class RolledApplication {
 		this.template.recur(AGAIN, Schedule.every(PERIOD), Kind.AGAIN.numbers(phase).findFirst().orElseThrow());
 	}
 
-	/**
-	 * Changes the tasks that another node has stored for later.
-	 */
 	private void change(long phase) {
 		Kind.CANCELLED.numbers(phase)
 			.forEach((number) -> expect(this.template.cancel(Kind.CANCELLED.id(number)), "cancel"));
@@ -138,9 +131,6 @@ class RolledApplication {
 		}
 	}
 
-	/**
-	 * The names of the tasks, and the numbers of each.
-	 */
 	enum Kind {
 
 		ORDER, RETRIED, LIMITED, DYING, CANCELLED, MOVED, REPLACED, AGAIN, TICK;
@@ -171,9 +161,6 @@ class RolledApplication {
 
 	}
 
-	/**
-	 * An argument with values of different types.
-	 */
 	record Order(long number, Kind kind, Instant at, Duration window, BigDecimal amount, List<String> lines,
 			Map<String, List<Integer>> counts, @Nullable String note) {
 

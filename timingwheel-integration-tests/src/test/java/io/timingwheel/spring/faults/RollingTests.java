@@ -15,6 +15,7 @@ import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.faults.NodeProcess.Program;
 import io.timingwheel.spring.faults.RolledApplication.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -37,9 +38,9 @@ class RollingTests extends FaultTestSupport {
 
 	private final Map<String, Long> killedAt = new HashMap<>();
 
-	private NodeClasses first;
+	private static final Program PRESENT = new Program(RolledApplication.class, System.getProperty("java.class.path"));
 
-	private NodeClasses present;
+	private Program first;
 
 	private int nodes;
 
@@ -50,8 +51,7 @@ class RollingTests extends FaultTestSupport {
 		this.killedAt.clear();
 		this.nodes = 0;
 		this.phase = 0;
-		this.first = NodeClasses.of(new FirstBuild().classPath(), RolledApplication.class);
-		this.present = classes().running(RolledApplication.class);
+		this.first = new Program(RolledApplication.class, new FirstBuild().classPath());
 	}
 
 	@Test
@@ -59,9 +59,9 @@ class RollingTests extends FaultTestSupport {
 		NodeProcess left = node(this.first).awaitReady();
 		NodeProcess right = node(this.first).awaitReady();
 		work(left, right);
-		left = replaceClosed(left, this.present);
+		left = replaceClosed(left, PRESENT);
 		work(left, right);
-		right = replaceKilled(right, this.present);
+		right = replaceKilled(right, PRESENT);
 		work(right, left);
 		left = replaceKilled(left, this.first);
 		work(left, right);
@@ -86,7 +86,7 @@ class RollingTests extends FaultTestSupport {
 		schedules.values().forEach(this::assertSchedule);
 	}
 
-	private NodeProcess node(NodeClasses build) {
+	private NodeProcess node(Program build) {
 		String id = ((build == this.first) ? "first-" : "present-") + this.nodes++;
 		// A stall of the machine does not end a lease, but the tasks of a killed node
 		// wait
@@ -107,13 +107,13 @@ class RollingTests extends FaultTestSupport {
 		}
 	}
 
-	private NodeProcess replaceClosed(NodeProcess node, NodeClasses build) {
+	private NodeProcess replaceClosed(NodeProcess node, Program build) {
 		node.terminate();
 		node.awaitEnd();
 		return node(build).awaitReady();
 	}
 
-	private NodeProcess replaceKilled(NodeProcess node, NodeClasses build) {
+	private NodeProcess replaceKilled(NodeProcess node, Program build) {
 		await(() -> this.executions.runningOn(node.id()) > 0);
 		node.kill();
 		this.killedAt.put(node.id(), System.currentTimeMillis());

@@ -37,9 +37,6 @@ final class ShiftedClock implements ClassFileTransformer {
 		this.offsetMillis = offsetMillis;
 	}
 
-	/**
-	 * The options of a JVM whose clock is wrong.
-	 */
 	static List<String> jvmOptions(Duration offset) {
 		Manifest manifest = new Manifest();
 		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -47,7 +44,7 @@ final class ShiftedClock implements ClassFileTransformer {
 		manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
 		try {
 			// The jar has only a manifest, because the agent is on the class path.
-			Path jar = NodeClasses.temporary("agent", ".jar");
+			Path jar = NodeProcess.temporary("agent", ".jar");
 			try (OutputStream out = Files.newOutputStream(jar)) {
 				new JarOutputStream(out, manifest).close();
 			}

@@ -21,19 +21,19 @@ class StoreOutageTests extends FaultTestSupport {
 
 	@Test
 	void nodesGoOnByThemselvesWhenTheStoreHasDroppedConnectionsOrRestarted() throws Exception {
-		List<NodeProcess> nodes = twoNodes();
+		List<NodeProcess> nodes = startNodes("a", "b");
 		int tasks = 800;
 		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofSeconds(5), 20);
 		for (int drop = 1; drop <= 3; drop++) {
 			int progress = drop * 100;
 			await(() -> this.executions.started() > progress);
-			server().connectionDrop().accept(this.client);
+			this.server.connectionDrop().accept(this.client);
 		}
 		await(() -> this.executions.started() > 400 && nodes.stream().allMatch(FaultTestSupport::isUp));
 		List<Long> before = nodes.stream().map((node) -> node.logged(GONE)).toList();
-		server().stop().run();
+		this.server.stop().run();
 		await(() -> nodes.stream().allMatch((node) -> node.logged(GONE) > before.get(nodes.indexOf(node))));
-		server().restart().run();
+		this.server.restart().run();
 		await(() -> nodes.stream().allMatch(FaultTestSupport::isUp));
 		awaitEnded(tasks);
 		for (NodeProcess node : nodes) {

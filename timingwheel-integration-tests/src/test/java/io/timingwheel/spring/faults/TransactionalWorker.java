@@ -36,10 +36,10 @@ class TransactionalWorker {
 	}
 
 	/**
-	 * Inserts the effect. In the first run of a task, halts the JVM at a step, or sleeps.
+	 * Inserts the effect. In the first run of a task, halts the JVM at a step.
 	 */
 	@Delayed(delay = "0s", name = NAME, durable = true, transactional = true)
-	void work(long number, Step step, long millis) throws InterruptedException {
+	void work(long number, Step step) {
 		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
 		long execution = this.executions.begin(number, this.node, context, null);
 		Step halt = (context.deliveries() == 1) ? step : Step.NONE;
@@ -62,9 +62,6 @@ class TransactionalWorker {
 			}
 
 		});
-		if (context.deliveries() == 1) {
-			Thread.sleep(millis);
-		}
 		this.executions.end(execution);
 	}
 
@@ -74,9 +71,6 @@ class TransactionalWorker {
 		}
 	}
 
-	/**
-	 * Halts the JVM before, during or just after the commit.
-	 */
 	private static void haltSoon() {
 		long nanos = ThreadLocalRandom.current().nextLong(MAX_COMMIT_NANOS);
 		new Thread(() -> {
@@ -85,9 +79,6 @@ class TransactionalWorker {
 		}).start();
 	}
 
-	/**
-	 * Where a JVM ends.
-	 */
 	enum Step {
 
 		/** Nowhere. */

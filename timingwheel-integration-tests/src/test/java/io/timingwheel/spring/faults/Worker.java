@@ -53,9 +53,6 @@ class Worker {
 		this.executions.end(execution);
 	}
 
-	/**
-	 * Makes runs wait that start from now on.
-	 */
 	void hold() {
 		this.gate = new CountDownLatch(1);
 	}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.store.DueTime;
@@ -27,7 +28,8 @@ abstract class ClaimedTask implements TaskExecution {
 
 	private final LongSupplier clock;
 
-	private final @Nullable RecurringRun recurring;
+	/** {@code null} without one, or if this release does not know it. */
+	private final @Nullable Schedule schedule;
 
 	/**
 	 * Too late to run. If the store found so, it did not count the task for its limits.
@@ -46,28 +48,38 @@ abstract class ClaimedTask implements TaskExecution {
 		this.handler = handler;
 		this.dueNanos = dueNanos;
 		this.clock = clock;
-		this.recurring = RecurringRun.of(task, handler.missed());
+		this.schedule = known(task.schedule());
+	}
+
+	private static @Nullable Schedule known(@Nullable StoredSchedule stored) {
+		try {
+			return (stored != null) ? Schedule.parse(stored.text()) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	/** This node cannot run the task: its schedule is of a newer release. */
 	boolean hasUnknownSchedule() {
-		return this.task.schedule() != null && this.recurring == null;
+		return this.task.schedule() != null && this.schedule == null;
 	}
 
 	/** An unknown schedule may say what becomes of a late run. */
 	boolean isTooLate(Duration missedAfter) {
 		Duration lateness = Duration.ofNanos(Math.max(0, this.clock.getAsLong() - this.dueNanos));
 		Duration expireAfter = this.handler.method().expireAfter();
-		boolean skipped = this.recurring != null && attempt() == 1 && deliveries() == 1
-				&& this.recurring.isSkipped(lateness, missedAfter);
+		boolean skipped = this.task.schedule() != null && this.handler.missed() == Missed.SKIP && attempt() == 1
+				&& deliveries() == 1 && lateness.compareTo(missedAfter) > 0;
 		return !hasUnknownSchedule()
 				&& (this.expired || skipped || (expireAfter != null && lateness.compareTo(expireAfter) > 0));
 	}
 
 	void readArguments() throws Exception {
-		if (this.recurring == null && this.task.schedule() != null) {
+		StoredSchedule stored = this.task.schedule();
+		if (stored != null && this.schedule == null) {
 			// Throws what is wrong.
-			Schedule.parse(this.task.schedule().text());
+			Schedule.parse(stored.text());
 		}
 		String payload = this.task.payload();
 		if (payload == null) {
@@ -86,11 +98,29 @@ abstract class ClaimedTask implements TaskExecution {
 	 * @param error why it is given up, {@code null} if it is not
 	 */
 	Settlement end(@Nullable String error) {
-		if (this.recurring != null) {
-			return this.recurring.end(lateness(), storeTime(), error);
+		if (this.schedule != null) {
+			return repetition(this.task, this.schedule, this.handler.missed(), lateness(), storeTime(), error);
 		}
 		return (error != null) ? new Settlement.Bury(this.task.ref(), error)
 				: new Settlement.Acknowledge(this.task.ref());
+	}
+
+	/**
+	 * A further attempt may come after the next time of the schedule, since the request
+	 * that stores it takes a while. It does not stand for that time.
+	 * @param ended when this run has ended, by the store's clock
+	 * @param error why the run is given up, {@code null} if it is not
+	 */
+	static Settlement.Repeat repetition(LeasedTask task, Schedule schedule, Missed missed, Duration lateness,
+			Instant ended, @Nullable String error) {
+		StoredSchedule stored = Objects.requireNonNull(task.schedule());
+		Instant dueAt = Instant.ofEpochMilli(task.dueAt());
+		Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
+		Instant firstDueAt = (task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
+		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness)).next(schedule, missed, ended);
+		DueTime due = (next == null) ? null
+				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
+		return new Settlement.Repeat(task.ref(), stored.text(), due, error);
 	}
 
 	/** The time by the store's clock, as this node estimates it. */
@@ -114,9 +144,12 @@ abstract class ClaimedTask implements TaskExecution {
 		return (key != null) ? new TaskId(name(), key) : null;
 	}
 
+	/** The same for all attempts at a run, unless the schedule changes in between. */
 	@Override
 	public Instant dueAt() {
-		return (this.recurring != null) ? this.recurring.dueAt() : Instant.ofEpochMilli(this.task.dueAt());
+		StoredSchedule stored = this.task.schedule();
+		return Instant
+			.ofEpochMilli((stored != null) ? Math.min(stored.scheduledAt(), this.task.dueAt()) : this.task.dueAt());
 	}
 
 	@Override
@@ -148,52 +181,6 @@ abstract class ClaimedTask implements TaskExecution {
 	public String toString() {
 		String key = this.task.key();
 		return "\"" + name() + ((key != null) ? "/" + key : "") + "\" (id " + id() + ")";
-	}
-
-	/** Which time of a schedule a run has, and when the next run is due. */
-	record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, Missed missed) {
-
-		/**
-		 * @return {@code null} if the task is not recurring, or this release does not
-		 * know such a schedule
-		 */
-		static @Nullable RecurringRun of(LeasedTask task, Missed missed) {
-			StoredSchedule stored = task.schedule();
-			try {
-				return (stored != null) ? new RecurringRun(task, stored, Schedule.parse(stored.text()), missed) : null;
-			}
-			catch (IllegalArgumentException ex) {
-				return null;
-			}
-		}
-
-		/** The same for all attempts at a run, unless the schedule changes in between. */
-		Instant dueAt() {
-			return Instant.ofEpochMilli(Math.min(this.stored.scheduledAt(), this.task.dueAt()));
-		}
-
-		/** Whether the schedule leaves this run out, since its time has passed. */
-		boolean isSkipped(Duration lateness, Duration missedAfter) {
-			return this.missed == Missed.SKIP && lateness.compareTo(missedAfter) > 0;
-		}
-
-		/**
-		 * A further attempt may come after the next time of the schedule, since the
-		 * request that stores it takes a while. It does not stand for that time.
-		 * @param ended when this run has ended, by the store's clock
-		 * @param error why the run is given up, {@code null} if it is not
-		 */
-		Settlement.Repeat end(Duration lateness, Instant ended, @Nullable String error) {
-			Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
-			Instant scheduledAt = Instant.ofEpochMilli(this.stored.scheduledAt());
-			Instant firstDueAt = (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
-			Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness)).next(this.schedule,
-					this.missed, ended);
-			DueTime due = (next == null) ? null
-					: this.schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
-			return new Settlement.Repeat(this.task.ref(), this.stored.text(), due, error);
-		}
-
 	}
 
 }

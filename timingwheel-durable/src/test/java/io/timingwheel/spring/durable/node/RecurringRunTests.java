@@ -7,6 +7,7 @@ import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,8 +41,9 @@ class RecurringRunTests {
 	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
 		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
 				new StoredSchedule("every(PT1S)", TIME));
-		DueTime due = ClaimedTask.RecurringRun.of(task, missed)
-			.end(Duration.ofMillis(latenessMillis), Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
+		DueTime due = ClaimedTask
+			.repetition(task, Schedule.parse("every(PT1S)"), missed, Duration.ofMillis(latenessMillis),
+					Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
 			.next();
 		assertThat(due.absolute()).isTrue();
 		return due.millis();

@@ -65,9 +65,6 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		awaitOk();
 	}
 
-	/**
-	 * Starts a Cluster that ends with the JVM at the latest.
-	 */
 	public static RedisCluster start() {
 		return new RedisCluster(PRIMARIES, SHORT);
 	}
@@ -128,24 +125,10 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 			.until(() -> server(index).info("replication").contains("state=online"));
 	}
 
-	RedisStores stores() {
-		return stores(RedisStores.PATIENCE);
-	}
-
-	/**
-	 * Returns stores that wait this long for a reply.
-	 */
-	RedisStores stores(Duration timeout) {
-		return new RedisStores(this::configuration, timeout);
-	}
-
 	public RedisClusterConfiguration configuration() {
 		return new RedisClusterConfiguration(addresses());
 	}
 
-	/**
-	 * Host and port of each server.
-	 */
 	public List<String> addresses() {
 		return IntStream.range(0, this.size).mapToObj(this::address).toList();
 	}
@@ -166,9 +149,6 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		return this.commands.get(index);
 	}
 
-	/**
-	 * Returns the server that has a slot.
-	 */
 	int owner(int slot) {
 		for (int i = 0; i < size(); i++) {
 			if (server(i).clusterCountKeysInSlot(slot) > 0) {

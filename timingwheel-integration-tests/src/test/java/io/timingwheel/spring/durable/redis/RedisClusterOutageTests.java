@@ -2,10 +2,8 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -94,12 +92,14 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	}
 
 	private void assertCallsArePrompt(RedisDelayedTaskStore store, String missing, String other, LeasedTask held) {
-		prompt(() -> assertThat(store.enqueue(List.of(task(other, "k", NOW)))).hasSize(1));
-		prompt(() -> {
-			List<LeasedTask> tasks = store.claim(request(100, missing, other)).tasks();
-			assertThat(tasks).extracting(LeasedTask::name).containsExactly(other);
-			assertThat(acknowledge(store, tasks)).containsExactly(Reply.DONE);
-		});
+		for (int limit : List.of(1, 100)) {
+			prompt(() -> assertThat(store.enqueue(List.of(task(other, "k", NOW)))).hasSize(1));
+			prompt(() -> {
+				List<LeasedTask> tasks = store.claim(request(limit, missing, other)).tasks();
+				assertThat(tasks).extracting(LeasedTask::name).containsExactly(other);
+				assertThat(acknowledge(store, tasks)).containsExactly(Reply.DONE);
+			});
+		}
 		for (ClaimRequest request : List.of(request(3, missing, other), request(3, missing), request(3))) {
 			prompt(() -> assertThat(store.claim(request).pausedNames()).containsExactly("paused"));
 		}
@@ -118,9 +118,6 @@ class RedisClusterOutageTests extends RedisTestSupport {
 		prompt(() -> assertThat(store.now()).isPositive());
 	}
 
-	/**
-	 * Makes a call that has to be prompt.
-	 */
 	private static void prompt(Runnable call) {
 		long start = System.nanoTime();
 		call.run();
@@ -220,34 +217,6 @@ class RedisClusterOutageTests extends RedisTestSupport {
 			.isThrownBy(() -> store.enqueue(List.of(task(nameOn(server), "k", HOUR))));
 	}
 
-	@Test
-	void aNodeThatHasRoomForFewerTasksThanThereArePartitionsGetsTheTasksOfTheOthers() {
-		RedisDelayedTaskStore store = stores.node();
-		ClaimRequest request = request(4, nameOn(0), nameOn(LOST), nameOn(2));
-		cluster.process(LOST).kill();
-		try {
-			await().until(() -> {
-				store.claim(request);
-				return store.partialOutage() != null;
-			});
-			Set<String> stored = new HashSet<>();
-			for (int i = 0; i < 20; i++) {
-				store.enqueue(List.of(task(nameOn(i % 2 * 2), "k" + i, NOW))).forEach((task) -> stored.add(task.id()));
-			}
-			Set<String> claimed = new HashSet<>();
-			await().until(() -> {
-				store.claim(request).tasks().forEach((task) -> claimed.add(task.id()));
-				return claimed.equals(stored);
-			});
-		}
-		finally {
-			cluster.process(LOST).start();
-		}
-	}
-
-	/**
-	 * A name whose partition a server has.
-	 */
 	private String nameOn(int server) {
 		return IntStream.iterate(0, (i) -> i + 1)
 			.mapToObj((i) -> "name" + i)

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
 
@@ -95,28 +97,30 @@ class RedisFailoverTests extends RedisTestSupport {
 		}
 	}
 
-	@Test
-	void aPrimaryThatDiesIsReplacedByItsReplica() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aPrimaryThatDiesOrHangsIsReplacedByItsReplicaAndTakesNoPartWhenItComesBack(boolean hangs) {
 		Set<String> tasks = enqueueEverywhere();
-		this.cluster.process(LOST).kill();
-		await().ignoreExceptions().until(this::isReplaced);
-		awaitRun(tasks);
-		awaitRun(enqueueAgain());
-	}
-
-	@Test
-	void aPrimaryThatHangsIsReplacedByItsReplicaAndTakesNoPartWhenItGoesOn() {
-		Set<String> tasks = enqueueEverywhere();
-		this.cluster.process(LOST).hang();
+		RedisProcess lost = this.cluster.process(LOST);
+		if (hangs) {
+			lost.hang();
+		}
+		else {
+			lost.kill();
+		}
 		try {
 			await().ignoreExceptions().until(this::isReplaced);
 			awaitRun(tasks);
 		}
 		finally {
-			this.cluster.process(LOST).goOn();
+			if (hangs) {
+				lost.goOn();
+			}
 		}
-		await().until(() -> this.cluster.server(LOST).info("replication").contains("role:slave"));
-		this.cluster.awaitReplica(HEIR);
+		if (hangs) {
+			await().until(() -> this.cluster.server(LOST).info("replication").contains("role:slave"));
+			this.cluster.awaitReplica(HEIR);
+		}
 		awaitRun(enqueueAgain());
 	}
 

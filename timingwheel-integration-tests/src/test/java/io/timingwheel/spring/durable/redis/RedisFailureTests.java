@@ -40,7 +40,6 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -267,35 +266,6 @@ class RedisFailureTests extends RedisTestSupport {
 		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
 		assertThat(flag).isTrue();
 		assertThat(pending(this.store)).hasSize(2);
-	}
-
-	@Test
-	@Tag("faults")
-	void connectionsThatWaitForReplicasAreClosedIfTheyBreak() {
-		DelayedTaskStore waiting = stores.node(WAITING);
-		enqueueUncertain(waiting);
-		awaitUp(waiting);
-		awaitUp(this.store);
-		awaitUp(this.other);
-		long connections = admin.sync().clientList().lines().count();
-		for (int i = 0; i < 3; i++) {
-			server.close();
-			try {
-				for (int attempt = 0; attempt < 2; attempt++) {
-					assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
-				}
-			}
-			finally {
-				server.start();
-			}
-			awaitUp(waiting);
-			awaitUp(this.store);
-			awaitUp(this.other);
-			enqueueUncertain(waiting);
-		}
-		await().ignoreExceptions().until(() -> redis((connection) -> connection.ping()) != null);
-		// A broken connection that is not closed comes back within a second.
-		await().during(Duration.ofSeconds(3)).until(() -> admin.sync().clientList().lines().count() <= connections);
 	}
 
 	@Test

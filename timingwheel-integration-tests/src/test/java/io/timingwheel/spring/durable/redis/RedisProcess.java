@@ -57,9 +57,6 @@ public final class RedisProcess implements AutoCloseable, BeforeAllCallback, Aft
 		}
 	}
 
-	/**
-	 * Starts a server that ends with the JVM at the latest.
-	 */
 	public static RedisProcess with(String... settings) {
 		RedisProcess process = new RedisProcess(settings);
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -95,9 +92,6 @@ public final class RedisProcess implements AutoCloseable, BeforeAllCallback, Aft
 		}
 	}
 
-	/**
-	 * Kills the process ({@code kill -9}), and waits until it is dead.
-	 */
 	public void kill() {
 		this.process.destroyForcibly();
 		this.process.onExit().join();
@@ -111,9 +105,6 @@ public final class RedisProcess implements AutoCloseable, BeforeAllCallback, Aft
 		Signals.send("STOP", this.process.pid());
 	}
 
-	/**
-	 * Continues the process ({@code SIGCONT}).
-	 */
 	public void goOn() {
 		Signals.send("CONT", this.process.pid());
 	}

@@ -77,21 +77,6 @@ class RedisScriptTests extends RedisTestSupport {
 	}
 
 	@Test
-	void aClaimFindsTheTasksOfEachOfItsNames() {
-		Set<String> names = new HashSet<>();
-		Set<String> ids = new HashSet<>();
-		for (int i = 0; i < 300; i++) {
-			String name = ((i % 2 == 0) ? "n" : "\u00e9") + "x".repeat(i % 7) + i % 11;
-			names.add(name);
-			this.store.enqueue(List.of(task(name, null, Duration.ofSeconds(i % 3))))
-				.forEach((task) -> ids.add(task.id()));
-			this.store.enqueue(List.of(task(name + "y", null, NOW)));
-		}
-		assertThat(this.store.claim(request(1000, names.toArray(String[]::new))).tasks()).extracting(LeasedTask::id)
-			.containsExactlyInAnyOrderElementsOf(ids);
-	}
-
-	@Test
 	void theNextTimeOfAClaimIsNotWithinTheLookAheadThoughThePartitionsAreReadOneAfterAnother() {
 		Duration lookAhead = Duration.ofSeconds(1);
 		this.store.enqueue(IntStream.range(0, 1500).mapToObj((i) -> task(null, Duration.ofMillis(i + 1000))).toList());
@@ -161,14 +146,6 @@ class RedisScriptTests extends RedisTestSupport {
 		assertThat(keys()).as("the rate of the name").isEqualTo(1);
 	}
 
-	@Test
-	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
-		this.store.enqueue(IntStream.range(0, 3000).mapToObj((i) -> task("unknown" + i % 3, null, NOW)).toList());
-		Enqueued known = enqueue(this.store, "k", NOW);
-		assertThat(claim(this.store, 1).tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
-		assertThat(this.store.counts(List.of())).hasSize(4);
-	}
-
 	@ParameterizedTest
 	@ValueSource(ints = { 40, 400 })
 	void allPartitionsGetTheirTurnHoweverManyTasksOneHas(int limit) {
@@ -189,9 +166,6 @@ class RedisScriptTests extends RedisTestSupport {
 		}
 	}
 
-	/**
-	 * The names of the tasks that some claims give.
-	 */
 	private Set<String> claimed(ClaimRequest request, int claims) {
 		Set<String> names = new HashSet<>();
 		for (int i = 0; i < claims; i++) {
@@ -239,9 +213,6 @@ class RedisScriptTests extends RedisTestSupport {
 		}
 	}
 
-	/**
-	 * How many look-ups in the index a claim makes.
-	 */
 	private long lookUps(ClaimRequest request) {
 		long before = calls();
 		this.store.claim(request);

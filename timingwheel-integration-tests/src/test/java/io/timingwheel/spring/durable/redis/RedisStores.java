@@ -80,17 +80,11 @@ public final class RedisStores implements TestStores, AutoCloseable, AfterAllCal
 		return new RedisStandaloneConfiguration("127.0.0.1", server.port());
 	}
 
-	/**
-	 * The default options in another namespace.
-	 */
 	static RedisStoreOptions options(String namespace) {
 		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
 		return new RedisStoreOptions(namespace, defaults.partitions(), 0, defaults.waitTimeout(), defaults.maxDead());
 	}
 
-	/**
-	 * Options to wait for a replica.
-	 */
 	static RedisStoreOptions waiting(Duration timeout) {
 		return new RedisStoreOptions(OPTIONS.namespace(), OPTIONS.partitions(), 1, timeout, OPTIONS.maxDead());
 	}
@@ -110,9 +104,6 @@ public final class RedisStores implements TestStores, AutoCloseable, AfterAllCal
 		return factory().getConnection();
 	}
 
-	/**
-	 * Deletes all keys of the namespace and closes the nodes.
-	 */
 	@Override
 	public void clear() {
 		this.stores.forEach(RedisDelayedTaskStore::close);

@@ -81,9 +81,6 @@ abstract class RedisTestSupport {
 		return store.claim(request(limit, NAME));
 	}
 
-	/**
-	 * A new task that a node runs.
-	 */
 	static LeasedTask running(DelayedTaskStore store, @Nullable String key) {
 		String id = enqueue(store, key, NOW).id();
 		return claim(store, 100).tasks().stream().filter((task) -> task.id().equals(id)).findFirst().orElseThrow();

@@ -86,13 +86,10 @@ end
 
 -- Leaves out the entries that wait for running tasks with their keys, or for those before them.
 local function with_free_keys(name, found, keys)
-  local ids, free, taken = {}, {}, {}
-  for i, one in ipairs(found) do
-    ids[i] = one.id
-  end
-  load(ids)
+  local free, taken = {}, {}
+  load_entries(found)
   for _, one in ipairs(found) do
-    local key = tasks[one.id] and tasks[one.id].key or false
+    local key = tasks[one.id].key or false
     if not key or (keys[key] or 0) + (taken[key] or 0) < name.per_key then
       append(free, one)
       taken[key] = (taken[key] or 0) + 1
@@ -106,14 +103,13 @@ end
 -- Makes the running tasks scheduled whose leases have ended.
 local function lose(name)
   local found = up_to(name, RUNNING, now, MAX_LOST)
+  load_entries(found)
   for _, one in ipairs(found) do
-    local task = find(one.id)
-    if task then
-      give_up_key(task)
-      raise_fence(task)
-      task.lost, lost = task.lost + 1, 1
-      put(task, SCHEDULED, task.due)
-    end
+    local task = tasks[one.id]
+    give_up_key(task)
+    raise_fence(task)
+    task.lost, lost = task.lost + 1, 1
+    put(task, SCHEDULED, task.due)
   end
   if #found > 0 then -- the tasks are suspects for what follows
     save()
@@ -257,11 +253,7 @@ for i, one in ipairs(chosen) do
 end
 load(ids)
 for i, body in ipairs(#ids > 0 and call('HMGET', BODIES, unpack(ids)) or {}) do
-  if tasks[ids[i]] then
-    append(taken, take(tasks[ids[i]], chosen[i], body))
-  else -- an entry without a task
-    append(removed, chosen[i].member)
-  end
+  append(taken, take(tasks[ids[i]], chosen[i], body))
 end
 save()
 for _, name in ipairs(names) do

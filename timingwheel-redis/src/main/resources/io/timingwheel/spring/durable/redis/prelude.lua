@@ -121,15 +121,21 @@ local function load_arguments(from, step)
   return ids
 end
 
--- The tasks of the entries of a section, see entries.
-local function tasks_in(name, letter, limit, bound, backwards)
-  local ids, found = {}, {}
-  for i, one in ipairs(entries(name, letter, limit, bound, backwards)) do
+-- Reads the tasks of entries.
+local function load_entries(list)
+  local ids = {}
+  for i, one in ipairs(list) do
     ids[i] = one.id
   end
   load(ids)
-  for _, id in ipairs(ids) do
-    found[#found + 1] = tasks[id]
+end
+
+-- The tasks of the entries of a section, see entries.
+local function tasks_in(name, letter, limit, bound, backwards)
+  local found = entries(name, letter, limit, bound, backwards)
+  load_entries(found)
+  for i, one in ipairs(found) do
+    found[i] = tasks[one.id]
   end
   return found
 end

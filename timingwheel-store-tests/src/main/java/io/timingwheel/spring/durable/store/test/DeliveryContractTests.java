@@ -17,7 +17,6 @@ import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
@@ -94,14 +93,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(known.id());
 		later(SECOND);
 		assertThat(this.b.counts("other")).isEqualTo(new StoredCounts(1, 1, 0, 0));
-	}
-
-	@Test
-	void theDeadTasksOfANameHideNoOthers() {
-		this.a.bury(running("k"));
-		Enqueued task = enqueue("k", NOW);
-		Claimed claimed = this.b.store().claim(this.b.request("a", NAME, "z"));
-		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(task.id());
 	}
 
 	@Test
@@ -314,52 +305,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.retry(task, HOUR)).as("another node has it").isEqualTo(Reply.REFUSED);
 	}
 
-	@Test
-	void aLeasedTaskIsGivenBackAsItWas() {
-		LeasedTask task = leased("k");
-		StoredTask scheduled = new StoredTask(task.id(), NAME, "k", task.dueAt(), State.SCHEDULED, 1, 0, null, null,
-				null);
-		for (boolean started : List.of(true, false)) {
-			Settlement release = new Release(task.ref(), started);
-			assertThat(this.a.settle(release)).isEqualTo(Reply.DONE);
-			assertThat(this.a.settle(release)).as("repeated").isEqualTo(Reply.DONE);
-			assertThat(this.b.find(key("k"))).isEqualTo(scheduled);
-			assertThat(this.a.begin(task)).isEqualTo(Reply.REFUSED);
-			LeasedTask again = this.b.claim().get(0);
-			assertThat(this.a.settle(release)).as("another node has it").isEqualTo(Reply.REFUSED);
-			task = again;
-			this.b.release(again);
-			task = this.a.claim().get(0);
-		}
-	}
-
-	@Test
-	void aRunningTaskIsGivenBackWithItsKeyAndItsDueTime() {
-		LeasedTask task = running("k");
-		later(SECOND);
-		assertThat(this.a.release(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.release(task)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(key("k")))
-			.isEqualTo(new StoredTask(task.id(), NAME, "k", task.dueAt(), State.SCHEDULED, 1, 1, null, null, null));
-		LeasedTask again = this.b.claim().get(0);
-		assertThat(again.begun()).isTrue();
-		assertThat(again.attempt()).isEqualTo(1);
-		assertThat(again.deliveries()).isEqualTo(2);
-		assertThat(again.lost()).isZero();
-	}
-
-	@Test
-	void aDeliveryWhoseBodyHasNotStartedDoesNotCount() {
-		LeasedTask task = running("k");
-		assertThat(this.a.releaseUnstarted(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.releaseUnstarted(task)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(key("k")).deliveries()).isZero();
-		LeasedTask again = this.b.claim().get(0);
-		assertThat(again.deliveries()).isEqualTo(1);
-		assertThat(this.b.release(again)).isEqualTo(Reply.DONE);
-		assertThat(this.a.find(key("k")).deliveries()).as("its body has started").isEqualTo(1);
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aTaskThatShallGoOnIsDroppedIfANewerTaskHasItsKey(boolean retry) {
@@ -542,76 +487,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		this.b.claim();
 		assertThat(suspect(this.b).id()).isEqualTo(first.id());
 		assertThat(suspect(this.a).id()).isEqualTo(second.id());
-	}
-
-	@Test
-	void aSuspectStaysOneWhenItIsGivenBack() {
-		LeasedTask task = lost("k");
-		LeasedTask suspect = suspect(this.b);
-		assertThat(this.b.release(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.a.find(id(task))).extracting(StoredTask::state, StoredTask::deliveries)
-			.containsExactly(State.SCHEDULED, 1);
-		assertThat(this.a.claim()).isEmpty();
-		suspect = suspect(this.a);
-		assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.a.releaseUnstarted(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.b.find(key("k"))).as("with its key")
-			.extracting(StoredTask::id, StoredTask::deliveries)
-			.containsExactly(task.id(), 1);
-		suspect = suspect(this.b);
-		assertThat(suspect.lost()).isEqualTo(1);
-		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.b.release(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.a.claim()).isEmpty();
-		assertThat(suspect(this.a).deliveries()).isEqualTo(2);
-	}
-
-	@Test
-	void aSuspectWhoseBodyFailsIsNoneAnyMore() {
-		lost("k");
-		LeasedTask suspect = suspect(this.b);
-		this.b.begin(suspect);
-		assertThat(this.b.retry(suspect, NOW)).isEqualTo(Reply.DONE);
-		LeasedTask again = this.a.claim().get(0);
-		assertThat(again.begun()).isTrue();
-		assertThat(again.lost()).isZero();
-		assertThat(again.attempt()).isEqualTo(2);
-	}
-
-	@Test
-	void aSuspectThatDiesIsNoneWhenItIsRequeued() {
-		lost("k");
-		LeasedTask suspect = suspect(this.b);
-		assertThat(this.b.bury(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.a.counts()).isEqualTo(new StoredCounts(0, 0, 0, 1));
-		assertThat(this.a.requeue(suspect.id())).isEqualTo(Requeue.REQUEUED);
-		assertThat(this.a.claim()).singleElement().matches((task) -> task.begun() && !task.suspect());
-	}
-
-	@Test
-	void aSuspectThatHasNotBegunIsCancelledAndMovedByItsId() {
-		LeasedTask moved = lost("moved");
-		assertThat(this.a.move(id(moved), HOUR)).isNotNull();
-		assertThat(this.b.claimSuspect()).isNull();
-		later(HOUR);
-		assertThat(suspect(this.b).id()).as("it stays a suspect").isEqualTo(moved.id());
-		LeasedTask cancelled = lost("cancelled");
-		assertThat(this.a.cancel(id(cancelled))).isTrue();
-		assertThat(this.a.has(id(cancelled))).isFalse();
-	}
-
-	@Test
-	void aTaskThatWasLostLeavesItsKeyToANewerTask() {
-		LeasedTask lost = running("k");
-		Enqueued newer = enqueue("k", HOUR.multipliedBy(2));
-		later(LEASES_OVER);
-		this.b.claim();
-		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
-		LeasedTask suspect = suspect(this.b);
-		assertThat(suspect.id()).isEqualTo(lost.id()).isNotEqualTo(newer.id());
-		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.b.release(suspect)).isEqualTo(Reply.SUPERSEDED);
-		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
 	}
 
 }

@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class ModelContractTests extends StoreContract {
 
-	private static final int STEPS = Integer.getInteger("timingwheel.steps", 600);
+	private static final int STEPS = Integer.getInteger("timingwheel.steps", 1000);
 
 	/** At most two of its tasks run at once. */
 	private static final String LIMITED = "limited";
@@ -130,10 +130,15 @@ public abstract class ModelContractTests extends StoreContract {
 	private NewTask newTask() {
 		NewTask task = task(any(NAMES), (this.random.nextInt(4) == 0) ? null : any(KEYS), due(),
 				any(List.of(IfPending.values())));
-		Duration maxWait = (task.key() != null && task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0)
-				? Duration.ofMinutes(this.random.nextInt(1, 30)) : null;
-		return new NewTask(task.id(), task.name(), task.key(), task.payload(), null, task.due(), task.ifPending(),
+		boolean mayWait = task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0;
+		Duration maxWait = mayWait ? Duration.ofMinutes(this.random.nextInt(1, 30)) : null;
+		return new NewTask(task.id(), task.name(), task.key(), task.payload(), trace(), task.due(), task.ifPending(),
 				maxWait);
+	}
+
+	private @Nullable String trace() {
+		int trace = this.random.nextInt(3);
+		return (trace == 0) ? null : "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333%d-01".formatted(trace);
 	}
 
 	private DueTime due() {
@@ -265,7 +270,8 @@ public abstract class ModelContractTests extends StoreContract {
 	private Settlement settlement(Held task) {
 		TaskRef ref = task.ofStore.ref();
 		int kind = this.random.nextInt(5);
-		if (kind == 0 || (kind < 3 && !task.begun)) {
+		boolean possible = task.begun || this.random.nextInt(4) == 0;
+		if (kind == 0 || (kind < 3 && !possible)) {
 			return new Settlement.Release(ref, this.random.nextBoolean());
 		}
 		if (kind == 1) {

@@ -130,26 +130,6 @@ public abstract class OperatorContractTests extends StoreContract {
 	// Dead tasks
 
 	@Test
-	void aRequeuedTaskStartsAnew() {
-		LeasedTask task = running("k");
-		this.a.retry(task, NOW);
-		LeasedTask again = this.a.claim().get(0);
-		this.a.bury(again);
-		later(HOUR);
-		assertThat(this.b.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
-		assertThat(this.b.requeue(task.id())).as("again").isEqualTo(Requeue.NOT_DEAD);
-		assertThat(this.a.bury(again)).as("its former node").isEqualTo(Reply.REFUSED);
-		assertThat(this.b.find(key("k")))
-			.isEqualTo(new StoredTask(task.id(), NAME, "k", now(), State.SCHEDULED, 1, 0, null, null, null));
-		LeasedTask claimed = this.b.claim().get(0);
-		assertThat(claimed.fence()).isGreaterThan(again.fence());
-		assertThat(claimed.begun()).isTrue();
-		assertThat(claimed.attempt()).isEqualTo(1);
-		assertThat(claimed.deliveries()).isEqualTo(1);
-		assertThat(claimed.lost()).isZero();
-	}
-
-	@Test
 	void manyDeadTasksAreRequeuedExceptThoseWhoseKeysArePending() {
 		List<String> ids = new ArrayList<>();
 		for (String key : Arrays.asList("pending", "twice", "twice", "free", null, null)) {
@@ -293,18 +273,6 @@ public abstract class OperatorContractTests extends StoreContract {
 		Claimed resumed = this.a.store().claim(this.a.request(NAME));
 		assertThat(resumed.pausedNames()).containsExactly("without tasks");
 		assertThat(resumed.tasks()).hasSize(2).extracting(LeasedTask::id).contains(due.id());
-	}
-
-	@Test
-	void aTaskOfAPausedNameThatANodeHasIsRunOrGivenBack() {
-		LeasedTask running = running("k");
-		LeasedTask leased = leased("l");
-		this.b.store().setPaused(NAME, true);
-		assertThat(this.a.renew(running)).isEqualTo(Reply.DONE);
-		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
-		assertThat(this.a.release(leased)).isEqualTo(Reply.DONE);
-		assertThat(this.b.claim()).isEmpty();
-		assertThat(this.b.cancel(key("l"))).isTrue();
 	}
 
 	@Test

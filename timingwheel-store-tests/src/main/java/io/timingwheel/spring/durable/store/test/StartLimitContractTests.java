@@ -28,7 +28,6 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -107,22 +106,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	@Test
-	void tasksThatWaitStartInTheOrderOfTheirDueTimes() {
-		List<String> ids = new ArrayList<>();
-		for (int i = 0; i < 20; i++) {
-			ids.add(0, this.a.enqueue(task(null, at(now() - i))).id());
-		}
-		List<String> started = new ArrayList<>();
-		for (int i = 0; i < 10; i++) {
-			StoreNode node = (i % 4 < 2) ? this.a : this.b;
-			Claimed claimed = node.claim(TWO);
-			started.addAll(ids(claimed));
-			claimed.tasks().forEach(node::acknowledge);
-		}
-		assertThat(started).containsExactlyElementsOf(ids);
-	}
-
-	@Test
 	void aLimitedNameLeasesNoTaskBeforeItIsDue() {
 		List<String> ids = enqueueDue(3);
 		long later = enqueue("later", SOON).dueAt();
@@ -134,21 +117,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(none.startAt()).as("when to come again").isEqualTo(later);
 		assertThat(none.nextAt()).as("the times of a limited name do not count").isEqualTo(Long.MAX_VALUE);
 		assertThat(this.b.find(key("later")).state()).isEqualTo(State.SCHEDULED);
-	}
-
-	@Test
-	void eachSettlementGivesThePlaceBack() {
-		List<String> ids = enqueueDue(7);
-		List<LeasedTask> tasks = this.a.claim(TWO).tasks();
-		assertThat(this.a.retry(tasks.get(0), HOUR)).isEqualTo(Reply.DONE);
-		assertThat(this.a.bury(tasks.get(1))).isEqualTo(Reply.DONE);
-		tasks = this.b.claim(TWO).tasks();
-		assertThat(tasks).extracting(LeasedTask::id).containsExactlyElementsOf(ids.subList(2, 4));
-		assertThat(this.b.release(tasks.get(0))).isEqualTo(Reply.DONE);
-		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(2));
-		assertThat(this.b.releaseUnstarted(tasks.get(1))).isEqualTo(Reply.DONE);
-		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(3));
-		assertThat(ids(this.b.claim(TWO))).isEmpty();
 	}
 
 	@Test
@@ -187,18 +155,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 			this.a.enqueue(taskOf("other", NOW));
 			assertThat(this.a.claim(shares, limit).tasks()).extracting(LeasedTask::name).containsExactly("other");
 		}
-	}
-
-	@Test
-	void aRenewedRunKeepsItsPlace() {
-		enqueueDue(3);
-		List<LeasedTask> tasks = this.a.claim(TWO).tasks();
-		later(StoreNode.LEASE.dividedBy(2));
-		tasks.forEach((task) -> assertThat(this.a.renew(task)).isEqualTo(Reply.DONE));
-		later(StoreNode.LEASE.dividedBy(2).plusSeconds(5));
-		assertThat(ids(this.b.claim(TWO))).isEmpty();
-		this.a.acknowledge(tasks.get(0));
-		assertThat(ids(this.b.claim(TWO))).hasSize(1);
 	}
 
 	@Test
@@ -244,36 +200,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 		suspects.forEach((suspect) -> assertThat(this.b.begin(suspect)).isEqualTo(Reply.REFUSED));
 		assertThat(this.a.begin(suspect(this.a, TWO))).isEqualTo(Reply.DONE);
 		assertThat(claimSuspect(this.a, TWO)).as("all places are taken").isNull();
-	}
-
-	@Test
-	void whatWaitsCanBeCancelledReplacedAndMoved() {
-		enqueueDue(5);
-		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
-		assertThat(this.b.cancel(key("k2"))).isTrue();
-		assertThat(this.b.move(key("k3"), HOUR)).isNotNull();
-		assertThat(enqueue("k4", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
-		assertThat(this.a.pending()).hasSize(2).allMatch((task) -> task.state() == State.SCHEDULED);
-	}
-
-	@Test
-	void theRunsOfSchedulesTakePlacesAndGiveThemBack() {
-		for (int i = 0; i < 3; i++) {
-			recur("s" + i, now() - 1000 + i, HOURLY);
-		}
-		List<LeasedTask> runs = this.a.claim(TWO).tasks();
-		assertThat(runs).extracting(LeasedTask::key).containsExactly("s0", "s1");
-		assertThat(ids(this.b.claim(TWO))).isEmpty();
-		for (int i = 0; i < 2; i++) {
-			assertThat(this.a.repeat(runs.get(0), DueTime.after(HOUR))).as("once or twice").isEqualTo(Reply.DONE);
-		}
-		assertThat(this.b.claim(TWO).tasks()).extracting(LeasedTask::key).containsExactly("s2");
-		assertThat(ids(this.a.claim(TWO))).isEmpty();
-	}
-
-	private Enqueued recur(String key, long first, String text) {
-		return this.a.store()
-			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, text, at(first), false));
 	}
 
 	@Test
@@ -441,6 +367,11 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(ids(this.b.claim(ONE_PER_KEY))).as("the run of the cancelled schedule goes on").isEmpty();
 		assertThat(this.a.acknowledge(cancelled.tasks().get(0))).isEqualTo(Reply.DONE);
 		assertThat(ids(this.b.claim(ONE_PER_KEY))).containsExactly(last);
+	}
+
+	private Enqueued recur(String key, long first, String text) {
+		return this.a.store()
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, text, at(first), false));
 	}
 
 	/**

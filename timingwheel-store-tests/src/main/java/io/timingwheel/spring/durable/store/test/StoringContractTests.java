@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.store.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -39,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 /**
  * What a store promises to applications: tasks are stored, replaced, moved, cancelled and
- * found.
+ * found. {@link ModelContractTests} has their combinations.
  *
  * @since 0.1
  */
@@ -90,13 +89,6 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.b.pending()).hasSize(1);
 	}
 
-	@Test
-	void tasksWithoutAKeyDoNotReplaceEachOther() {
-		assertThat(enqueue(null, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
-		assertThat(enqueue(null, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
-		assertThat(this.b.pending()).hasSize(2);
-	}
-
 	// Keys
 
 	@Test
@@ -122,16 +114,6 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(task.payload()).isEqualTo(payloadOf(replacement.id()));
 	}
 
-	@Test
-	void aLeasedTaskThatIsReplacedDoesNotBegin() {
-		LeasedTask leased = leased("k");
-		Enqueued replacement = this.b.enqueue(task("k", HOUR));
-		assertThat(replacement.outcome()).isEqualTo(Outcome.REPLACED);
-		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
-		assertThat(this.a.release(leased)).isEqualTo(Reply.REFUSED);
-		assertThat(this.a.find(key("k")).state()).isEqualTo(State.SCHEDULED);
-	}
-
 	@ParameterizedTest
 	@EnumSource(mode = Mode.INCLUDE, names = { "KEEP", "REJECT" })
 	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
@@ -143,43 +125,6 @@ public abstract class StoringContractTests extends StoreContract {
 		LeasedTask leased = leased("l");
 		assertThat(this.b.enqueue(task("l", NOW, ifPending)).id()).isEqualTo(leased.id());
 		assertThat(this.a.begin(leased)).as("the lease stays too").isEqualTo(Reply.DONE);
-	}
-
-	@Test
-	void anUpdateHasTheNewestPayloadAndTheFirstDueTime() {
-		Enqueued first = enqueue("k", SOON);
-		Enqueued update = this.b.enqueue(task("k", HOUR, IfPending.UPDATE));
-		assertThat(update).isEqualTo(new Enqueued(Outcome.REPLACED, update.id(), first.dueAt(), now()));
-		assertThat(this.a.has(id(first.id()))).isFalse();
-		LeasedTask leased = this.a.claim().get(0);
-		assertThat(leased.payload()).isEqualTo(payloadOf(update.id()));
-		Enqueued second = this.b.enqueue(task("k", HOUR, IfPending.UPDATE));
-		assertThat(second.dueAt()).isEqualTo(first.dueAt());
-		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
-		assertThat(this.b.claim()).extracting(LeasedTask::payload).containsExactly(payloadOf(second.id()));
-	}
-
-	@Test
-	void anUpdateOfAnOverdueTaskIsFoundByTheNextClaim() {
-		leased("k");
-		later(SOON.plusMinutes(1));
-		assertThat(this.a.claim()).as("the lease goes on").isEmpty();
-		Enqueued update = this.a.enqueue(task("k", NOW, IfPending.UPDATE));
-		assertThat(this.a.claim()).extracting(LeasedTask::id).containsExactly(update.id());
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aTaskThatHasBegunHoldsNoKey(IfPending ifPending) {
-		LeasedTask running = running("k");
-		assertThat(this.b.has(key("k"))).isFalse();
-		assertThat(this.b.cancel(key("k"))).isFalse();
-		assertThat(this.b.move(key("k"), NOW)).isNull();
-		Enqueued next = this.b.enqueue(task("k", HOUR, ifPending));
-		assertThat(next.outcome()).isEqualTo(Outcome.INSERTED);
-		assertThat(this.b.find(id(running)).state()).isEqualTo(State.RUNNING);
-		assertThat(this.b.find(id(running)).key()).as("the key that it had").isEqualTo("k");
-		assertThat(this.b.find(key("k")).id()).isEqualTo(next.id());
 	}
 
 	@Test
@@ -195,36 +140,20 @@ public abstract class StoringContractTests extends StoreContract {
 			.isEqualTo(in(HOUR.dividedBy(2)));
 	}
 
-	/**
-	 * A call without a longest wait puts the task off, and a call with one still counts
-	 * from the first call.
-	 */
-	@Test
-	void theLongestWaitCountsFromTheFirstCallThatHasOne() {
-		long first = now();
-		this.a.enqueue(debounced("k", HOUR, TWO_HOURS));
-		later(HOUR.dividedBy(2));
-		assertThat(this.b.enqueue(task("k", TWO_HOURS)).dueAt()).isEqualTo(in(TWO_HOURS));
-		assertThat(this.b.enqueue(debounced("k", TWO_HOURS, TWO_HOURS)).dueAt())
-			.isEqualTo(first + TWO_HOURS.toMillis());
-	}
-
-	@Test
-	void aDeadTaskThatIsRequeuedForgetsTheFirstCall() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aTaskThatHasRunForgetsTheFirstCall(boolean dies) {
 		this.a.enqueue(debounced("k", NOW, HOUR));
 		LeasedTask task = this.a.claim().get(0);
-		this.a.bury(task);
+		if (dies) {
+			this.a.bury(task);
+			assertThat(this.a.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+		}
+		else {
+			this.a.retry(task, NOW);
+		}
 		later(TWO_HOURS);
-		assertThat(this.a.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
 		assertThat(this.a.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt()).isEqualTo(in(HOUR.dividedBy(2)));
-	}
-
-	@Test
-	void aTaskWithoutAKeyIsDueWithinItsLongestWaitToo() {
-		assertThat(this.a.enqueue(debounced(null, TWO_HOURS, HOUR)).dueAt()).isEqualTo(in(HOUR));
-		assertThat(this.a.store().enqueue(List.of(debounced(null, TWO_HOURS, HOUR), debounced(null, SOON, HOUR))))
-			.extracting(Enqueued::dueAt)
-			.containsExactly(in(HOUR), in(SOON));
 	}
 
 	private static NewTask debounced(@Nullable String key, Duration delay, Duration maxWait) {
@@ -327,38 +256,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	@Test
-	void aTaskKeepsTheTraceOfItsCallerUntilItEnds() {
-		this.a.enqueue(withPayload("k", "payload", TRACE));
-		LeasedTask task = this.a.claim().get(0);
-		assertThat(task.traceparent()).isEqualTo(TRACE);
-		this.a.retry(task, SOON);
-		assertThat(this.a.move(key("k"), NOW)).isNotNull();
-		task = this.b.claim().get(0);
-		assertThat(task.traceparent()).as("after a retry and a move").isEqualTo(TRACE);
-		this.b.bury(task);
-		this.a.requeue(task.id());
-		assertThat(this.a.claim()).as("after a requeue")
-			.singleElement()
-			.extracting(LeasedTask::traceparent, LeasedTask::payload)
-			.containsExactly(TRACE, "payload");
-		later(LEASES_OVER);
-		this.b.claim();
-		assertThat(suspect(this.b).traceparent()).as("after a lost delivery").isEqualTo(TRACE);
-	}
-
-	@Test
-	void aReplacementBringsTheTraceOfItsCaller() {
-		this.a.store()
-			.enqueue(List.of(withPayload("a", "", TRACE), withPayload("b", "", TRACE), withPayload("c", "", null)));
-		this.b.enqueue(withPayload("a", "", OTHER_TRACE));
-		this.b.enqueue(withPayload("b", "", null));
-		this.b.enqueue(withPayload("c", "", TRACE));
-		Map<String, @Nullable String> traces = new HashMap<>();
-		this.a.claim().forEach((task) -> traces.put(String.valueOf(task.key()), task.traceparent()));
-		assertThat(traces).containsEntry("a", OTHER_TRACE).containsEntry("b", null).containsEntry("c", TRACE);
-	}
-
-	@Test
 	void aTimeMayBeAsLateAsStatedAndMayHavePassed() {
 		Enqueued late = enqueue("k", Duration.ofMillis(Long.MAX_VALUE));
 		assertThat(late.dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
@@ -389,20 +286,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	@Test
-	void tasksThatAreStoredAtOnceReplaceThoseThatArePending() {
-		Enqueued first = enqueue("a", HOUR);
-		LeasedTask leased = leased("b");
-		List<Enqueued> stored = this.b.store()
-			.enqueue(List.of(task("c", HOUR), task("b", HOUR), task("a", TWO_HOURS), task(null, HOUR)));
-		assertThat(stored).extracting(Enqueued::outcome)
-			.containsExactly(Outcome.INSERTED, Outcome.REPLACED, Outcome.REPLACED, Outcome.INSERTED);
-		assertThat(this.a.has(id(first.id()))).isFalse();
-		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
-		assertThat(this.a.pending()).extracting(StoredTask::id)
-			.containsExactlyInAnyOrderElementsOf(stored.stream().map(Enqueued::id).toList());
-	}
-
-	@Test
 	void tasksWithTheSameKeyThatAreStoredAtOnceFollowOneAnother() {
 		enqueue("pending", HOUR);
 		List<Enqueued> stored = this.b.store()
@@ -418,21 +301,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	// Cancel and move
-
-	@Test
-	void aCancelledTaskIsGoneAndDoesNotBegin() {
-		Enqueued scheduled = enqueue("k", HOUR);
-		Enqueued withoutKey = enqueue(null, HOUR);
-		LeasedTask leased = leased("l");
-		for (Target target : List.of(key("k"), id(withoutKey.id()), key("l"))) {
-			assertThat(this.b.cancel(target)).isTrue();
-			assertThat(this.a.cancel(target)).as("again").isFalse();
-			assertThat(this.a.has(target)).isFalse();
-		}
-		assertThat(this.a.has(id(scheduled.id()))).isFalse();
-		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
-		assertThat(this.a.store().counts(List.of())).isEmpty();
-	}
 
 	@Test
 	void aTaskThatRunsOrIsDeadIsNeitherCancelledNorMoved() {
