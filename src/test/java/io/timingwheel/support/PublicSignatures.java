@@ -191,13 +191,11 @@ final class PublicSignatures {
 
 	private static String defaultValue(Method method) {
 		Object value = method.getDefaultValue();
-		if (value == null) {
-			return "";
-		}
 		// The text of an annotation differs between JDKs.
-		return " default " + ((value instanceof Annotation annotation) ? "@" + name(annotation.annotationType())
-				: (value instanceof Object[] array) ? Arrays.toString(array)
-						: (value instanceof String text) ? '"' + text + '"' : value.toString());
+		return (value == null) ? ""
+				: " default " + ((value instanceof Annotation annotation) ? "@" + name(annotation.annotationType())
+						: (value instanceof Object[] array) ? Arrays.toString(array)
+								: (value instanceof String text) ? '"' + text + '"' : value.toString());
 	}
 
 	private static String modifiers(Member member) {
@@ -223,16 +221,15 @@ final class PublicSignatures {
 
 	private static String annotation(Annotation annotation) {
 		if (annotation instanceof Target target) {
-			return "@Target" + sorted(target.value());
+			return Arrays.stream(target.value())
+				.map(Object::toString)
+				.sorted()
+				.collect(Collectors.joining(", ", "@Target(", ")"));
 		}
 		if (annotation instanceof Retention retention) {
 			return "@Retention(" + retention.value() + ")";
 		}
 		return "@" + name(annotation.annotationType());
-	}
-
-	private static String sorted(Object[] values) {
-		return Arrays.stream(values).map(Object::toString).sorted().collect(Collectors.joining(", ", "(", ")"));
 	}
 
 	private static String variables(TypeVariable<?>[] variables) {
@@ -241,11 +238,7 @@ final class PublicSignatures {
 	}
 
 	private static String variable(TypeVariable<?> variable) {
-		String bounds = Arrays.stream(variable.getAnnotatedBounds())
-			.map(PublicSignatures::render)
-			.filter((bound) -> !bound.equals("Object"))
-			.collect(Collectors.joining(" & "));
-		return bounds.isEmpty() ? variable.getName() : variable.getName() + " extends " + bounds;
+		return variable.getName() + bounds(" extends ", variable.getAnnotatedBounds());
 	}
 
 	/**

@@ -1,17 +1,13 @@
 package io.timingwheel.spring.autoconfigure;
 
-import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,22 +23,13 @@ public final class StartFailureLines {
 	}
 
 	/**
-	 * Starts an application with each class that is nested in a test. Some can start.
-	 * Records are values of these classes.
-	 */
-	public void tryAll(ApplicationContextRunner runner, String test) {
-		Class<?> type = ClassUtils.resolveClassName(test, null);
-		Stream.of(type.getDeclaredClasses())
-			.filter((nested) -> !Modifier.isAbstract(nested.getModifiers()) && !nested.isRecord())
-			.sorted(Comparator.comparing(Class::getName))
-			.forEach((nested) -> add(type.getSimpleName() + ", " + nested.getSimpleName(), failure(runner, nested)));
-	}
-
-	/**
 	 * Starts an application that must fail.
 	 */
 	public void fail(String title, ApplicationContextRunner runner, Class<?>... beans) {
-		assertThat(add(title, failure(runner, beans))).as(title).isTrue();
+		this.lines.add(title);
+		List<String> failure = failure(runner, beans);
+		assertThat(failure).as(title).isNotEmpty();
+		this.lines.addAll(failure);
 	}
 
 	/**
@@ -61,18 +48,6 @@ public final class StartFailureLines {
 		this.lines.addAll(failure);
 	}
 
-	private boolean add(String title, List<String> failure) {
-		if (!failure.isEmpty()) {
-			this.lines.add(title);
-			this.lines.addAll(failure);
-		}
-		return !failure.isEmpty();
-	}
-
-	/**
-	 * Starts an application.
-	 * @return the texts of its failure
-	 */
 	private static List<String> failure(ApplicationContextRunner runner, Class<?>... beans) {
 		List<String> failure = new ArrayList<>();
 		ConfigurableApplicationContext[] started = new ConfigurableApplicationContext[1];

@@ -35,13 +35,10 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * A page of names with their figures.
-	 *
-	 * @param tasks the figures by name
-	 * @param totals the figures of all names that the search finds, on this page or not
-	 * @param nodes the nodes that share the store, the one that reported last first;
-	 * {@code null} without a store and after the first page
-	 * @param cursor where the next page begins, {@code null} if there is none
+	 * A page of names with their figures, the sums over all names that the search finds,
+	 * and the cursor of the next page, {@code null} if there is none. The nodes that
+	 * share the store, the latest report first, are {@code null} without a store and
+	 * after the first page.
 	 */
 	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, TotalsDescriptor totals,
 			@Nullable List<StoreNode.Reported> nodes, @Nullable String cursor) implements OperationResponseBody {
@@ -72,30 +69,19 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * The figures of one name.
+	 * The figures of one name. Each node counts the tasks that have ended on this node.
+	 * The figures of stored tasks are the same on all nodes.
 	 *
-	 * @param durable whether its tasks are stored
-	 * @param pending how many have not begun
-	 * @param running how many have begun and not ended
-	 * @param completed how many ended with a result
-	 * @param failed how many ended with an exception
-	 * @param cancelled how many were cancelled
 	 * @param expired how many were too late to be started
 	 * @param overdue how many stored tasks are past their due time and have not begun
 	 * @param dead how many stored tasks have failed for good
-	 * @param paused whether none of its tasks starts until the name is resumed
 	 * @param waiting how many tasks are due and held back by the policy of the name or by
 	 * its pause
-	 * @param estimated whether the large ones of the figures of stored tasks are
-	 * estimates
+	 * @param estimated whether the large figures of stored tasks are estimates
 	 */
 	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
 			long cancelled, long expired, long overdue, long dead, boolean paused, long waiting, boolean estimated) {
 
-		/**
-		 * Each node counts the tasks that have ended on this node. The figures of stored
-		 * tasks are the same on all nodes.
-		 */
 		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredTaskCounts stored) {
 			StoredTaskCounts now = (stored != null) ? stored
 					: new StoredTaskCounts(counts.pending(), 0, counts.running(), 0, false, waiting);
@@ -151,18 +137,12 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * A task.
+	 * A task. The state, the attempt, the deliveries and the error are those of a stored
+	 * task, and {@code null} for a task in memory.
 	 *
-	 * @param id the id, which no other task has
-	 * @param name the task's name
-	 * @param key its key, {@code null} if it has none
-	 * @param dueAt when it is due
-	 * @param state the state of a stored task, {@code null} for a task in memory
-	 * @param attempt the number of the next or current attempt of a stored task,
-	 * {@code null} for a task in memory
-	 * @param deliveries how often a stored task has begun, {@code null} for a task in
-	 * memory
-	 * @param error the last failure of a stored task, {@code null} if there was none
+	 * @param attempt the number of the next or current attempt
+	 * @param deliveries how often it has begun
+	 * @param error the last failure, {@code null} if there was none
 	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)};
 	 * {@code null} for another task
 	 * @param next when the next regular run of a recurring task is due, {@code null} if

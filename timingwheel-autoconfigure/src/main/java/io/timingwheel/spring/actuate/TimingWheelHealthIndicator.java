@@ -57,10 +57,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
-	/**
-	 * Reads the latest result of the node's own requests, since a new request to the
-	 * store may take long to fail.
-	 */
+	/** A new request to the store may take long to fail. */
 	private static void checkStore(StoredTasks tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.node().isClaiming());
 		builder.withDetail("dead", tasks.counts().recent().values().stream().mapToLong(StoredTaskCounts::dead).sum());

@@ -25,8 +25,7 @@ final class NamedSettings<T> {
 	private final Map<String, T> byUniformName = new HashMap<>();
 
 	/**
-	 * Of two settings of a name the first has precedence: Boot's binder lists those of
-	 * the source with the highest precedence first.
+	 * Boot's binder lists the settings of the source with the highest precedence first.
 	 */
 	NamedSettings(Map<String, T> settings, BinaryOperator<T> merger) {
 		this.names = settings.keySet();

@@ -77,9 +77,6 @@ final class TaskPolicyProperties implements TaskPolicies.Overrides {
 				+ " the applications that have the method");
 	}
 
-	/**
-	 * Lets a native image bind the properties.
-	 */
 	static final class Hints extends BindableRuntimeHintsRegistrar {
 
 		Hints() {

@@ -48,10 +48,7 @@ public final class TimingWheelMetricsAutoConfiguration {
 		return new TimeoutMetrics(methods);
 	}
 
-	/**
-	 * Limits how many names have meters, since an application may make up names at run
-	 * time.
-	 */
+	/** An application may make up names at run time. */
 	@Bean
 	static MeterFilter timingWheelNameFilter() {
 		return new MaximumAllowableTagsMeterFilter("timingwheel.", "name", MAX_NAMES, HINT);

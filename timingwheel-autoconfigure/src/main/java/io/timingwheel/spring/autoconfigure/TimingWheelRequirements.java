@@ -17,14 +17,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks, before any bean is created, what a condition cannot report, because a condition
- * that does not match is silent: the type of the store must be one, and the class path
- * must have the libraries that the store needs.
- *
- * <p>
- * This check precedes the check of the annotated methods, which would otherwise report
- * that there is no store. There is no check during ahead-of-time processing, since the
- * environment of the running application is then unknown.
+ * Checks what a condition cannot report: that the class path has the libraries that the
+ * store needs. The check precedes that of the annotated methods, which would report that
+ * there is no store. Ahead-of-time processing does not know the environment yet.
  */
 class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 
@@ -69,9 +64,6 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 		}
 	}
 
-	/**
-	 * A library that a store needs.
-	 */
 	private record Library(StoreType type, String className, String problem, String dependency) {
 
 		String remedy() {

@@ -9,8 +9,6 @@ import org.springframework.context.event.ContextClosedEvent;
 /**
  * Ends tasks once, when the application context closes. If the context is only stopped or
  * paused and may start again, the tasks stay.
- *
- * @since 0.1
  */
 public abstract class AbstractTasksLifecycle
 		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {

@@ -12,8 +12,6 @@ import org.springframework.util.Assert;
 
 /**
  * Refuses invalid values of properties, with a message that names the property.
- *
- * @since 0.1
  */
 public final class PropertyChecks {
 

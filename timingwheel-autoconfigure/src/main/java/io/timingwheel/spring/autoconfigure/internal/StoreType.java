@@ -3,8 +3,6 @@ package io.timingwheel.spring.autoconfigure.internal;
 /**
  * The stores of durable tasks: the values of {@code timingwheel.store.type}. Conditions
  * read this property, so no field of a class holds it.
- *
- * @since 0.1
  */
 public enum StoreType {
 
