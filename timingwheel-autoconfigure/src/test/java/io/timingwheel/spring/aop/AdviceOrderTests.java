@@ -1,7 +1,12 @@
 package io.timingwheel.spring.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -20,9 +25,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.EnableCaching;
@@ -34,21 +42,25 @@ import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Several annotations on one method: which advice is outside of which, and what follows.
- * Bodies run on executors, and advance the time by their own duration.
+ * Several annotations on one method: which advice is outside of which, what follows, and
+ * that listeners have it. Bodies run on executors, and advance the time by their own
+ * duration.
  */
 class AdviceOrderTests {
 
 	private static final CompletableFuture<String> source = new CompletableFuture<>();
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Service.class, Advice.class, Database.class)
+	static final VirtualApplication app = VirtualApplication
+		.of(Listeners.class, Service.class, DelayedOnly.class, CancelOnly.class, Advice.class, Database.class)
 		.withExecutors();
 
 	@AfterEach
@@ -72,17 +84,13 @@ class AdviceOrderTests {
 	}
 
 	@Test
-	void theLimitAppliesToTheBodyAndNotToTheDelay(Service service) {
+	void theLimitAppliesToTheBodyAndItsFutureAndNotToTheDelay(Service service) {
 		CompletableFuture<String> inTime = service.delayed(Duration.ofMillis(99));
 		app.advanceSeconds(10);
 		assertThat(inTime).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("in time");
 		CompletableFuture<String> tooLong = service.delayed(Duration.ofMillis(100));
 		app.advanceSeconds(10);
 		assertTimesOut(tooLong);
-	}
-
-	@Test
-	void theFutureOfADelayedBodyIsLimited(Service service) {
 		CompletableFuture<String> result = service.delayedFuture();
 		app.advanceSeconds(10);
 		await().until(() -> !app.calls().isEmpty());
@@ -104,16 +112,36 @@ class AdviceOrderTests {
 	}
 
 	@Test
-	void aCallThatTimesOutCancelsNothing(Service service) {
+	void aCallThatTimesOutOrFailsInAllAttemptsCancelsNothing(Service service) {
 		service.other(1);
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> service.limitedCancel(1, Duration.ofMillis(100)));
 		CompletableFuture<String> result = service.limitedCancelOfFuture(1);
 		app.advance(Duration.ofMillis(100));
 		assertTimesOut(result);
+		assertThatIllegalStateException().isThrownBy(() -> service.cancelInVain(1));
+		assertThat(app.calls()).containsExactly("in vain", "in vain");
 		assertThat(app.counts("other").pending()).isOne();
 		service.limitedCancel(1, Duration.ofMillis(99));
 		assertThat(app.counts("other").pending()).isZero();
+	}
+
+	@Test
+	void aMessageListenerHasTheAdvice(Listeners listeners) {
+		listeners.send("other", 1L);
+		assertThat(app.counts("other").pending()).isOne();
+		assertThatIllegalStateException().isThrownBy(() -> listeners.send("cancelInVain", 1L));
+		assertThat(app.calls()).containsExactly("in vain", "in vain");
+		listeners.send("delayedCancel", 1L);
+		assertThat(app.pending()).isEqualTo(2);
+		assertThatExceptionOfType(MethodTimeoutException.class)
+			.isThrownBy(() -> listeners.send("limitedCancel", 1L, Duration.ofMillis(100)));
+		listeners.send("limitedCancel", 1L, Duration.ZERO);
+		assertThat(app.pending()).isOne();
+		listeners.send("closeOnly", 3L);
+		assertThat(app.pending()).isEqualTo(2);
+		listeners.send("payOnly", 3L);
+		assertThat(app.pending()).isOne();
 	}
 
 	@Test
@@ -131,6 +159,43 @@ class AdviceOrderTests {
 			.withThrowableThat()
 			.havingRootCause()
 			.isInstanceOf(TimeoutException.class);
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Listener {
+
+	}
+
+	/**
+	 * Keeps the bean that it gets, and is registered first, as the post-processors of
+	 * {@code @KafkaListener}, {@code @JmsListener} and {@code @RabbitListener} are.
+	 */
+	static class Listeners implements BeanPostProcessor, Ordered {
+
+		private final Map<String, Object> beans = new HashMap<>();
+
+		private final Map<String, Method> methods = new HashMap<>();
+
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			ReflectionUtils.doWithMethods(AopProxyUtils.ultimateTargetClass(bean), (method) -> {
+				this.beans.put(method.getName(), bean);
+				this.methods.put(method.getName(), AopUtils.selectInvocableMethod(method, bean.getClass()));
+			}, (method) -> method.isAnnotationPresent(Listener.class));
+			return bean;
+		}
+
+		void send(String name, Object... message) {
+			Method method = this.methods.get(name);
+			ReflectionUtils.makeAccessible(method);
+			ReflectionUtils.invokeMethod(method, this.beans.get(name), message);
+		}
+
 	}
 
 	static class Service {
@@ -160,15 +225,19 @@ class AdviceOrderTests {
 			return source;
 		}
 
+		@Listener
 		@Delayed(delay = "1h", name = "other", key = "#id")
 		public void other(long id) {
 		}
 
+		@Listener
 		@Delayed("10s")
+		@Retryable
 		@CancelDelayed(name = "other", key = "#id")
 		public void delayedCancel(long id) {
 		}
 
+		@Listener
 		@Timeout("100ms")
 		@CancelDelayed(name = "other", key = "#id")
 		public void limitedCancel(long id, Duration duration) {
@@ -179,6 +248,32 @@ class AdviceOrderTests {
 		@CancelDelayed(name = "other", key = "#id")
 		public CompletableFuture<String> limitedCancelOfFuture(long id) {
 			return new CompletableFuture<>();
+		}
+
+		@Listener
+		@CancelDelayed(name = "other", key = "#id")
+		@Retryable(maxRetries = 1, delay = 1)
+		public void cancelInVain(long id) {
+			app.calls().add("in vain");
+			throw new IllegalStateException();
+		}
+
+	}
+
+	static class DelayedOnly {
+
+		@Listener
+		@Delayed(delay = "30m", name = "close-only", key = "#id")
+		public void closeOnly(long id) {
+		}
+
+	}
+
+	static class CancelOnly {
+
+		@Listener
+		@CancelDelayed(name = "close-only", key = "#id")
+		public void payOnly(long id) {
 		}
 
 	}

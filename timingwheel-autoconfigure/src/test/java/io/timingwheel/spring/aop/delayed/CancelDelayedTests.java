@@ -9,6 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.BiFunction;
 
+import io.r2dbc.h2.H2ConnectionFactory;
 import io.reactivex.rxjava3.core.Flowable;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -24,10 +25,16 @@ import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.r2dbc.connection.R2dbcTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -240,6 +247,36 @@ class CancelDelayedTests {
 		assertThat(app.pending()).isOne();
 	}
 
+	@Test
+	void inAReactiveTransactionAPublisherCancelsAfterTheCommit() {
+		Mono<String> paid = Mono.just("paid");
+		Mono<String> failing = Mono.error(new IllegalStateException("no money"));
+		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, ReactiveTransactions.class)) {
+			Orders orders = reactive.bean(Orders.class);
+			TransactionalOperator transaction = reactive.bean(TransactionalOperator.class);
+			orders.close(1);
+			assertThatIllegalStateException()
+				.isThrownBy(() -> orders.payMono(1, paid).then(failing).as(transaction::transactional).block());
+			assertThatIllegalStateException().isThrownBy(() -> orders.payInReactiveTransaction(1, failing).block());
+			transaction.execute((status) -> orders.payMono(1, paid).doOnSuccess((value) -> status.setRollbackOnly()))
+				.blockLast();
+			assertThat(reactive.pending()).isOne();
+			assertThat(orders.payInReactiveTransaction(1, paid).map((value) -> reactive.pending()).block()).isZero();
+			orders.close(1);
+			Mono<Long> within = orders.payMono(1, paid).map((value) -> reactive.pending());
+			assertThat(within.as(transaction::transactional).block()).isOne();
+			assertThat(reactive.pending()).isZero();
+			orders.close(1);
+			orders.payMono(1, paid).doOnNext((value) -> orders.close(1)).as(transaction::transactional).block();
+			assertThat(reactive.pending()).as("scheduled after the completion").isOne();
+			assertThatIllegalStateException().isThrownBy(() -> Mono.fromRunnable(() -> orders.closeAfterCommit(2))
+				.then(failing)
+				.as(transaction::transactional)
+				.block());
+			assertThat(reactive.pending()).as("a call does not see the transaction").isEqualTo(2);
+		}
+	}
+
 	private static final class PlainFuture extends FutureTask<String> {
 
 		PlainFuture(CompletableFuture<String> source) {
@@ -256,12 +293,32 @@ class CancelDelayedTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class ReactiveTransactions {
+
+		@Bean
+		ReactiveTransactionManager reactiveTransactionManager() {
+			return new R2dbcTransactionManager(H2ConnectionFactory.inMemory("reactive"));
+		}
+
+		@Bean
+		TransactionalOperator transactionalOperator(ReactiveTransactionManager transactionManager) {
+			return TransactionalOperator.create(transactionManager);
+		}
+
+	}
+
 	static class Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public DelayedTask<Void> close(long orderId) {
 			app.calls().add("close " + orderId);
 			return DelayedTask.completed(null);
+		}
+
+		@Delayed(delay = "30m", key = "#orderId", afterCommit = true)
+		public void closeAfterCommit(long orderId) {
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
@@ -298,6 +355,12 @@ class CancelDelayedTests {
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public Mono<String> payMono(long orderId, Mono<String> bank) {
+			return bank;
+		}
+
+		@Transactional
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Mono<String> payInReactiveTransaction(long orderId, Mono<String> bank) {
 			return bank;
 		}
 

@@ -6,9 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
@@ -18,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -27,7 +24,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -121,37 +117,15 @@ class DelayedExecutorTests {
 		assertRunsOn("VirtualThread", withoutNamed("spring.threads.virtual.enabled=true"));
 	}
 
-	static Stream<Executor> anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
-		SimpleAsyncTaskExecutor limited = new SimpleAsyncTaskExecutor("throttled-");
-		limited.setConcurrencyLimit(1);
-		ThreadPoolTaskExecutor callerRuns = smallPool();
-		callerRuns.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
-		return Stream.of(limited, callerRuns, Runnable::run);
-	}
-
-	private static ThreadPoolTaskExecutor smallPool() {
-		ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-		executor.setMaxPoolSize(1);
-		executor.setQueueCapacity(0);
-		return executor;
-	}
-
-	@ParameterizedTest
-	@MethodSource
-	void anExecutorThatBlocksItsCallerNeverStopsTheDriver(Executor executor) {
-		assertOthersStayOnTime(application("first-name=throttled").with("throttled", Executor.class, () -> executor));
-	}
-
 	@Test
-	@EnabledForJreRange(min = JRE.JAVA_21)
-	void theConcurrencyLimitOfTheApplicationTaskExecutorNeverStopsTheDriver() {
-		assertOthersStayOnTime(application("first-name=applicationTaskExecutor", "spring.threads.virtual.enabled=true",
-				"spring.task.execution.simple.concurrency-limit=1", "spring.task.execution.mode=force"));
-	}
-
-	private static void assertOthersStayOnTime(VirtualApplication application) {
-		try (application) {
-			CountDownLatch release = block(application);
+	void anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
+		try (VirtualApplication application = application("first-name=throttled").with("throttled", Executor.class,
+				() -> Runnable::run)) {
+			CountDownLatch release = new CountDownLatch(1);
+			for (int i = 0; i < 5; i++) {
+				application.bean(Service.class).block(release);
+			}
+			application.advanceSeconds(1);
 			await().until(() -> !threads.isEmpty());
 			for (int i = 0; i < 20; i++) {
 				DelayedTask<String> other = application.tasks()
@@ -164,31 +138,6 @@ class DelayedExecutorTests {
 			assertThat(threads).hasSizeLessThan(5);
 			release.countDown();
 			await().until(() -> threads.size() == 5);
-			application.awaitIdle();
-		}
-	}
-
-	private static CountDownLatch block(VirtualApplication application) {
-		CountDownLatch release = new CountDownLatch(1);
-		for (int i = 0; i < 5; i++) {
-			application.bean(Service.class).block(release);
-		}
-		application.advanceSeconds(1);
-		return release;
-	}
-
-	@Test
-	void aRefusedTaskIsNotLost() {
-		try (VirtualApplication application = application("first-name=throttled").with("throttled", Executor.class,
-				DelayedExecutorTests::smallPool)) {
-			CountDownLatch release = block(application);
-			await().until(() -> threads.size() == 1);
-			assertThat(application.pending()).isEqualTo(4);
-			release.countDown();
-			await().untilAsserted(() -> {
-				application.advanceSeconds(1);
-				assertThat(threads).hasSize(5);
-			});
 			application.awaitIdle();
 		}
 	}

@@ -11,9 +11,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * A post-processor that adds the advice for an annotation. Spring registers all of them
- * together, with its auto-proxy creator, since they are ordered. They run right after the
- * auto-proxy creator, so that the post-processors of listeners get the proxy.
+ * Adds the advice for an annotation right after the auto-proxy creator, so that the
+ * post-processors of listeners get the proxy.
  */
 public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 

@@ -36,10 +36,8 @@ import org.springframework.util.Assert;
 
 /**
  * Shows all beans to the readers of annotations: the types of the definitions before any
- * bean is created, so that an invalid annotation stops the start early and lazy beans
- * stay lazy, and the class of each bean as it is created. A bean with an annotated method
- * that is created before the post-processors of the advice would never get the advice.
- * Such a bean stops the start.
+ * bean is created, so that lazy beans stay lazy, and the class of each bean as it is
+ * created. An annotated bean that is created before the advice stops the start.
  *
  * <p>
  * The beans of the advice take the bean factory from here. If Spring had to find it by
@@ -95,10 +93,7 @@ public final class AnnotatedBeans
 		});
 	}
 
-	/**
-	 * Whether the application is being processed ahead of time. Spring creates no beans
-	 * then, and the properties of the running application are unknown.
-	 */
+	/** Spring creates no beans then, and the properties at the start are unknown. */
 	private static boolean isAheadOfTime() {
 		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
 	}
@@ -124,10 +119,7 @@ public final class AnnotatedBeans
 		instances().forEach((name) -> read(type(name, false), name));
 	}
 
-	/**
-	 * The definitions without scoped proxies, whose targets have definitions of their
-	 * own.
-	 */
+	/** Without scoped proxies, whose targets have definitions of their own. */
 	private List<String> instances() {
 		return Arrays.stream(beanFactory().getBeanDefinitionNames())
 			.filter((name) -> !beanFactory().getBeanDefinition(name).isAbstract()
@@ -135,10 +127,7 @@ public final class AnnotatedBeans
 			.toList();
 	}
 
-	/**
-	 * The name by which users know a bean. For the target of a scoped proxy, this is the
-	 * name of the proxy.
-	 */
+	/** The name by which users know a bean, which is that of its scoped proxy. */
 	public static String publicName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
@@ -187,10 +176,7 @@ public final class AnnotatedBeans
 		}
 	}
 
-	/**
-	 * Names the beans that are being created and therefore need another bean now. Without
-	 * such a bean, names the code that asks for it.
-	 */
+	/** The beans that are being created, else the code that asks for the bean. */
 	private String needing(String beanName) {
 		String creating = Arrays.stream(beanFactory().getBeanDefinitionNames())
 			.filter((name) -> !name.equals(beanName) && beanFactory().isCurrentlyInCreation(name))
@@ -221,8 +207,8 @@ public final class AnnotatedBeans
 
 	/**
 	 * Reads a bean that the start has not created, and the product of a factory bean. If
-	 * only an interface is known, looks at the code: a bean that has annotations is
-	 * created, since it may run by itself, and all others stay lazy.
+	 * only an interface is known, a bean whose code makes an annotated class is created,
+	 * since it may run by itself.
 	 */
 	private void readUnseen(String name, BeanDefinition definition, @Nullable Object factoryBean) {
 		Class<?> type = type(name, factoryBean != null);
@@ -252,8 +238,7 @@ public final class AnnotatedBeans
 	}
 
 	/**
-	 * The beans whose annotations nobody knows: lazy beans, and objects in place of a
-	 * bean, such as a mock of an interface.
+	 * The lazy beans, and the objects in place of beans, whose annotations nobody knows.
 	 */
 	public List<String> unknown() {
 		List<String> names = new ArrayList<>(this.unknown);
@@ -277,12 +262,10 @@ public final class AnnotatedBeans
 					proxy.getClass().getInterfaces())));
 	}
 
-	/** Reads and checks the methods with one or more annotations. */
 	public interface Reader {
 
 		/**
-		 * Reads and checks the annotated methods of a bean, by the type of its definition
-		 * and then by its class.
+		 * Reads the methods of a bean, by the type of its definition, then by its class.
 		 */
 		void read(Class<?> beanClass, String beanName);
 

@@ -28,12 +28,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Registers the hints that timingwheel needs in a native image. For each annotated method
- * these are the method itself and its fallback, the types that its SpEL expressions use,
- * and the types of arguments that are stored as JSON. There are also hints for the
- * optional libraries that timingwheel looks up by name. The annotations are
- * {@code @Reflective}, so Spring registers the methods that declare the annotations.
- * Spring also registers the proxies.
+ * Registers the hints for a native image: annotated methods and their fallbacks, the
+ * types in their expressions and in stored arguments, and optional libraries. Spring
+ * registers the methods that declare the annotations, and the proxies.
  */
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
 
@@ -92,11 +89,6 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 			}
 		}
 
-		/**
-		 * Registers what an expression may use by reflection: the public methods of the
-		 * arguments, beans and types, and the properties of the arguments with the types
-		 * of these properties.
-		 */
 		private void registerExpression(ArgumentExpression expression, Method method) {
 			if (!expression.isArgument()) {
 				List.of(method.getParameterTypes()).forEach(this::register);

@@ -42,14 +42,10 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the methods of a class that have an annotation. The annotation may be on the
- * method, on the method that it overrides or on an interface method, and may be a
- * meta-annotation. Each class is read once. Thread-safe.
- *
- * <p>
- * If the annotation may be on types, an annotated class gives the default of the methods
- * that the class and its subclasses declare, and an annotated interface that of its
- * methods.
+ * Finds the methods of a class that have an annotation, also as a meta-annotation and on
+ * an overridden method. If the annotation may be on types, an annotated class gives the
+ * default of the methods that the class and its subclasses declare, and an annotated
+ * interface that of its methods. Each class is read once. Thread-safe.
  *
  * @param <A> the type of the annotation
  */
@@ -131,8 +127,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * The methods of the code. Those of classes are first, because their annotations
-	 * precede those of interfaces.
+	 * Those of classes are first, because their annotations precede those of interfaces.
 	 */
 	static Set<Method> declared(Class<?> type) {
 		Set<Class<?>> types = new LinkedHashSet<>();
@@ -148,8 +143,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Whether Kotlin's {@code @JvmOverloads} has added a method. It is final, has a copy
-	 * of the annotations, and calls the function itself, which the proxy intercepts.
+	 * Whether Kotlin's {@code @JvmOverloads} has added a method, with a copy of the
+	 * annotations. It is final, and calls the function, which the proxy intercepts.
 	 */
 	private static boolean isOverload(Method method) {
 		Class<?> type = method.getDeclaringClass();
@@ -199,8 +194,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Does not look at the interfaces of a class, because an interface gives the default
-	 * of its own methods only.
+	 * Not that of a class's interfaces, which give defaults to their own methods only.
 	 */
 	private @Nullable A ofType(Method method, Class<?> type) {
 		return find(method, type, type.isInterface() ? SearchStrategy.TYPE_HIERARCHY : SearchStrategy.SUPERCLASS);

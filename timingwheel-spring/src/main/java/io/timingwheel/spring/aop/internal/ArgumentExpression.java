@@ -35,10 +35,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * A SpEL expression on the arguments of a method: <code>#name</code>, <code>#p0</code>
- * and <code>#a0</code> are arguments, <code>@name</code> is a bean. The name of a
- * parameter may be the one in the class, in a superclass or in an interface. The
- * expression is parsed and checked once. Thread-safe.
+ * A SpEL expression on the arguments of a method, which have their names in the class, in
+ * a superclass or in an interface, or <code>#p0</code> and <code>#a0</code>. Parsed and
+ * checked once. Thread-safe.
  */
 public final class ArgumentExpression {
 
@@ -61,7 +60,6 @@ public final class ArgumentExpression {
 	private final int argument;
 
 	/**
-	 * Parses an expression.
 	 * @param attribute the attribute, for messages
 	 * @throws InvalidAnnotatedMethodException if the expression can never be evaluated
 	 */
@@ -93,10 +91,7 @@ public final class ArgumentExpression {
 		}
 	}
 
-	/**
-	 * Adds the names of the parameters, and those in the methods that the method
-	 * overrides. The names in the method itself come first.
-	 */
+	/** The names in the method precede those in the methods that it overrides. */
 	private void addNames(Method method) {
 		Class<?> type = method.getDeclaringClass();
 		addNamesIn(method);
@@ -195,10 +190,7 @@ public final class ArgumentExpression {
 				InvalidAnnotatedMethodException.describe(this.method), problem, cause.getMessage()), cause);
 	}
 
-	/**
-	 * All calls share everything but the arguments, so that SpEL can reuse the accessors
-	 * that it has found.
-	 */
+	/** Calls share all but the arguments, so that SpEL can reuse the accessors. */
 	private EvaluationContext context(@Nullable Object[] arguments) {
 		StandardEvaluationContext context = new StandardEvaluationContext() {
 
@@ -218,9 +210,7 @@ public final class ArgumentExpression {
 		return context;
 	}
 
-	/**
-	 * Whether the whole expression is one argument, and is evaluated without reflection.
-	 */
+	/** Whether the whole expression is one argument, which needs no reflection. */
 	boolean isArgument() {
 		return this.argument >= 0;
 	}

@@ -24,9 +24,8 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * The values of an annotation on a method. They may hold <code>${placeholders}</code> and
- * <code>#{bean expressions}</code>, so reading them may instantiate beans. Throws an
- * {@link InvalidAnnotatedMethodException} for a value that is of no use.
+ * The values of an annotation on a method. Reading one may instantiate the beans that it
+ * names, and refuses a value that is of no use.
  */
 public final class MethodAttributes {
 
@@ -113,10 +112,7 @@ public final class MethodAttributes {
 		return (value != 0) ? value : null;
 	}
 
-	/**
-	 * Computes a value.
-	 * @param attribute where it comes from, for messages
-	 */
+	/** Computes a value, and names the attribute if that fails. */
 	public <T> T value(String attribute, String remedy, Supplier<T> value) {
 		try {
 			return value.get();
@@ -139,9 +135,8 @@ public final class MethodAttributes {
 	}
 
 	/**
-	 * Converts a value to a duration, which may be zero or negative.
-	 * @param value a {@link Duration}, a number of milliseconds, or a text such as
-	 * {@code 30s}, {@code PT30M} and {@code 500} (milliseconds)
+	 * Converts a {@link Duration}, a number of milliseconds, or a text such as
+	 * {@code 30s}, {@code PT30M} and {@code 500}. The result may be negative.
 	 */
 	public static Duration toDuration(@Nullable Object value) {
 		if (value instanceof Duration duration) {

@@ -32,10 +32,9 @@ public final class ReactiveTypes {
 	}
 
 	/**
-	 * Returns the adapter of the nearest superclass. Spring's own search gives a class
-	 * that is also a {@code Publisher}, such as RxJava's {@code Flowable}, the adapter of
-	 * {@code Publisher}, from which there is no way back to the class.
-	 * @return the adapter, {@code null} if the type is not reactive
+	 * The adapter of the nearest superclass, {@code null} if the type is not reactive.
+	 * Spring's own search finds that of {@code Publisher} for RxJava's {@code Flowable},
+	 * which does not lead back to the class.
 	 */
 	public static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
 		return ADAPTERS.get(type).orElse(null);

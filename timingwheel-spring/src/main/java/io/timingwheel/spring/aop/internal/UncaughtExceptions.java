@@ -12,10 +12,8 @@ import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Tells the application of exceptions that nobody can see: the exception handler of an
- * {@link AsyncConfigurer}, as for {@code @Async} methods, else the handler that is a
- * bean, else Spring's default, which logs exceptions. The handler is looked up at the
- * first exception. Thread-safe.
+ * Tells the handler of an {@link AsyncConfigurer}, else the handler that is a bean, else
+ * Spring's default, which logs. Looked up at the first exception. Thread-safe.
  */
 public final class UncaughtExceptions implements AsyncUncaughtExceptionHandler {
 

@@ -6,8 +6,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a call is due: after a delay by the clock that keeps the task, or at a time, which
- * may be in the past.
+ * When a call is due: after a delay by the clock that keeps the task, or at a time.
  *
  * @param delay of no meaning if there is a time
  */

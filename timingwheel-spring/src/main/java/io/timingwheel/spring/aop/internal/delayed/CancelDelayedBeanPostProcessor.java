@@ -48,15 +48,12 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	private final transient TaskMethodRegistry delayed;
 
-	private final transient TaskRuntime runtime;
-
 	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, AnnotatedMethods<CancelDelayed> annotated,
-			TaskMethodRegistry delayed, TaskRuntime runtime) {
+			TaskMethodRegistry delayed) {
 		super(annotated, EARLY, beans.beanFactory());
 		this.annotated = annotated;
 		this.beans = beans;
 		this.delayed = delayed;
-		this.runtime = runtime;
 		this.advisor = new DefaultPointcutAdvisor(annotated.pointcut(), (MethodInterceptor) this::invoke);
 	}
 
@@ -102,7 +99,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(cancellation.name()),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
-		boolean mayBeStored = this.runtime.hasStore();
+		boolean mayBeStored = this.delayed.runtime().hasStore();
 		if (!mayBeStored && this.beans.unknown().isEmpty()) {
 			throw problem;
 		}
@@ -116,7 +113,8 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		Cancellation method = Objects
 			.requireNonNull(of(targetClass).get(AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass)));
 		PendingCancellation cancellation = new PendingCancellation(
-				new TaskId(method.name(), method.key().key(invocation.getArguments()).toString()), this.runtime);
+				new TaskId(method.name(), method.key().key(invocation.getArguments()).toString()),
+				this.delayed.runtime());
 		if (method.beforeInvocation()) {
 			cancellation.run();
 			return invocation.proceed();

@@ -20,9 +20,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
- * Adds the advice for {@link Delayed}, right after the auto-proxy creator, so that the
- * post-processors of listeners, such as that of {@code @KafkaListener}, get the proxy in
- * place of the bean.
+ * Adds the advice for {@link Delayed}, for each bean with its name, which is a part of
+ * the names of its tasks.
  */
 final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 
@@ -39,10 +38,6 @@ final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 				new DelayedInterceptor(this.methods, beanName));
 	}
 
-	/**
-	 * Replaces the advisor from the superclass by an advisor with the name of the bean.
-	 * The name of the tasks may contain the name of the bean.
-	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Object proxy = super.postProcessAfterInitialization(bean, beanName);
@@ -82,9 +77,8 @@ final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 	}
 
 	/**
-	 * Moves the advice before all other advice of a bean, once this is known, as that of
-	 * {@link org.springframework.scheduling.annotation.Async @Async}. The other advice
-	 * therefore acts on the body.
+	 * Moves the advice before all other advice of a bean, once this is known, so that the
+	 * other advice acts on the body.
 	 */
 	static final class Outermost implements BeanPostProcessor, Ordered {
 

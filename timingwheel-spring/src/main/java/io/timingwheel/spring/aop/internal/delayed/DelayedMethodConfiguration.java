@@ -14,10 +14,9 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 
 /**
- * Configuration of {@link Delayed}, {@link CancelDelayed} and {@link Recurring}. Spring
- * needs the advice before the beans that the advice uses may be created. Parameters of
- * these early beans have the names of beans: Spring finds a bean of a given name without
- * instantiating any {@code FactoryBean}.
+ * The advice of {@link Delayed}, {@link CancelDelayed} and {@link Recurring}. The
+ * parameters have the names of beans, which Spring finds without instantiating a
+ * {@code FactoryBean}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)
@@ -26,15 +25,8 @@ public class DelayedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TaskRuntime timingWheelTaskRuntime(AnnotatedBeans timingWheelAnnotatedBeans) {
-		return new TaskRuntime(timingWheelAnnotatedBeans.beanFactory());
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TaskMethodRegistry timingWheelTaskMethods(AnnotatedBeans timingWheelAnnotatedBeans,
-			TaskRuntime timingWheelTaskRuntime) {
-		return new TaskMethodRegistry(timingWheelAnnotatedBeans, timingWheelTaskRuntime);
+	static TaskMethodRegistry timingWheelTaskMethods(AnnotatedBeans timingWheelAnnotatedBeans) {
+		return new TaskMethodRegistry(timingWheelAnnotatedBeans);
 	}
 
 	@Bean
@@ -53,9 +45,9 @@ public class DelayedMethodConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(AnnotatedBeans timingWheelAnnotatedBeans,
-			TaskMethodRegistry timingWheelTaskMethods, TaskRuntime timingWheelTaskRuntime) {
+			TaskMethodRegistry timingWheelTaskMethods) {
 		return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans,
-				new AnnotatedMethods<>(CancelDelayed.class), timingWheelTaskMethods, timingWheelTaskRuntime);
+				new AnnotatedMethods<>(CancelDelayed.class), timingWheelTaskMethods);
 	}
 
 }

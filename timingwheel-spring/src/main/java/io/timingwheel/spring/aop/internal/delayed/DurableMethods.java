@@ -9,26 +9,21 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The durable tasks of an application, as its annotated methods use them. There is a bean
- * of this type if tasks can be stored. Thread-safe.
- */
+/** Stores the tasks of annotated methods. A bean if there is a store. Thread-safe. */
 public interface DurableMethods {
 
 	/** Whether a durable method of this application has a name or alias. */
 	boolean owns(String name);
 
 	/**
-	 * Makes a method known, so that its stored calls can run here. The object of the
-	 * first registration runs them.
+	 * Lets the stored calls of a method run here, by the first registration.
 	 * @throws InvalidAnnotatedMethodException if its calls cannot be stored, or cannot
 	 * run as it demands
 	 */
 	StoredCalls register(DurableMethod method);
 
 	/**
-	 * Makes a method without arguments known, and declares its schedule, which is stored
-	 * when the node starts.
+	 * Declares the schedule of a method, which is stored when the node starts.
 	 * @param initialDelay when the first run is due after the schedule is stored for the
 	 * first time, {@code null} for the first time of the schedule
 	 */
@@ -37,11 +32,7 @@ public interface DurableMethods {
 	/** Ends the runs of a method on this node. Its tasks stay in the store. */
 	void unregister(DurableMethod method);
 
-	/**
-	 * Cancels a pending task of any node, or ends a schedule, with the transaction of the
-	 * calling thread.
-	 * @return whether there was one
-	 */
+	/** Cancels a pending task or a schedule, with the transaction of the thread. */
 	boolean cancel(TaskId taskId);
 
 	/** Finds a pending task, and returns what cancels it later if it is pending then. */
@@ -49,10 +40,7 @@ public interface DurableMethods {
 
 	interface StoredCalls {
 
-		/**
-		 * Stores a call, with the transaction of the calling thread.
-		 * @return the task, or the pending task that it gave way to
-		 */
+		/** Gives the task, or the pending task that it gave way to. */
 		DelayedTask<@Nullable Void> store(@Nullable Object key, IfPending ifPending, @Nullable Duration maxWait,
 				CallTime due, @Nullable Object[] arguments);
 

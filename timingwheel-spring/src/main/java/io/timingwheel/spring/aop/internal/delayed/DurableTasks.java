@@ -11,16 +11,12 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores the calls of one durable method, and runs stored calls on the proxy, so that all
- * other advice acts on the body. A recurring method has a stored schedule in place of
- * calls.
+ * Stores the calls of one durable method, or its schedule, and runs stored ones on the
+ * proxy, so that all other advice acts on the body.
  */
 final class DurableTasks implements MethodInterceptor {
 
-	/**
-	 * The name of the stored call that the current thread is about to run. The advice
-	 * lets only this one call through, and stores a call that the body makes.
-	 */
+	/** The name of the stored call that comes next on this thread: only this one runs. */
 	private static final ThreadLocal<@Nullable String> RUNNING = new ThreadLocal<>();
 
 	private final TaskMethod method;
@@ -34,7 +30,6 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final DurableMethods.@Nullable StoredCalls calls;
 
-	/** Makes the tasks of a method known, so that stored calls can run. */
 	DurableTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
 		this.method = method;
 		this.runtime = runtime;

@@ -17,10 +17,7 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 
 	private static final Log logger = LogFactory.getLog(PendingCancellation.class);
 
-	/**
-	 * Cancels the task now. A store joins a transaction of the current thread or cancels
-	 * after its commit.
-	 */
+	/** Cancels a task in memory now, and one in a store with the thread's transaction. */
 	void run() {
 		cancel(this.runtime.tasks()::cancel);
 	}
@@ -41,8 +38,8 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 	}
 
 	/**
-	 * Cancels the task once a future has completed normally. One that is done is like a
-	 * normal return. Any other cancels after the commit of the caller's transaction.
+	 * Cancels the task once a future has completed normally: one that is done like a
+	 * normal return, any other after the commit of the caller's transaction.
 	 */
 	void runOnSuccessOf(Object future) {
 		CompletableFuture<Boolean> success = new CompletableFuture<>();

@@ -33,10 +33,7 @@ final class ReactorCancellation {
 		this.cancellation = cancellation;
 	}
 
-	/**
-	 * Adds the cancellation to what a method returned.
-	 * @return what the caller gets, {@code null} if this is no publisher
-	 */
+	/** Gives what the caller gets, {@code null} if the method returned no publisher. */
 	static @Nullable Object apply(Object returned, Class<?> declared, PendingCancellation cancellation) {
 		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
 		if (adapter == null || !declared.isAssignableFrom(adapter.getReactiveType())) {
@@ -69,15 +66,11 @@ final class ReactorCancellation {
 		return call(Executors.callable(this.cancellation::runWithTransaction)).then();
 	}
 
-	/** Cancels the task when no caller can get an exception of the store any more. */
 	private Mono<Void> cancelLater(Runnable prepared) {
 		return call(Executors.callable(prepared)).doOnError(this.cancellation::logFailure).onErrorComplete().then();
 	}
 
-	/**
-	 * Calls on the current thread, which may have a transaction. A thread that must not
-	 * block leaves the calls to a store to another thread.
-	 */
+	/** A thread that must not block leaves the calls to a store to another thread. */
 	private <T> Mono<T> call(Callable<T> action) {
 		return Mono.defer(() -> {
 			Mono<T> call = Mono.fromCallable(action);

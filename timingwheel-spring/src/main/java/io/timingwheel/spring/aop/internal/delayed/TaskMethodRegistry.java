@@ -21,10 +21,9 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * The {@link Delayed} and {@link Recurring} methods of all beans, and their names. They
- * are read at the start from the types of the beans, and from the classes of the beans
- * once these exist. The tasks of a method begin when it is called first, at the end of
- * the start at the latest. Thread-safe.
+ * The {@link Delayed} and {@link Recurring} methods of all beans, and their names. The
+ * tasks of a method begin when it is called first, at the end of the start at the latest.
+ * Thread-safe.
  */
 public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
@@ -52,13 +51,17 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	private volatile boolean beansExist;
 
-	TaskMethodRegistry(AnnotatedBeans beans, TaskRuntime runtime) {
+	TaskMethodRegistry(AnnotatedBeans beans) {
 		this.beans = beans;
-		this.runtime = runtime;
+		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 
 	AnnotatedMethods<Delayed> delayed() {
 		return this.delayed;
+	}
+
+	TaskRuntime runtime() {
+		return this.runtime;
 	}
 
 	@Override
@@ -155,8 +158,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	}
 
 	/**
-	 * Whether these are the same method, which was read from an interface and then from
-	 * the class, or the same {@code @Delayed} method of two beans of one class.
+	 * A method may be read twice, and a {@code @Delayed} one be in two beans of a class.
 	 */
 	private static boolean isSame(TaskMethod first, TaskMethod second) {
 		return first.place().equals(second.place())
@@ -173,10 +175,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		return this.byName.keySet().stream().filter(this::hasName).sorted().toList();
 	}
 
-	/**
-	 * The names of the methods that have a schedule. Each of them has a task with the key
-	 * {@link #RECURRING_KEY}.
-	 */
+	/** The names of the tasks that have the key {@link #RECURRING_KEY}. */
 	public List<String> recurringNames() {
 		return this.byPlace.values()
 			.stream()

@@ -31,8 +31,8 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The beans that the advice needs at calls. The advice exists before Spring may create
- * these beans, so each bean is looked up at its first use. Thread-safe.
+ * The beans that the advice needs, each looked up at its first use, since Spring must not
+ * create them before the advice. Thread-safe.
  */
 final class TaskRuntime {
 
@@ -74,10 +74,7 @@ final class TaskRuntime {
 				false).length > 0;
 	}
 
-	/**
-	 * Checks that a body can run without its caller, whose request and security context
-	 * it does not have.
-	 */
+	/** A body that no caller runs has neither a request nor a security context. */
 	void checkCanRun(TaskMethod method) {
 		if (!method.recurring() && !method.durable()) {
 			return;
@@ -105,10 +102,7 @@ final class TaskRuntime {
 		}
 	}
 
-	/**
-	 * The scope of a bean, also behind a scoped proxy. Reads the definition, since a
-	 * question to the bean factory could instantiate a factory bean.
-	 */
+	/** By the definition, since the bean factory could instantiate a factory bean. */
 	private String scope(String beanName) {
 		String name = target(beanName);
 		String scope = this.beanFactory.containsBeanDefinition(name)
