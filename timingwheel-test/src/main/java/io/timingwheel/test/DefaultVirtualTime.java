@@ -28,10 +28,8 @@ import org.springframework.util.ReflectionUtils;
  */
 final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleton {
 
-	/** How many bodies {@link #runAll()} runs at most. */
 	static final int MAX_RUNS = 20_000;
 
-	/** How often {@link #runAll()} moves the time at most. */
 	private static final int MAX_STEPS = 1_000_000;
 
 	private static final int NANOS_PER_MILLI = 1_000_000;
@@ -167,7 +165,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		}
 	}
 
-	/** Adds the exceptions of bodies to an exception that takes their place. */
 	private IllegalStateException withFailures(IllegalStateException exception) {
 		this.clock.takeFailures().forEach(exception::addSuppressed);
 		return exception;

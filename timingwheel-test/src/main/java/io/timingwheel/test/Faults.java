@@ -29,7 +29,6 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 	/** The durable tasks that the node holds, by id. */
 	private final Map<String, Delivery> deliveries = new HashMap<>();
 
-	/** The ids of the tasks whose second delivery has come or will come. */
 	private final Set<String> deliveredTwice = new HashSet<>();
 
 	private boolean twice;
@@ -60,7 +59,6 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 		this.twice = twice;
 	}
 
-	/** How many bodies have begun so far. */
 	synchronized long runs() {
 		return this.runs;
 	}

@@ -29,7 +29,6 @@ final class VirtualLoops implements NodeLoop.Factory {
 
 	private final TimingWheel wheel;
 
-	/** Those that have started, in this order. */
 	private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
 	private @Nullable TimerHandle timer;
@@ -85,7 +84,6 @@ final class VirtualLoops implements NodeLoop.Factory {
 		this.timer = (next < NEVER) ? this.wheel.scheduleAt((DirectTask) this::flush, next) : null;
 	}
 
-	/** The time to the next round, {@code null} if none is due. */
 	@Nullable Duration nextRound() {
 		return this.wheel.snapshot().nextExpiry();
 	}
@@ -110,7 +108,6 @@ final class VirtualLoops implements NodeLoop.Factory {
 			this.round = round;
 		}
 
-		/** Gives {@code false} if no round is due. */
 		private boolean run() {
 			if (this.dueAt.get() > VirtualLoops.this.wheel.nanoTime() || !this.running.compareAndSet(false, true)) {
 				return false;

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
@@ -112,24 +113,14 @@ class MemoryTests {
 	@Test
 	void theTimeoutOfAnotherThreadPassesToo() throws Exception {
 		CountDownLatch entered = new CountDownLatch(1);
-		CompletableFuture<String> result = new CompletableFuture<>();
-		Thread caller = new Thread(() -> {
-			try {
-				result.complete(this.tasks.limited(() -> {
-					entered.countDown();
-					while (!Thread.currentThread().isInterrupted()) {
-						LockSupport.park();
-					}
-				}));
+		CompletableFuture<String> result = onAnotherThread(() -> this.tasks.limited(() -> {
+			entered.countDown();
+			while (!Thread.currentThread().isInterrupted()) {
+				LockSupport.park();
 			}
-			catch (RuntimeException ex) {
-				result.completeExceptionally(ex);
-			}
-		});
-		caller.start();
+		}));
 		entered.await();
 		this.time.advance(Duration.ofSeconds(2));
-		caller.join();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join)
 			.withCauseInstanceOf(MethodTimeoutException.class)
 			.satisfies((ex) -> assertThat(ex.getCause().getSuppressed()).singleElement()
@@ -207,19 +198,13 @@ class MemoryTests {
 	@Test
 	void anotherThreadMayWaitForATask() throws Exception {
 		DelayedTask<String> task = this.operations.task(() -> "late").after(HOUR);
-		CompletableFuture<String> waiting = new CompletableFuture<>();
-		Thread waiter = new Thread(() -> {
-			try {
-				waiting.complete(task.get());
-			}
-			catch (Exception ex) {
-				waiting.completeExceptionally(ex);
-			}
-		});
-		waiter.start();
+		CompletableFuture<String> waiting = onAnotherThread(() -> task.completion().join());
 		this.time.advance(HOUR);
 		assertThat(waiting.get(60, TimeUnit.SECONDS)).isEqualTo("late");
-		waiter.join();
+	}
+
+	private static CompletableFuture<String> onAnotherThread(Supplier<String> action) {
+		return CompletableFuture.supplyAsync(action, (task) -> new Thread(task).start());
 	}
 
 	@Test

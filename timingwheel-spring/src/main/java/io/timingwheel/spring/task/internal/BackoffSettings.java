@@ -7,18 +7,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The parts of a {@link Backoff} that are set. Immutable.
- *
- * @param initial the delay after the first failure, {@code null} for the default
- * @param multiplier how many times longer each delay is than the one before, {@code null}
- * for the default
- * @param max the longest delay, {@code null} for the default
- * @param jitter how much a delay varies at most, {@code null} for the default
+ * The parts of a {@link Backoff} that are set; {@code null} for the default. Immutable.
  */
 public record BackoffSettings(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
 		@Nullable Double jitter) {
 
-	/** Leaves every part to the default. */
 	public static final BackoffSettings NONE = new BackoffSettings(null, null, null, null);
 
 	public BackoffSettings {
@@ -29,10 +22,7 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 		Assert.isTrue(jitter == null || (jitter >= 0 && jitter <= 1), "backoff.jitter must be from 0 to 1");
 	}
 
-	/**
-	 * Refuses a longest delay that is shorter than the first, with an {@code
-	 * IllegalArgumentException}.
-	 */
+	/** Refuses a longest delay that is shorter than the first. */
 	public BackoffSettings checkOrder() {
 		Assert.isTrue(this.initial == null || this.max == null || this.max.compareTo(this.initial) >= 0,
 				"backoff.max must not be shorter than backoff.initial");

@@ -42,9 +42,7 @@ public abstract class DeferredCall {
 		return this.effect;
 	}
 
-	/**
-	 * The number of the call. A call acts only on tasks with smaller numbers.
-	 */
+	/** A call acts only on tasks with smaller numbers. */
 	public final long sequence() {
 		return this.sequence;
 	}

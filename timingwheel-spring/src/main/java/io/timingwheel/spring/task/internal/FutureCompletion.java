@@ -24,9 +24,7 @@ public final class FutureCompletion {
 	private FutureCompletion() {
 	}
 
-	/**
-	 * Whether a future shows its result. The handle of a durable task does not.
-	 */
+	/** Whether a future shows its result. The handle of a durable task does not. */
 	public static boolean showsResult(Future<?> future) {
 		if (future instanceof DelayedTask<?> task) {
 			try {
@@ -73,9 +71,6 @@ public final class FutureCompletion {
 		}
 	}
 
-	/**
-	 * The exception of a future, without the {@link CompletionException} around it.
-	 */
 	public static @Nullable Throwable unwrapped(@Nullable Throwable error) {
 		if (!(error instanceof CompletionException)) {
 			return error;

@@ -60,7 +60,6 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private static final long MAX_BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** How long {@link #close()} waits for the end of the threads. */
 	private static final long CLOSE_MILLIS = 1_000;
 
 	/** The queues that are not empty. This map guards itself and the queues. */
@@ -91,17 +90,11 @@ public final class HandOverExecutors implements AutoCloseable {
 		this.completions = onCallingThread ? HandOverExecutors::runHere : this::complete;
 	}
 
-	/**
-	 * Hands each task over to the current thread, whatever its executor is.
-	 */
 	public static HandOverExecutors onCallingThread() {
 		return new HandOverExecutors(true);
 	}
 
-	/**
-	 * The executor for what completes a future or a publisher of this library. It refuses
-	 * nothing, and returns at once.
-	 */
+	/** For what completes a future or a publisher. Refuses nothing, returns at once. */
 	public Executor completions() {
 		return this.completions;
 	}
@@ -184,9 +177,7 @@ public final class HandOverExecutors implements AutoCloseable {
 				|| (error instanceof BeansException failed && failed.contains(OutOfMemoryError.class));
 	}
 
-	/**
-	 * An executor for the wheel's thread that holds its tasks back during a pause.
-	 */
+	/** An executor for the wheel's thread that holds its tasks back during a pause. */
 	public Executor pausable(Supplier<? extends Executor> executor) {
 		return (task) -> handOver(executor.get(), () -> runUnlessPaused(executor, task), null);
 	}
@@ -201,9 +192,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		this.paused = !this.onCallingThread;
 	}
 
-	/**
-	 * Ends a pause, and hands over the tasks that were held back.
-	 */
+	/** Ends a pause, and hands over the tasks that were held back. */
 	public void resume() {
 		synchronized (this.queues) {
 			this.paused = false;

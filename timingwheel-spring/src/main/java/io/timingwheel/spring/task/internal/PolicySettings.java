@@ -6,20 +6,11 @@ import org.springframework.util.Assert;
 
 /**
  * The policy of the tasks of one name: how often they are tried, and what limits their
- * starts. Immutable.
- *
- * @param maxAttempts how often a task is tried, {@code null} for the default
- * @param backoff how long a task that has failed waits for its next attempt
- * @param maxConcurrent how many bodies run at once, {@code null} for no limit
- * @param maxConcurrentPerKey how many bodies of one key run at once, {@code null} for no
- * limit
- * @param rate how many bodies may start in a period, {@code null} for no limit
- * @param paused whether none starts, {@code null} if the settings do not say
+ * starts. A part that is {@code null} is not set. Immutable.
  */
 public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings backoff, @Nullable Integer maxConcurrent,
 		@Nullable Integer maxConcurrentPerKey, @Nullable StartRate rate, @Nullable Boolean paused) {
 
-	/** No attempts but the default, and no limits. */
 	public static final PolicySettings NONE = new PolicySettings(null, BackoffSettings.NONE, null, null, null, null);
 
 	public PolicySettings {
@@ -42,16 +33,11 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 		return (this.maxAttempts != null) ? this.maxAttempts : defaultAttempts;
 	}
 
-	/**
-	 * Whether the policy can hold a task back that is due.
-	 */
+	/** Whether the policy can hold a task back that is due. */
 	public boolean limitsStarts() {
 		return this.maxConcurrent != null || this.maxConcurrentPerKey != null || this.rate != null || isPaused();
 	}
 
-	/**
-	 * Whether none of the tasks starts, as the configuration says.
-	 */
 	public boolean isPaused() {
 		return Boolean.TRUE.equals(this.paused);
 	}

@@ -22,9 +22,6 @@ public final class RunningBodies {
 		this.byThread.computeIfPresent(Thread.currentThread(), (thread, bodies) -> (bodies > 1) ? bodies - 1 : null);
 	}
 
-	/**
-	 * How many bodies wait for the end of the application.
-	 */
 	public long waitingForEnd() {
 		return this.byThread.entrySet()
 			.stream()
@@ -33,10 +30,7 @@ public final class RunningBodies {
 			.sum();
 	}
 
-	/**
-	 * Whether a thread closes the application context, or is inside of
-	 * {@link System#exit}.
-	 */
+	/** Whether a thread closes the application context or calls {@link System#exit}. */
 	public static boolean waitsForEnd(Thread thread) {
 		return thread == Thread.currentThread()
 				|| Arrays.stream(thread.getStackTrace()).anyMatch(RunningBodies::endsApplication);

@@ -22,7 +22,7 @@ import org.springframework.util.ReflectionUtils;
  */
 public final class SecurityContextExecutors {
 
-	/** The name of the class that these executors extend. */
+	/** The class that these executors extend. */
 	public static final String BASE_TYPE = "org.springframework.security.concurrent.AbstractDelegatingSecurityContextSupport";
 
 	private static final @Nullable Class<?> baseType;
@@ -48,9 +48,6 @@ public final class SecurityContextExecutors {
 	private SecurityContextExecutors() {
 	}
 
-	/**
-	 * Whether an executor gives its tasks the security context of the calling thread.
-	 */
 	public static boolean needsCaller(Supplier<? extends Executor> executor) {
 		Object support = find(executor);
 		return support != null && (fixedContext == null || ReflectionUtils.getField(fixedContext, support) == null);
@@ -75,9 +72,6 @@ public final class SecurityContextExecutors {
 		return baseType.isInstance(candidate) ? candidate : null;
 	}
 
-	/**
-	 * Wraps a task so that it runs with the present security context.
-	 */
 	public static Runnable wrap(Object support, Runnable task) {
 		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE
 				+ " has no method wrap(Runnable). Use a TaskDecorator in place of " + support.getClass().getName());

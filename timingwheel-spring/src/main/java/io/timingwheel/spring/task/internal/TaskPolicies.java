@@ -39,9 +39,6 @@ public final class TaskPolicies {
 		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
 	}
 
-	/**
-	 * Records that a method is switched off, which the configuration may know.
-	 */
 	public void addSwitchedOff(String name) {
 		this.switchedOff.add(name);
 	}
@@ -51,9 +48,6 @@ public final class TaskPolicies {
 		return (policy != null) ? policy : this.overrides.of(name);
 	}
 
-	/**
-	 * How long a task of a name waits after a failure.
-	 */
 	public Backoff backoff(String name, Backoff defaults) {
 		Backoff backoff = of(name).backoff().complete(defaults);
 		return this.exactBackoff ? new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0) : backoff;

@@ -39,9 +39,7 @@ public final class TaskRecorder {
 		this.listeners.add(listener);
 	}
 
-	/**
-	 * Tells the listeners the times of an execution. Their exceptions are only logged.
-	 */
+	/** Tells the listeners, whose exceptions are only logged. */
 	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
 		for (ExecutionTimes listener : this.listeners) {
 			try {
@@ -57,25 +55,18 @@ public final class TaskRecorder {
 		this.begun.increment();
 	}
 
-	/**
-	 * Counts the end of a task that had begun.
-	 */
 	public void ended(TaskOutcome outcome) {
 		// So a count of running tasks that is zero comes after all outcomes.
 		count(outcome);
 		this.ended.increment();
 	}
 
-	/**
-	 * Stops counting a task as running, since another node may run it.
-	 */
+	/** Stops counting a task as running: it is tried again, maybe by another node. */
 	public void abandoned() {
 		this.ended.increment();
 	}
 
-	/**
-	 * Counts an outcome alone, such as that of a task that never began.
-	 */
+	/** Counts an outcome alone, such as that of a task that never began. */
 	public void count(TaskOutcome outcome) {
 		adder(outcome).increment();
 	}

@@ -104,17 +104,13 @@ public final class Transactions {
 		return PRESENT && Calls.find() != null;
 	}
 
-	/**
-	 * The latest call with a key that waits for the commit of the thread's transaction.
-	 */
+	/** The latest call with a key that waits for the commit. */
 	public static @Nullable DeferredCall latest(Object key) {
 		Calls calls = PRESENT ? Calls.find() : null;
 		return (calls != null) ? calls.latest(key) : null;
 	}
 
-	/**
-	 * Overrides the waiting calls with a key, on behalf of a call that acts at once.
-	 */
+	/** Overrides the waiting calls with a key, on behalf of a call that acts at once. */
 	public static boolean override(Object key, Effect later) {
 		Calls calls = PRESENT ? Calls.find() : null;
 		if (calls == null) {

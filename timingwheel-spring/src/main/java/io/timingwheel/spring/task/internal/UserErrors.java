@@ -15,9 +15,7 @@ public final class UserErrors {
 	private UserErrors() {
 	}
 
-	/**
-	 * The text of an exception. Never throws.
-	 */
+	/** The text of an exception. Never throws. */
 	public static String describe(Throwable error) {
 		try {
 			String text = error.toString();
@@ -31,10 +29,7 @@ public final class UserErrors {
 		return error.getClass().getName();
 	}
 
-	/**
-	 * Logs an exception of a hook: the first at WARN, further ones at DEBUG. Never
-	 * throws.
-	 */
+	/** Logs an exception of a hook: the first at WARN, further ones at DEBUG. */
 	public static void warnOnce(Log logger, AtomicBoolean warned, String message, Throwable error) {
 		if (warned.compareAndSet(false, true)) {
 			log(logger::warn, message + ". Further ones are logged at DEBUG", error);
@@ -44,9 +39,7 @@ public final class UserErrors {
 		}
 	}
 
-	/**
-	 * Logs an exception, or its text alone if one of its methods throws. Never throws.
-	 */
+	/** Logs an exception, or its text alone if one of its methods throws. */
 	public static void log(BiConsumer<Object, Throwable> logMethod, String message, Throwable error) {
 		try {
 			logMethod.accept(message, error);

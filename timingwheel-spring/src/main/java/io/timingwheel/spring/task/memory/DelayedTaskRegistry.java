@@ -151,9 +151,6 @@ public final class DelayedTaskRegistry {
 				&& Transactions.override(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL)) || cancelled;
 	}
 
-	/**
-	 * Cancels the pending task with a key after the commit, if there is a transaction.
-	 */
 	public void cancelAfterCommit(TaskId taskId) {
 		if (Transactions.isActive()) {
 			Transactions.defer(cancelCall(taskId));
@@ -236,17 +233,12 @@ public final class DelayedTaskRegistry {
 		pending().forEach((task) -> task.tasks().update(task, PendingTask::wallClockSet));
 	}
 
-	/**
-	 * The known names. A name becomes known when it is declared, when its recorder is
-	 * used, or with its first task, and stays known.
-	 */
+	/** The names that were declared, whose recorder was used, or that had a task. */
 	public List<String> names() {
 		return all().stream().map(NamedTasks::name).sorted().toList();
 	}
 
-	/**
-	 * Calls a listener once for each name: at once, or on the first thread that uses it.
-	 */
+	/** Calls a listener once for each name: at once, or on the thread that adds it. */
 	public synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
 		this.listeners.add(listener);
@@ -260,10 +252,7 @@ public final class DelayedTaskRegistry {
 		return get(name).counts();
 	}
 
-	/**
-	 * Begins or ends a pause, during which no task of a name in memory starts.
-	 * @return {@code false} if the name is not known
-	 */
+	/** Begins or ends the pause of a name; {@code false} if the name is not known. */
 	public boolean setPaused(String name, boolean paused) {
 		NamedTasks tasks = this.byName.get(name);
 		if (tasks != null) {
@@ -276,7 +265,6 @@ public final class DelayedTaskRegistry {
 		return get(name).isPaused();
 	}
 
-	/** How many pending tasks in memory are due and held back by their policy. */
 	public long waiting(String name) {
 		return get(name).waiting();
 	}
@@ -289,7 +277,6 @@ public final class DelayedTaskRegistry {
 		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
 	}
 
-	/** The executor for what follows the completion of a future. */
 	public Executor completions() {
 		return this.environment.handOvers().completions();
 	}

@@ -28,9 +28,7 @@ public final class MemoryTaskReader {
 		this.tasks = tasks;
 	}
 
-	/**
-	 * Reads a pending task, without making a future for it.
-	 */
+	/** Reads a pending task, without making a future for it. */
 	public Optional<PendingTaskSnapshot> find(String name, String keyOrId) {
 		NamedTasks tasks = this.tasks.get(name);
 		PendingTaskSnapshot byKey = tasks.read(TaskKeys.of(keyOrId), (task) -> describe(task));
@@ -43,9 +41,7 @@ public final class MemoryTaskReader {
 				? tasks.read(slot, (task) -> (task.sequence() == sequence) ? describe(task) : null) : null);
 	}
 
-	/**
-	 * The slot where a task with an id was found. Another task may have the slot by now.
-	 */
+	/** The slot where a task was found. Another task may have the slot by now. */
 	static @Nullable Object slotOf(NamedTasks tasks, long sequence) {
 		Object unkeyed = new TaskKeys.Unkeyed(sequence);
 		if (sequence == 0 || tasks.pending().containsKey(unkeyed)) {
@@ -93,9 +89,7 @@ public final class MemoryTaskReader {
 			.toList();
 	}
 
-	/**
-	 * Counts how many tasks in memory fall due in equal spans of the time ahead, by name.
-	 */
+	/** How many tasks of each name fall due in equal spans of the time ahead. */
 	public Map<String, List<Long>> forecast(Instant from, Duration span, int spans) {
 		long start = TaskClock.sinceEpoch(from);
 		long length = TaskClock.nanos(span);
@@ -124,10 +118,7 @@ public final class MemoryTaskReader {
 				(repetition != null) ? repetition.regularTime(task) : null);
 	}
 
-	/**
-	 * A task and its place in the order when it was selected. A heartbeat may have moved
-	 * the task since.
-	 */
+	/** Where a task was in the order. A heartbeat may have moved the task since. */
 	private record Place(@Nullable PendingTask task, long dueEpochNanos, long sequence) {
 
 	}

@@ -5,15 +5,13 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task in memory that has not begun, as it was at one moment. Immutable.
+ * A task in memory that has not begun, as it was at one moment. Times are by the wall
+ * clock. Immutable.
  *
  * @param id identifies this one scheduling; never reused
- * @param name the task's name
- * @param key the key, {@code null} for a task without one
- * @param dueAt when it is due, by the wall clock
  * @param schedule the text of its schedule, {@code null} for none
- * @param next when its next regular run is due, by the wall clock; {@code null} without a
- * schedule, or if this depends on the end of the present run
+ * @param next when its next regular run is due; {@code null} without a schedule, or if
+ * this depends on the end of the present run
  */
 public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
 		@Nullable String schedule, @Nullable Instant next) {
@@ -25,9 +23,6 @@ public record PendingTaskSnapshot(String id, String name, @Nullable String key, 
 	/**
 	 * A place in the order in which tasks are due. The ids order the tasks that are due
 	 * at the same time. A position stays valid when its task is gone.
-	 *
-	 * @param dueAt when the task is due
-	 * @param id the id of the task
 	 */
 	public record Position(Instant dueAt, String id) {
 

@@ -10,8 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the permits that were taken under one set of limits. Other limits begin with new
- * counts. The lock of the gate guards all methods but {@link #tryTakeBody} and the return
- * of a permit if {@linkplain #countsBodiesOnly only bodies are counted}.
+ * counts.
+ *
+ * <pre>
+ *                                       taken  of its key  reserved  next start
+ * a task may start: tryTake              +1       +1         +1
+ * its body begins: useStart                                  -1      later by the interval
+ * its body has ended: giveBack           -1       -1
+ * it leaves before its body: giveBack    -1       -1         -1
+ * </pre>
+ *
+ * The lock of the gate guards all methods but {@link #tryTakeBody} and the return of a
+ * permit if {@linkplain #countsBodiesOnly only bodies are counted}.
  */
 final class Permits {
 

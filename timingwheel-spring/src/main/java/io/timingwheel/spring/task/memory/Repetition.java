@@ -69,9 +69,6 @@ final class Repetition extends Envelope {
 		return this.running;
 	}
 
-	/**
-	 * The deadline of the first run: after a delay, or the first time of the schedule.
-	 */
 	Deadline first(@Nullable Duration initialDelay) {
 		Deadline first = (initialDelay != null) ? clock().after(initialDelay) : next(this.schedule.next(now()));
 		if (first == null) {
@@ -166,9 +163,7 @@ final class Repetition extends Envelope {
 		return !this.over;
 	}
 
-	/**
-	 * Schedules the next run later, since the wheel is full or the shutdown has begun.
-	 */
+	/** The wheel is full, or the shutdown has begun. */
 	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
 		if (!this.tasks.shutdown().isAccepting()) {
 			cancel(task);
@@ -186,9 +181,7 @@ final class Repetition extends Envelope {
 		this.tasks.cancel(task.slot(), (pending) -> pending.payload() == this);
 	}
 
-	/**
-	 * Moves a task with the times of the wall clock, after somebody has set that clock.
-	 */
+	/** Moves a task with a cron expression, after somebody has set the wall clock. */
 	boolean wallClockSet(PendingTask task) {
 		Deadline next = (!this.running && this.schedule.isCron()) ? next(this.schedule.next(now())) : null;
 		return next != null && task.move(task.definition(), next);

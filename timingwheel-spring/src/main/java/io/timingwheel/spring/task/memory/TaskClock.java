@@ -39,9 +39,6 @@ public final class TaskClock {
 		this(timeSource, wallClock, null);
 	}
 
-	/**
-	 * A clock that a test moves.
-	 */
 	public TaskClock(ManualTime time) {
 		this(time.timeSource(), time.clock(), time);
 	}
@@ -58,9 +55,6 @@ public final class TaskClock {
 		return this.manualTime;
 	}
 
-	/**
-	 * The deadline after a delay.
-	 */
 	public Deadline after(long delayNanos) {
 		return within(nanoTime(), Math.max(0, delayNanos));
 	}
@@ -76,17 +70,13 @@ public final class TaskClock {
 		return new Deadline(delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos), false);
 	}
 
-	/**
-	 * The deadline at a time of the wall clock, which may be in the past.
-	 */
+	/** The deadline at a time of the wall clock, which may be in the past. */
 	public Deadline at(Instant instant) {
 		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
 		return new Deadline(delay, sum(nanoTime(), delay), sinceEpoch(instant), true);
 	}
 
-	/**
-	 * The deadline from now on: a delay starts again, a time of the wall clock stays.
-	 */
+	/** The deadline from now on: a delay starts again, a time of the wall clock stays. */
 	public Deadline restart(Deadline due) {
 		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
 	}
@@ -116,9 +106,7 @@ public final class TaskClock {
 		this.reading = read();
 	}
 
-	/**
-	 * Reads both clocks, again after a stall in between, which would shift due times.
-	 */
+	/** Reads both clocks, again after a stall in between, which would shift due times. */
 	private Reading read() {
 		Reading reading;
 		int attempts = 0;

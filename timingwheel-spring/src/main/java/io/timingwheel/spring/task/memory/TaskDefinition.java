@@ -21,9 +21,6 @@ public abstract class TaskDefinition<P> {
 
 	private final long expireAfterNanos;
 
-	/**
-	 * @param expireAfter how late a task may start, {@code null} for no limit
-	 */
 	protected TaskDefinition(DelayedTaskRegistry registry, String name, Supplier<? extends Executor> executor,
 			@Nullable Duration expireAfter) {
 		this.tasks = registry.tasksOf(name);
@@ -33,21 +30,15 @@ public abstract class TaskDefinition<P> {
 
 	protected abstract @Nullable Object run(P payload) throws Throwable;
 
-	/**
-	 * Handles the exception of a task, on its thread, before its future has it.
-	 */
+	/** Handles an exception, on the thread of the task, before its future has it. */
 	protected void handleError(Throwable error, P payload) {
 	}
 
-	/**
-	 * Handles the exception of a task that no future shows anybody.
-	 */
+	/** Handles an exception that no future shows anybody. */
 	protected void handleUnseenError(Throwable error, P payload) {
 	}
 
-	/**
-	 * Whether the task takes over the result of a future that {@link #run} returns.
-	 */
+	/** Whether the task takes over the result of a future that {@link #run} returns. */
 	protected boolean flattens() {
 		return false;
 	}

@@ -64,9 +64,6 @@ public final class TaskShutdown {
 		this.accepting = false;
 	}
 
-	/**
-	 * Cancels all tasks that have not begun; their futures complete as cancelled.
-	 */
 	public long cancelPending() {
 		this.noneMayRun = !this.accepting;
 		return cancel((tasks, task) -> true);
@@ -106,10 +103,7 @@ public final class TaskShutdown {
 		this.lastDueNanos = lastDueNanos;
 	}
 
-	/**
-	 * Waits for the bodies.
-	 * @return whether none runs
-	 */
+	/** Waits for the bodies; {@code true} if none runs. */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
 		await(() -> runningCount() == 0, period);
 		return runningCount() == 0;

@@ -65,7 +65,6 @@ public final class TaskSubmission extends DeferredCall
 	private @Nullable TaskFuture<?> replacedFuture;
 
 	/**
-	 * Submits a task.
 	 * @param maxWait the task is due at most this long after the first call since it last
 	 * began; {@code null} for no limit
 	 */
@@ -211,9 +210,6 @@ public final class TaskSubmission extends DeferredCall
 		return this.givesResult ? other.get() : null;
 	}
 
-	/**
-	 * Schedules the task once the transaction of the current thread has committed.
-	 */
 	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
 		this.future = this.givesResult ? newFuture(due) : null;
 		this.due = due;
@@ -227,9 +223,7 @@ public final class TaskSubmission extends DeferredCall
 		return new TransactionKey(tasks(), this.slot);
 	}
 
-	/**
-	 * The caller's transaction has committed, so the caller must not get an exception.
-	 */
+	/** The caller's transaction has committed, so the caller gets no exception. */
 	@Override
 	protected void commit() {
 		TaskFuture<?> given = this.future;
