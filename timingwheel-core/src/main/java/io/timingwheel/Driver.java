@@ -25,7 +25,8 @@ final class Driver {
 	/** The gate of tasks that do not name their executor has this key. */
 	private static final Object UNNAMED = new Object();
 
-	/** Constants, since the first use of a lambda needs memory. */
+	// Constants, since the first use of a lambda needs memory.
+
 	private static final ToLongFunction<Wheel> NEXT_DUE = (wheel) -> wheel.nextDue;
 
 	private static final ToLongFunction<Wheel> NEXT_WAKE = (wheel) -> wheel.nextWake;
@@ -80,10 +81,7 @@ final class Driver {
 		return this.stopped ? Wheel.NEVER : earliest(NEXT_WAKE);
 	}
 
-	/**
-	 * The tick of the chunk in hand, otherwise the first tick at which a slot may begin
-	 * or a refusing executor is tried again.
-	 */
+	/** The tick of the chunk in hand, or of the first slot or retry. */
 	long nextHandOver() {
 		return this.stopped ? this.tickInHand : earliest(NEXT_DUE);
 	}
@@ -102,7 +100,7 @@ final class Driver {
 	}
 
 	/**
-	 * Takes one bounded step: tries some refused timers again, and hands over a chunk or
+	 * Takes one bounded step: tries refused timers again, and hands over a chunk or
 	 * cascades some timers. If a turn fails, the next one continues.
 	 */
 	void turn() {
@@ -123,10 +121,7 @@ final class Driver {
 		}
 	}
 
-	/**
-	 * Takes a step of the shard whose slot has begun first, otherwise of the shard that
-	 * has to cascade first.
-	 */
+	/** Serves the shard whose slot has begun first, or else must cascade first. */
 	private void take(long now) {
 		Shard due = this.shards[0];
 		Shard wake = due;
@@ -177,9 +172,8 @@ final class Driver {
 	}
 
 	/**
-	 * Hands a due timer over, or puts it back if it was moved.
-	 * @param source the list from which a retry has taken the timer, null if it has
-	 * fallen due
+	 * Hands a due timer over, or puts it back if it was moved. The source is the list of
+	 * a retry, null if the timer has fallen due.
 	 */
 	private void serve(Timer timer, Shard shard, long tick, @Nullable TimerList source) {
 		Runnable task = timer.task();
@@ -208,10 +202,7 @@ final class Driver {
 		}
 	}
 
-	/**
-	 * Hands an expired timer over, unless it has to wait for its executor. Tasks that
-	 * name no executor are always tried, and wait together.
-	 */
+	/** Tasks that name no executor are always tried, and wait together. */
 	private void handOver(Timer timer, Runnable task, Shard shard, long tick, @Nullable TimerList source) {
 		Object key = UNNAMED;
 		boolean called = true;
@@ -303,9 +294,7 @@ final class Driver {
 		this.waiting = null;
 	}
 
-	/**
-	 * Plans the next retry of a gate that is not in the queue.
-	 */
+	/** The gate must not be in the queue. */
 	private void plan(Gate gate, long pause) {
 		gate.retryTick = this.time.dueTick(this.time.elapsed(), pause);
 		gate.turn = this.turns++;
@@ -318,9 +307,9 @@ final class Driver {
 	}
 
 	/**
-	 * Collects all tasks that were not handed over, once the driver is closed. Waits for
-	 * the end of the turn, unless called on the driver's thread. Then the current task is
-	 * collected, too, unless it has begun.
+	 * Collects all tasks that were not handed over. Waits for the end of the turn, unless
+	 * called on the driver's thread. Then the current task is collected, too, unless it
+	 * has begun.
 	 */
 	void stop(ArrayList<Runnable> tasks, long waitNanos) {
 		drain(tasks, false, null);
@@ -335,10 +324,7 @@ final class Driver {
 		}
 	}
 
-	/**
-	 * Rejects timers from now on, and hands none over. The thread calls this when it
-	 * ends. Then {@code stop} still returns the pending tasks.
-	 */
+	/** The thread calls this when it ends. {@code stop} still returns the tasks. */
 	void close() {
 		for (Shard shard : this.shards) {
 			shard.shut();

@@ -52,10 +52,7 @@ class DriverThread {
 		this.time = time;
 	}
 
-	/**
-	 * The default factory. A wheel may outlive the request that has created it, so its
-	 * thread inherits no thread-locals.
-	 */
+	/** A wheel may outlive the request that has created it: no thread-locals. */
 	static Thread newDaemon(Runnable task) {
 		Thread thread = new Thread(null, task, "timing-wheel-" + COUNT.incrementAndGet(), 0, false);
 		thread.setDaemon(true);
@@ -82,8 +79,7 @@ class DriverThread {
 					pause = MIN_PAUSE;
 				}
 				catch (Throwable ex) {
-					// For example no memory. The next step continues where this one
-					// failed.
+					// For example no memory. The next step continues.
 					Log.driverFailed(ex);
 					pauseFor(driver, pause);
 					pause = Math.min(2 * pause, MAX_PAUSE);
@@ -106,10 +102,7 @@ class DriverThread {
 		}
 	}
 
-	/**
-	 * Pauses, unless the wheel is stopped. The interrupt of a task ends one park even
-	 * after its flag was cleared.
-	 */
+	/** The interrupt of a task ends one park even after its flag was cleared. */
 	void pauseFor(Driver driver, long nanos) {
 		long end = System.nanoTime() + nanos;
 		for (long left = nanos; left > 0 && !driver.stopped; left = end - System.nanoTime()) {
@@ -137,9 +130,7 @@ class DriverThread {
 		Thread.interrupted();
 	}
 
-	/**
-	 * Parks until the given tick, or a little shorter. The caller then parks again.
-	 */
+	/** Parks until a tick or a little shorter. The caller then parks again. */
 	private void sleepUntil(long wake) {
 		long asleep = this.time.elapsed();
 		long nanos = this.time.nanosAt(wake) - asleep;

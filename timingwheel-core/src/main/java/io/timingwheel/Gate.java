@@ -75,10 +75,7 @@ final class Gate {
 		return (this.retry == Retry.FIRST) ? this.first : this.tried;
 	}
 
-	/**
-	 * Records that the executor has accepted a task.
-	 * @return whether the next retry must come earlier
-	 */
+	/** Returns whether the next retry must come earlier. */
 	boolean accept() {
 		boolean longer = this.pause > MIN_PAUSE;
 		this.accepted = true;
@@ -90,10 +87,7 @@ final class Gate {
 		return longer;
 	}
 
-	/**
-	 * Records a refusal.
-	 * @param source the list of the retry, null if the timer has fallen due
-	 */
+	/** The source is the list of the retry, null if the timer has fallen due. */
 	void refuse(@Nullable TimerList source) {
 		this.refusals++;
 		// A retry may come across timers that are never accepted.
@@ -109,9 +103,7 @@ final class Gate {
 		this.retry = Retry.FIRST;
 	}
 
-	/**
-	 * The list whose first timer the retry tries next, null if the retry is over.
-	 */
+	/** The list whose first timer the retry tries next, null if the retry is over. */
 	@Nullable TimerList next() {
 		if (this.refusals > 1) {
 			return null;
@@ -124,10 +116,7 @@ final class Gate {
 		return !list.isEmpty() ? list : inOrder ? this.untried : this.tried;
 	}
 
-	/**
-	 * Ends a retry.
-	 * @return the nanoseconds until the next one, 0 if this one was only interrupted
-	 */
+	/** Returns the nanoseconds until the next one, 0 if this one was interrupted. */
 	long endRetry(boolean interrupted) {
 		this.retry = Retry.UNTRIED;
 		if (interrupted && this.refusals < 2) {
@@ -154,16 +143,15 @@ final class Gate {
 		return List.of(this.first, this.tried, this.untried);
 	}
 
-	/** Which timers a retry tries next. */
 	private enum Retry {
 
 		/** The oldest one. Its outcome decides about the others. */
 		FIRST,
 
-		/** The oldest one was accepted: all, in the order in which they fell due. */
+		/** All, in the order in which they fell due. */
 		IN_ORDER,
 
-		/** The oldest one was refused, or there is no retry: the untried ones first. */
+		/** The oldest one was refused: the untried ones first. Also without a retry. */
 		UNTRIED
 
 	}

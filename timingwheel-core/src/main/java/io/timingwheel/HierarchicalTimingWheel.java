@@ -105,10 +105,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		return (timer != null) ? timer : addAtQuota(shard, task, dueTick);
 	}
 
-	/**
-	 * Adds a timer to a shard whose quota is used up. The exception and the wake-up come
-	 * after the locks, which every other thread needs.
-	 */
+	/** The exception and the wake-up come after the locks, which all threads need. */
 	private Timer addAtQuota(Shard shard, Runnable task, long dueTick) {
 		Timer timer = new Timer(task, dueTick);
 		boolean added = withAllLocks(() -> {
@@ -264,10 +261,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 				this.shards.length, pending());
 	}
 
-	/**
-	 * The sums of the shards, from which {@link WheelSnapshot} and {@link WheelSlots} are
-	 * made.
-	 */
+	/** The sums of the shards. */
 	static final class Totals {
 
 		private final int wheelSize;
@@ -293,9 +287,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 			this.wheelSize = wheelSize;
 		}
 
-		/**
-		 * Adds the slots of a wheel. The caller holds the lock of its shard.
-		 */
+		/** The caller holds the lock of the shard. */
 		void add(Wheel wheel) {
 			while (this.slots.size() < wheel.levels()) {
 				this.slots.add(new int[this.wheelSize]);

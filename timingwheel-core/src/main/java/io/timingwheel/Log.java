@@ -46,10 +46,7 @@ class Log {
 		log(ERROR, "A task of the timing wheel has failed: " + task.getClass().getName(), error);
 	}
 
-	/**
-	 * Reports a failure of the driver. Even a constant text may need memory at its first
-	 * use, so it stands within the try block.
-	 */
+	/** Even a constant text may need memory at its first use, so the try block has it. */
 	static void driverFailed(Throwable reason) {
 		try {
 			LOGGER.log(ERROR,
@@ -61,9 +58,7 @@ class Log {
 		}
 	}
 
-	/**
-	 * Logs a warning, at most one of each kind in a minute. Only the driver calls this.
-	 */
+	/** Logs at most one warning of each kind in a minute. Only for the driver. */
 	void warn(Warning warning, String message, @Nullable Throwable reason) {
 		long now = System.nanoTime();
 		if (now - this.silentUntil[warning.ordinal()] >= 0) {

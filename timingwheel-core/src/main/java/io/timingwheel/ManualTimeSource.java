@@ -37,9 +37,7 @@ public final class ManualTimeSource implements TimeSource {
 		this(0);
 	}
 
-	/**
-	 * Creates a clock that starts at an arbitrary reading, as the JVM's clock does.
-	 */
+	/** Starts at an arbitrary reading, as the JVM's clock does. */
 	ManualTimeSource(long origin) {
 		this.origin = origin;
 	}
@@ -83,7 +81,6 @@ public final class ManualTimeSource implements TimeSource {
 	/**
 	 * Advances the time to the next wake-up of a driver, and lets it take one turn. Each
 	 * driver is asked only once, since other threads may add timers at the same time.
-	 * @return false if no driver has anything to do by the target
 	 */
 	private boolean turnBefore(long target) {
 		Driver next = null;

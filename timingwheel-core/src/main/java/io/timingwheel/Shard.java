@@ -54,12 +54,10 @@ abstract class Shard extends ShardLock {
 
 	private long returned;
 
-	/** The accepted hand-overs. The driver counts them without the lock. */
+	/** Accepted hand-overs. The driver counts them without the lock. */
 	private final AtomicLong fired = new AtomicLong();
 
-	/**
-	 * The accepted hand-overs of periodic tasks, whose permits stay with the next run.
-	 */
+	/** Those of periodic tasks, whose permits stay with the next run. */
 	private final AtomicLong repeated = new AtomicLong();
 
 	/** The thread that counts its moves in {@link #moves}. */
@@ -76,9 +74,7 @@ abstract class Shard extends ShardLock {
 		this.wheel = new Wheel(this, time, wheelSize);
 	}
 
-	/**
-	 * Adds a timer, unless the shard's share of the limit is used up.
-	 */
+	/** Returns null if the shard's share of the limit is used up. */
 	@Nullable Timer add(Runnable task, long dueTick) {
 		Timer timer;
 		try (ShardLock held = lock()) {
@@ -92,10 +88,7 @@ abstract class Shard extends ShardLock {
 		return timer;
 	}
 
-	/**
-	 * Adds a timer even if the quota is used up. The caller holds the lock, and wakes the
-	 * driver afterwards.
-	 */
+	/** Knows no quota. The caller holds the lock, and wakes the driver afterwards. */
 	void addLocked(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
@@ -112,9 +105,6 @@ abstract class Shard extends ShardLock {
 		this.thread.wakeFor(this.wheel.nextWake);
 	}
 
-	/**
-	 * Ends a timer, unless its state is below the lowest one.
-	 */
 	boolean end(Timer timer, long lowest, long newState) {
 		try (ShardLock held = lock()) {
 			Timer.Place place = timer.place;
@@ -135,9 +125,7 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Makes the timer of a running periodic task pending again, unless it has ended.
-	 */
+	/** Makes the timer of a running periodic task pending again. */
 	boolean repeat(Timer timer, long delay) {
 		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
 		try (ShardLock held = lock()) {
@@ -210,10 +198,8 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Takes one step of the wheel. Only the driver calls this and the methods that
-	 * follow.
-	 */
+	// Only the driver calls this method and those down to handedOver.
+
 	@Nullable Chunk advance(long now) {
 		try (ShardLock held = lockNext()) {
 			return this.wheel.advance(now);
@@ -228,9 +214,6 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Lets an expired timer wait, unless its task has begun or the timer has ended.
-	 */
 	boolean letWait(Timer timer, Gate gate, TimerList list, long tick) {
 		try (ShardLock held = lockNext()) {
 			// What needs memory comes before the timer is pending.
@@ -246,9 +229,7 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Ends a timer that comes back after the last collection of {@code stop}.
-	 */
+	/** After the last collection of {@code stop}, nobody else would end it. */
 	private boolean endAfterStop(Timer timer) {
 		if (this.drained && timer.end(0, Timer.CANCELLED)) {
 			this.cancelled++;
@@ -256,10 +237,7 @@ abstract class Shard extends ShardLock {
 		return this.drained;
 	}
 
-	/**
-	 * Takes the first timer of a list, if it is due. A timer that was moved to later goes
-	 * to the wheel.
-	 */
+	/** If the first timer of the list was moved to later, it goes to the wheel. */
 	@Nullable Timer takeWaiting(TimerList list, long tick) {
 		try (ShardLock held = lockNext()) {
 			Timer timer = list.first();
@@ -295,9 +273,7 @@ abstract class Shard extends ShardLock {
 		}
 	}
 
-	/**
-	 * Counts an accepted hand-over, which frees a permit unless another run needs it.
-	 */
+	/** An accepted hand-over frees a permit, unless another run needs it. */
 	void handedOver(boolean again) {
 		AtomicLong counter = again ? this.repeated : this.fired;
 		// The driver is the only writer.
@@ -365,8 +341,8 @@ abstract class Shard extends ShardLock {
 	}
 
 	/**
-	 * The timers that are pending or being handed over, and the next runs of periodic
-	 * tasks that run. The caller holds the lock.
+	 * Includes timers that are being handed over, and the next runs of running tasks. The
+	 * caller holds the lock.
 	 */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();

@@ -46,9 +46,7 @@ abstract class ShardLock extends Padding implements AutoCloseable {
 		return this;
 	}
 
-	/**
-	 * Takes the lock as the next thread. Only the driver calls this.
-	 */
+	/** Takes the lock as the next thread. Only for the driver. */
 	ShardLock lockNext() {
 		if (!tryLock()) {
 			this.reserved = 1;
@@ -88,7 +86,6 @@ abstract class ShardLock extends Padding implements AutoCloseable {
 		return this.locked == 0 && (driver || this.reserved == 0);
 	}
 
-	/** Releases the lock. */
 	@Override
 	public void close() {
 		LOCKED.setRelease(this, 0);

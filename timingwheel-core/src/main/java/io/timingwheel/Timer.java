@@ -47,8 +47,8 @@ final class Timer implements TimerHandle, Runnable {
 	private @Nullable Runnable task;
 
 	/**
-	 * The timer's chunk, or the list in which the timer is alone. Out of date once the
-	 * timer has expired, but still of the same shard. Null once the timer has ended.
+	 * The timer's chunk, or the list in which it is alone. Out of date once the timer has
+	 * expired, but of the same shard. Null once the timer has ended.
 	 */
 	@Nullable Place place;
 
@@ -147,9 +147,7 @@ final class Timer implements TimerHandle, Runnable {
 		return (place != null) ? place.shard : null;
 	}
 
-	/**
-	 * The list of a pending timer, null if the driver has it in hand. Needs the lock.
-	 */
+	/** The list of a pending timer, null if it is in hand. Needs the lock. */
 	@Nullable TimerList list() {
 		return (this.place instanceof Chunk chunk) ? chunk.list : (TimerList) this.place;
 	}
@@ -162,10 +160,7 @@ final class Timer implements TimerHandle, Runnable {
 		return this.task;
 	}
 
-	/**
-	 * Changes the state if it is the expected one. Needs the lock, except to move to
-	 * later.
-	 */
+	/** Needs the lock, except to move to later. */
 	boolean change(long expected, long state) {
 		return STATE.compareAndSet(this, expected, state);
 	}
@@ -183,8 +178,7 @@ final class Timer implements TimerHandle, Runnable {
 
 	/**
 	 * Ends a pending timer that stands in a list. The caller holds the lock. Only a move
-	 * to later can come at the same time, and it takes place either before the end or not
-	 * at all. So the end needs no compare-and-set.
+	 * to later can come at the same time, so no compare-and-set is needed.
 	 */
 	void endAtRest(long newState) {
 		STATE.setRelease(this, newState);

@@ -44,8 +44,8 @@ final class TimerList extends Timer.Place {
 	}
 
 	/**
-	 * Makes room for one more timer, so that the next {@link #append} needs no memory.
-	 * @return the chunk for it, null if the timer will be alone
+	 * Makes room, so that the next {@link #append} needs no memory. Returns null if the
+	 * timer will be alone.
 	 */
 	@Nullable Chunk reserve() {
 		Chunk tail = this.tail;
@@ -73,9 +73,7 @@ final class TimerList extends Timer.Place {
 		return chunk;
 	}
 
-	/**
-	 * Removes a timer from the place that it has, or had before it came to another list.
-	 */
+	/** The place may be that of the timer before it came to another list. */
 	void remove(Timer.Place place, int index) {
 		this.size--;
 		if (!(place instanceof Chunk chunk)) {
@@ -111,10 +109,7 @@ final class TimerList extends Timer.Place {
 		chunk.list = null;
 	}
 
-	/**
-	 * Removes the first chunk, with its timers in it. The list must not be empty.
-	 * @param spare takes a timer that is alone
-	 */
+	/** Removes the first chunk with its timers. The spare one takes a lone timer. */
 	Chunk takeChunk(Chunk spare) {
 		if (this.head instanceof Chunk first) {
 			this.size -= first.count();
@@ -139,10 +134,7 @@ final class TimerList extends Timer.Place {
 		return chunk.get(index);
 	}
 
-	/**
-	 * Passes on the timers of the first chunk, and removes each of them afterwards, so
-	 * that none is lost if the consumer fails.
-	 */
+	/** Removes each timer of the first chunk only after the consumer has taken it. */
 	void moveFirst(Consumer<Timer> consumer) {
 		if (this.head instanceof Chunk chunk) {
 			for (int i = 0; i < chunk.size; i++) {
@@ -216,9 +208,6 @@ final class TimerList extends Timer.Place {
 			this.timers = new Timer[length];
 		}
 
-		/**
-		 * Makes room for one more timer. The chunk must not be full.
-		 */
 		private void reserve() {
 			if (this.size == this.timers.length) {
 				this.timers = Arrays.copyOf(this.timers, Math.max(MIN_LENGTH, 2 * this.size));
@@ -283,9 +272,6 @@ final class TimerList extends Timer.Place {
 			}
 		}
 
-		/**
-		 * Removes all timers, and keeps a small array.
-		 */
 		void clear() {
 			if (this.timers.length == MIN_LENGTH) {
 				Arrays.fill(this.timers, null);
@@ -297,16 +283,12 @@ final class TimerList extends Timer.Place {
 			this.holes = 0;
 		}
 
-		/**
-		 * The timer at an index, null if it is a hole.
-		 */
+		/** Null if there is a hole. */
 		@Nullable Timer get(int index) {
 			return this.timers[index];
 		}
 
-		/**
-		 * The number of places in use, holes included.
-		 */
+		/** Counts holes, too. */
 		int size() {
 			return this.size;
 		}

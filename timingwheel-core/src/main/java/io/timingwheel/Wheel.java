@@ -48,7 +48,7 @@ final class Wheel {
 
 	final int bits;
 
-	/** The number of slots of a level. */
+	/** The slots of a level. */
 	private final int width;
 
 	/** The level by the number of leading zeros of a difference. */
@@ -74,7 +74,7 @@ final class Wheel {
 	/** A lower bound of the start of the first occupied slot. Any thread may read it. */
 	volatile long nextDue = NEVER;
 
-	/** When the driver has to be awake: at {@link #nextDue}, or earlier for a cascade. */
+	/** When the driver must be awake: at {@link #nextDue}, or earlier for a cascade. */
 	volatile long nextWake = NEVER;
 
 	Wheel(Shard shard, WheelClock time, int size) {
@@ -99,8 +99,7 @@ final class Wheel {
 		if (start < this.nextDue) {
 			long now = this.time.now();
 			if (now > this.clock && now < this.nextDue) {
-				// No slot begins up to now. With a later clock the timer gets a lower
-				// level.
+				// No slot begins up to now. A later clock gives a lower level.
 				this.clock = now;
 				tick = Math.max(dueTick, now);
 				level = levelFor(tick);
@@ -122,10 +121,7 @@ final class Wheel {
 		return lowestLevel(Math.max(this.cascading, highest), tick);
 	}
 
-	/**
-	 * The lowest level, from the given one down, that accepts a tick, and has no slot
-	 * above it that must cascade first.
-	 */
+	/** The lowest level that accepts a tick, below no slot that must cascade first. */
 	private int lowestLevel(int from, long tick) {
 		int level = from;
 		while (level > 0 && slotNumber(tick, level) - slotNumber(this.clock, level) <= 1
@@ -155,9 +151,7 @@ final class Wheel {
 		return (level == 0) ? start : start - (1L << shift(level));
 	}
 
-	/**
-	 * Removes a timer from a place that it has or had. One in hand stays there.
-	 */
+	/** A timer in hand has no list, and stays there. */
 	void remove(@Nullable TimerList list, Timer.Place place, int index) {
 		if (list != null) {
 			list.remove(place, index);
@@ -177,11 +171,10 @@ final class Wheel {
 	}
 
 	/**
-	 * Takes one bounded step: gives the first chunk of a slot that has begun to the
-	 * driver, or cascades some timers. If the first slot begins later than
+	 * Takes one bounded step: returns the first chunk of a slot that has begun, whose
+	 * tick is the clock, or cascades some timers. If the first slot begins later than
 	 * {@link #nextDue} said, only corrects this, since timers of another wheel may be due
 	 * before. The driver must have finished the chunk of the step before.
-	 * @return the chunk to hand over, whose tick is the clock; null if there is none
 	 */
 	@Nullable Chunk advance(long now) {
 		if (this.inHand != null) {
@@ -225,8 +218,8 @@ final class Wheel {
 	}
 
 	/**
-	 * The occupied slot of the highest level above 0, which has the oldest timers.
-	 * @param following 0 for the slots that hold the clock, 1 for those that follow them
+	 * The occupied slot of the highest level above 0, which has the oldest timers, of the
+	 * slots that hold the clock (0) or follow them (1).
 	 */
 	private @Nullable TimerList highestSlot(long following) {
 		for (int level = levels() - 1; level > 0; level--) {
@@ -257,10 +250,7 @@ final class Wheel {
 		emptied(list);
 	}
 
-	/**
-	 * Publishes when the first occupied slot begins, and when the driver has to be awake.
-	 * @return the slot that begins first, of several that of the highest level
-	 */
+	/** Returns the slot that begins first, of several that of the highest level. */
 	private @Nullable TimerList plan() {
 		TimerList first = null;
 		long due = NEVER;

@@ -40,9 +40,7 @@ final class WheelBuilder implements TimingWheel.Builder {
 		this.executor = executor;
 	}
 
-	/**
-	 * Twice the number of processors, so that two busy threads rarely share a shard.
-	 */
+	/** Twice the processors, so that two busy threads rarely share a shard. */
 	private static int defaultShards(int processors) {
 		return Math.min(64, Integer.highestOneBit(Math.max(1, 2 * processors - 1)) << 1);
 	}

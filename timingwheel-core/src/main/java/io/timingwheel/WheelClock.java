@@ -30,9 +30,7 @@ final class WheelClock {
 		return tickAt(elapsed());
 	}
 
-	/**
-	 * The last tick that has begun after the given nanoseconds.
-	 */
+	/** The last tick that has begun. */
 	long tickAt(long elapsed) {
 		// A multiplication is cheaper than a division. Its result is at most 1 too low.
 		long tick = (Math.multiplyHigh(elapsed, this.reciprocal) << 1) | (elapsed * this.reciprocal >>> 63);
@@ -42,8 +40,6 @@ final class WheelClock {
 	/**
 	 * The first tick at or after a deadline, so that no timer is early. Without a
 	 * positive delay, the current tick.
-	 * @param elapsed the current time
-	 * @param delay nanoseconds from then to the deadline
 	 */
 	long dueTick(long elapsed, long delay) {
 		return (delay <= 0) ? tickAt(elapsed) : firstTickFrom(saturatedSum(elapsed, delay));
@@ -72,16 +68,10 @@ final class WheelClock {
 		return (sum < 0) ? Long.MAX_VALUE : sum;
 	}
 
-	/**
-	 * The nanoseconds until a tick, counted from the creation of the wheel.
-	 */
 	long nanosAt(long tick) {
 		return (tick > Long.MAX_VALUE / this.tickNanos) ? Long.MAX_VALUE : tick * this.tickNanos;
 	}
 
-	/**
-	 * The nanoseconds until a tick begins, negative after its beginning.
-	 */
 	long nanosUntil(long tick) {
 		return nanosAt(tick) - elapsed();
 	}

@@ -94,8 +94,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		try {
 			// The set may fail after it has taken the task.
 			this.tasks.add(task);
-			// If a shutdown has already withdrawn the task, the task counts as accepted
-			// before the shutdown.
+			// A task that a shutdown has withdrawn was accepted before it.
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}
@@ -112,9 +111,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		return this.state.get() == State.STOPPED;
 	}
 
-	/**
-	 * Records that a task has ended, or that {@code stop} has returned it.
-	 */
+	/** Also for a task that {@code stop} has returned. */
 	void ended(WheelScheduledTask<?> task) {
 		this.tasks.remove(task);
 		terminateIfDone();
@@ -126,16 +123,10 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		}
 	}
 
-	/**
-	 * The deadline of a delay from now, in nanoseconds since the creation of the wheel.
-	 */
 	private long after(long delay) {
 		return WheelClock.saturatedSum(this.time.elapsed(), Math.max(0, delay));
 	}
 
-	/**
-	 * The deadline of the next run after the given one.
-	 */
 	long next(long deadline, long period) {
 		return (period > 0) ? WheelClock.saturatedSum(deadline, period) : after(-period);
 	}

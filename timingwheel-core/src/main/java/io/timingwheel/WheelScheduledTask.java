@@ -24,9 +24,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	private final long sequence = SEQUENCE.getAndIncrement();
 
-	/**
-	 * Nanoseconds: positive for a fixed rate, negative for a fixed delay, 0 for one run.
-	 */
+	/** Nanoseconds of a fixed rate, negative for a fixed delay, 0 for one run. */
 	private final long period;
 
 	/** Nanoseconds since the creation of the wheel. */
@@ -34,13 +32,12 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	private volatile @Nullable Timer timer;
 
-	/** Guarded by this. */
+	// This object guards the following.
+
 	private @Nullable Thread runner;
 
-	/** Guarded by this. */
 	private boolean interrupted;
 
-	/** Guarded by this. */
 	private boolean withdrawn;
 
 	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline, long period) {
@@ -50,9 +47,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		this.period = period;
 	}
 
-	/**
-	 * Remembers the timer, and cancels it if another thread has ended the task meanwhile.
-	 */
+	/** Cancels the timer if another thread has ended the task meanwhile. */
 	synchronized void timer(Timer timer) {
 		this.timer = timer;
 		if (isDone() || this.withdrawn) {
@@ -60,9 +55,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Frees the timer at once. That of a periodic task has a permit while the task runs.
-	 */
+	/** The timer of a periodic task has a permit while the task runs. */
 	private void cancelTimer() {
 		Timer timer = this.timer;
 		if (timer != null) {
@@ -70,10 +63,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Runs the task. A periodic task comes here only if somebody runs it to whom
-	 * {@code stop} has returned it.
-	 */
+	/** Runs a periodic task only for somebody to whom {@code stop} has returned it. */
 	@Override
 	public void run() {
 		if (runOnce()) {
@@ -81,18 +71,14 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Runs the task, and makes its timer pending again for the next run, unless another
-	 * thread has ended the task and so the timer.
-	 */
+	/** Makes the timer pending again, unless another thread has ended the task. */
 	void run(Timer timer, Shard shard) {
 		boolean again = false;
 		try {
 			again = runOnce() && repeat(timer, shard);
 		}
 		catch (Throwable ex) {
-			// For example no memory for the slot of the next run. The wheel's handler
-			// gets the error, too.
+			// No memory for the next run. The wheel's handler gets the error, too.
 			end(ex);
 			throw ex;
 		}
@@ -103,10 +89,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Runs the body, unless {@code shutdownNow} was called.
-	 * @return whether another run follows
-	 */
+	/** Returns whether another run follows. After {@code shutdownNow}, runs nothing. */
 	private boolean runOnce() {
 		synchronized (this) {
 			if (this.service.isStopped()) {
@@ -125,8 +108,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 			synchronized (this) {
 				this.runner = null;
 				if (this.interrupted) {
-					// The interrupt was meant for this task, not for the next task of
-					// the thread.
+					// The interrupt was not for the next task of the thread.
 					Thread.interrupted();
 				}
 			}
@@ -154,10 +136,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		return new RejectedExecutionException("The timing wheel is stopped");
 	}
 
-	/**
-	 * Ends a periodic task that has no further run, unless {@code shutdownNow} has
-	 * returned it. Without a reason, the task is cancelled.
-	 */
+	/** Ends a periodic task, unless {@code shutdownNow} has returned it. */
 	private synchronized void end(@Nullable Throwable reason) {
 		if (this.withdrawn) {
 			return;
@@ -170,10 +149,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/**
-	 * Takes the task back if it does not run, otherwise interrupts it.
-	 * @return whether the task will never run
-	 */
+	/** Takes the task back if it does not run, otherwise interrupts it. */
 	synchronized boolean withdraw() {
 		if (this.runner != null) {
 			this.interrupted = true;

@@ -74,17 +74,6 @@ class DriverTests {
 	}
 
 	@Test
-	void slotThatACancelHasEmptiedMakesNoLaterTimerFireEarly() {
-		Timer cancelled = schedule(0, 50);
-		schedule(0, 100);
-		schedule(1, 60);
-		cancelled.cancel();
-		this.clock.advance(Duration.ofMillis(200));
-		catchUp();
-		assertThat(this.fired).containsExactly(60L, 100L);
-	}
-
-	@Test
 	void driverCatchesUpOversleptMinutesInBoundedStepsAndInOrder() {
 		int count = 100_000;
 		long span = TimeUnit.MINUTES.toMillis(5);

@@ -227,7 +227,7 @@ class ScheduledExecutorServiceTests {
 	}
 
 	@Test
-	void limitOfTheWheelAppliesToTheService() {
+	void limitOfTheWheelAppliesToTheServiceWhichTerminatesAfterItsLastTask() {
 		TimingWheel small = TimingWheel.builder(Runnable::run).timeSource(this.time).maxPending(1).build();
 		ScheduledExecutorService service = small.asScheduledExecutorService();
 		service.schedule(NOTHING, 1, TimeUnit.SECONDS);

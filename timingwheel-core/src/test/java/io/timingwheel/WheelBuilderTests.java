@@ -3,12 +3,15 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -52,41 +55,32 @@ class WheelBuilderTests {
 		}
 	}
 
-	@ParameterizedTest
+	static Stream<Arguments> settingOutOfRangeIsRejected() {
+		TimingWheel.Builder builder = TimingWheel.builder(Runnable::run);
+		return Stream
+			.of(Stream
+				.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(1).plusNanos(1),
+						Duration.ofSeconds(Long.MAX_VALUE), Duration.ofSeconds(Long.MIN_VALUE))
+				.map((tick) -> rejected("tick", tick, () -> builder.tick(tick))),
+					Stream.of(0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 4_097, 8_192, Integer.MAX_VALUE)
+						.map((size) -> rejected("wheelSize", size, () -> builder.wheelSize(size))),
+					Stream.of(0, 3, 6, 1_023, -1, -2, Integer.MIN_VALUE, 2_048, Integer.MAX_VALUE)
+						.map((shards) -> rejected("shards", shards, () -> builder.shards(shards))),
+					Stream.of(0L, -1L, Long.MIN_VALUE)
+						.map((limit) -> rejected("maxPending", limit, () -> builder.maxPending(limit))))
+			.flatMap(Function.identity());
+	}
+
+	private static Arguments rejected(String name, Object value, ThrowingCallable setting) {
+		return Arguments.of(name, value, setting);
+	}
+
+	@ParameterizedTest(name = "{0} {1}")
 	@MethodSource
-	void tickOutOfRangeIsRejected(Duration tick) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.tick(tick))
-			.withMessageContaining("tick")
-			.withMessageContaining(tick.toString());
-	}
-
-	static Stream<Duration> tickOutOfRangeIsRejected() {
-		return Stream.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofMillis(-5), Duration.ofDays(1).plusNanos(1),
-				Duration.ofDays(400 * 365), Duration.ofSeconds(Long.MAX_VALUE), Duration.ofSeconds(Long.MIN_VALUE));
-	}
-
-	@ParameterizedTest
-	@ValueSource(ints = { 0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 4_097, 8_192, Integer.MAX_VALUE })
-	void wheelSizeThatIsNoPowerOfTwoInRangeIsRejected(int wheelSize) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.wheelSize(wheelSize))
-			.withMessageContaining("wheelSize")
-			.withMessageContaining(String.valueOf(wheelSize));
-	}
-
-	@ParameterizedTest
-	@ValueSource(ints = { 0, 3, 6, 1_023, -1, -2, Integer.MIN_VALUE, 2_048, Integer.MAX_VALUE })
-	void numberOfShardsThatIsNoPowerOfTwoInRangeIsRejected(int shards) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.shards(shards))
-			.withMessageContaining("shards")
-			.withMessageContaining(String.valueOf(shards));
-	}
-
-	@ParameterizedTest
-	@ValueSource(longs = { 0, -1, Long.MIN_VALUE })
-	void limitBelowOneIsRejected(long limit) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.maxPending(limit))
-			.withMessageContaining("maxPending")
-			.withMessageContaining(String.valueOf(limit));
+	void settingOutOfRangeIsRejected(String name, Object value, ThrowingCallable setting) {
+		assertThatIllegalArgumentException().isThrownBy(setting)
+			.withMessageContaining(name)
+			.withMessageContaining(value.toString());
 	}
 
 	@Test
@@ -126,25 +120,21 @@ class WheelBuilderTests {
 	}
 
 	@Test
-	void driverIsADaemonThreadWithADescriptiveName() throws InterruptedException {
+	void driverIsADaemonThreadWithADescriptiveNameAndNoThreadLocals() throws InterruptedException {
+		InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
+		local.set("of the creator");
 		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
+		AtomicReference<String> seen = new AtomicReference<>("nothing");
 		try (TimingWheel wheel = this.builder.build()) {
-			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
+			wheel.schedule(() -> {
+				seen.set(local.get());
+				ran.add(Thread.currentThread());
+			}, Duration.ZERO);
 			Thread driver = ran.poll(60, TimeUnit.SECONDS);
 			assertThat(driver).isNotNull();
 			assertThat(driver.isDaemon()).isTrue();
 			assertThat(driver.getName()).matches("timing-wheel-\\d+");
-		}
-	}
-
-	@Test
-	void driverInheritsNoThreadLocals() throws InterruptedException {
-		InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
-		local.set("of the creator");
-		LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
-		try (TimingWheel wheel = this.builder.build()) {
-			wheel.schedule(() -> seen.add(String.valueOf(local.get())), Duration.ZERO);
-			assertThat(seen.poll(60, TimeUnit.SECONDS)).isEqualTo("null");
+			assertThat(seen.get()).isNull();
 		}
 		finally {
 			local.remove();

@@ -98,25 +98,6 @@ class WheelTests {
 	}
 
 	@Test
-	void timerMovedOutOfASlotThatHasCascadedEarlyIsNotLate() {
-		Wheel wheel = newWheel(256);
-		List<Timer> timers = new ArrayList<>();
-		for (int i = 0; i < 100_000; i++) {
-			timers.add(place(wheel, 3 * 256 + 9, 0));
-		}
-		long now = wheel.nextWake;
-		while (wheel.nextWake <= now) {
-			wheel.advance(now);
-		}
-		Timer moved = timers.get(50_000);
-		assertThat(moved.change(3 * 256 + 9, 3 * 256 - 1)).isTrue();
-		assertThat(wheel.isTooLate(moved, 3 * 256 - 1)).isTrue();
-		remove(wheel, moved);
-		wheel.place(moved, 3 * 256 - 1);
-		assertThat(expireAll(wheel, 3 * 256 - 1)).containsExactly(moved);
-	}
-
-	@Test
 	void cancelOfATimerInHandLeavesTheWheelAsItIs() {
 		Wheel wheel = newWheel(4);
 		Timer timer = place(wheel, 2, 0);
@@ -137,47 +118,6 @@ class WheelTests {
 		Timer overdue = place(wheel, 5, 20);
 		new WheelInvariants(wheel, (any) -> false).check();
 		assertThat(expireAll(wheel, 20)).containsExactly(overdue, due);
-	}
-
-	@Test
-	void nothingOvertakesATimerThatTheDriverPutsBack() {
-		Wheel wheel = newWheel(4);
-		Timer timer = place(wheel, 2, 0);
-		assertThat(wheel.advance(2).get(0)).isSameAs(timer);
-		Timer later = place(wheel, 9, 9);
-		wheel.place(timer, 3);
-		assertThat(wheel.nextDue).isLessThanOrEqualTo(3);
-		assertThat(expireAll(wheel, 9)).containsExactly(timer, later);
-	}
-
-	@Test
-	void timersThatAreAddedWhileAChunkIsInHandLeaveTheInvariantsIntact() {
-		Wheel wheel = newWheel(4);
-		Timer timer = place(wheel, 2, 0);
-		assertThat(wheel.advance(2).get(0)).isSameAs(timer);
-		place(wheel, 1024, 2);
-		new WheelInvariants(wheel, (any) -> false).check();
-	}
-
-	@Test
-	void cancelsThatEmptyACascadingSlotLeaveTheInvariantsIntact() {
-		Wheel wheel = newWheel(4);
-		List<Timer> timers = new ArrayList<>();
-		for (int i = 0; i < 2 * STEP; i++) {
-			timers.add(place(wheel, 32 + 7, 0));
-		}
-		wheel.advance(32);
-		assertThat(wheel.cascading).isEqualTo(2);
-		for (Timer timer : timers) {
-			remove(wheel, timer);
-			timer.end(0, Timer.CANCELLED);
-		}
-		WheelInvariants invariants = new WheelInvariants(wheel, (timer) -> false);
-		place(wheel, 32 + 1024, 32);
-		invariants.check();
-		Timer due = place(wheel, 34, 35);
-		invariants.check();
-		assertThat(expireAll(wheel, 36)).containsExactly(due);
 	}
 
 	@ParameterizedTest
