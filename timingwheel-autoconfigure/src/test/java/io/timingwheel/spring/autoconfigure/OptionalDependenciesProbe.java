@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -14,8 +15,7 @@ import io.timingwheel.spring.task.TaskId;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.Assert;
@@ -42,40 +42,26 @@ public class OptionalDependenciesProbe implements Callable<String> {
 			service.cancel(6);
 			String cancelled = tasks.find(TaskId.of("pending", 6)).isEmpty() ? "cancelled 6" : "still pending";
 			String scheduled = tasks.schedule(Duration.ZERO, () -> "scheduled").get(1, TimeUnit.MINUTES);
-			return String.join(", ", delayed, cancelled, "timed out " + inPlace(service), "timed out " + later(service),
-					scheduled);
+			return String.join(", ", delayed, cancelled, outcome(service::sleep) + " in place",
+					outcome(() -> service.never().join()) + " later", scheduled);
 		}
 	}
 
-	private static String inPlace(Service service) throws Exception {
+	private static String outcome(Callable<String> call) throws Exception {
 		try {
-			return service.sleep();
+			return call.call();
 		}
 		catch (MethodTimeoutException ex) {
-			return "in place";
+			return "timed out";
+		}
+		catch (CompletionException ex) {
+			return (ex.getCause() instanceof MethodTimeoutException) ? "timed out" : ex.toString();
 		}
 	}
 
-	private static String later(Service service) {
-		try {
-			return service.never()
-				.exceptionally((ex) -> (ex instanceof MethodTimeoutException) ? "later" : ex.toString())
-				.join();
-		}
-		catch (MethodTimeoutException ex) {
-			// The thread has stalled until the deadline.
-			return "later";
-		}
-	}
-
-	@Configuration(proxyBeanMethods = false)
+	@Import(Service.class)
 	@EnableAutoConfiguration
 	static class Application {
-
-		@Bean
-		Service service() {
-			return new Service();
-		}
 
 	}
 

@@ -12,6 +12,8 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.docs.Snippets.Log;
 import io.timingwheel.spring.task.DelayedTask;
 
+import org.springframework.beans.factory.annotation.Autowired;
+
 /**
  * The code that the pages about delayed and limited methods show.
  */
@@ -25,11 +27,8 @@ final class AnnotationSnippets {
 
 	static class Later {
 
-		private final Log log;
-
-		Later(Log log) {
-			this.log = log;
-		}
+		@Autowired
+		private Log log;
 
 		// tag::cancel[]
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
@@ -89,11 +88,8 @@ final class AnnotationSnippets {
 
 		private final Map<String, Quote> last = new ConcurrentHashMap<>();
 
-		private final Market market;
-
-		Quotes(Market market) {
-			this.market = market;
-		}
+		@Autowired
+		private Market market;
 
 		// tag::limit[]
 		@Timeout("800ms")

@@ -6,6 +6,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.docs.Snippets.Log;
 import org.slf4j.MDC;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.task.ThreadPoolTaskExecutorBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.task.AsyncTaskExecutor;
@@ -63,11 +64,8 @@ final class ContextSnippets {
 
 	static class Greeting {
 
-		private final Log log;
-
-		Greeting(Log log) {
-			this.log = log;
-		}
+		@Autowired
+		private Log log;
 
 		@Delayed("0s")
 		public void greet() {

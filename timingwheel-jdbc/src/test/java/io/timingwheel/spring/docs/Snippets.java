@@ -18,6 +18,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -46,11 +47,8 @@ final class Snippets {
 
 	static class Stored {
 
-		private final Log orders;
-
-		Stored(Log orders) {
-			this.orders = orders;
-		}
+		@Autowired
+		private Log orders;
 
 		// tag::durable[]
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true)
@@ -63,11 +61,8 @@ final class Snippets {
 
 	static class Transactional {
 
-		private final JdbcTemplate jdbc;
-
-		Transactional(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
+		@Autowired
+		private JdbcTemplate jdbc;
 
 		// tag::transactional[]
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true, transactional = true)
@@ -102,14 +97,11 @@ final class Snippets {
 
 	static class Reminders {
 
-		private final Log mails;
+		@Autowired
+		private Log mails;
 
-		private final DelayedTaskTemplate tasks;
-
-		Reminders(Log mails, DelayedTaskTemplate tasks) {
-			this.mails = mails;
-			this.tasks = tasks;
-		}
+		@Autowired
+		private DelayedTaskTemplate tasks;
 
 		// tag::remind[]
 		@Delayed(delay = "0s", name = "remind", key = "#userId", durable = true)
@@ -139,11 +131,8 @@ final class Snippets {
 
 	static class Reports {
 
-		private final Log log;
-
-		Reports(Log log) {
-			this.log = log;
-		}
+		@Autowired
+		private Log log;
 
 		// tag::recurring[]
 		// Once each night in all nodes together.
@@ -169,14 +158,11 @@ final class Snippets {
 
 	static class InCode {
 
-		private final Log log;
+		@Autowired
+		private Log log;
 
-		private final DelayedTaskTemplate tasks;
-
-		InCode(Log log, DelayedTaskTemplate tasks) {
-			this.log = log;
-			this.tasks = tasks;
-		}
+		@Autowired
+		private DelayedTaskTemplate tasks;
 
 		void schedule(String tenant) {
 			// tag::inCode[]
@@ -198,11 +184,8 @@ final class Snippets {
 
 	static class Limited {
 
-		private final Log calls;
-
-		Limited(Log calls) {
-			this.calls = calls;
-		}
+		@Autowired
+		private Log calls;
 
 		// tag::policy[]
 		@Delayed(delayExpression = "#delay", name = "callback", key = "#id",
@@ -217,11 +200,8 @@ final class Snippets {
 
 	static class Debounced {
 
-		private final Log log;
-
-		Debounced(Log log) {
-			this.log = log;
-		}
+		@Autowired
+		private Log log;
 
 		// tag::debounced[]
 		// After 2 s of silence, or 10 s after the first call.
@@ -241,11 +221,8 @@ final class Snippets {
 
 	static class Migrated {
 
-		private final Log orders;
-
-		Migrated(Log orders) {
-			this.orders = orders;
-		}
+		@Autowired
+		private Log orders;
 
 		@Delayed(delay = "30m", name = "close-order", durable = true)
 		public void close(String code, int fee) {
@@ -256,11 +233,8 @@ final class Snippets {
 
 	static class NewName {
 
-		private final Log orders;
-
-		NewName(Log orders) {
-			this.orders = orders;
-		}
+		@Autowired
+		private Log orders;
 
 		// tag::newName[]
 		@Delayed(delay = "30m", name = "close-order-2", durable = true)
