@@ -2,10 +2,13 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
@@ -24,10 +27,11 @@ import org.springframework.core.task.TaskRejectedException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Synchronous methods in virtual time.
+ * Synchronous methods, and their fallbacks, in virtual time.
  */
 class TimeoutOfSynchronousMethodTests {
 
@@ -38,6 +42,10 @@ class TimeoutOfSynchronousMethodTests {
 	private final ManualTimeSource time = this.proxies.time;
 
 	private final Service service = this.proxies.proxy(new Service());
+
+	private final WithFallback fallbacks = new WithFallback();
+
+	private final WithFallback withFallback = this.proxies.proxy(this.fallbacks);
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
@@ -50,7 +58,7 @@ class TimeoutOfSynchronousMethodTests {
 		return (MethodTimeoutException) thrown;
 	}
 
-	private Object late() {
+	private String late() {
 		this.time.advance(LIMIT);
 		return "late";
 	}
@@ -288,6 +296,62 @@ class TimeoutOfSynchronousMethodTests {
 		timeoutOf(() -> this.service.call(this::late));
 	}
 
+	@Test
+	void theCallerGetsTheResultOfTheFallback() throws Exception {
+		assertThat(this.withFallback.plain("tea", this::late)).isEqualTo("instead of tea");
+		assertThat(this.proxies.timeouts).hasSize(1);
+		assertThat(this.fallbacks.calls).containsExactly(Thread.currentThread());
+		assertThat(this.fallbacks.interrupted).isFalse();
+	}
+
+	@Test
+	void theFallbackIsNotCalledIfTheMethodReturnsOrFailsInTime() throws Exception {
+		assertThat(this.withFallback.plain("tea", () -> "in time")).isEqualTo("in time");
+		IllegalStateException failure = new IllegalStateException();
+		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.plain("tea", () -> {
+			throw failure;
+		})).isSameAs(failure);
+		assertThat(this.fallbacks.calls).isEmpty();
+	}
+
+	@Test
+	void theFallbackThatTakesTheExceptionIsPreferredAndMayBeStaticOrInherited() throws Exception {
+		assertThat(this.withFallback.overloaded("tea", this::late)).isEqualTo("after 800 ms");
+		assertThat(this.withFallback.ofClass(this::late)).isEqualTo("static");
+		assertThat(this.withFallback.inherited(this::late)).isEqualTo("inherited");
+	}
+
+	@Test
+	void aCallWithoutTimeLeftGetsTheResultOfTheFallback() {
+		assertThat(this.withFallback.budget(0)).isEqualTo("nothing left of 0");
+		assertThat(this.proxies.timeouts).hasSize(1);
+	}
+
+	@Test
+	void anExceptionOfTheFallbackHasTheTimeoutSuppressed() {
+		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.failing(this::late))
+			.withMessage("the fallback failed")
+			.satisfies(
+					(ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(MethodTimeoutException.class));
+		assertThat(Proxies.suppressed(timeoutOf(() -> this.withFallback.rethrowing(this::late)))).isEmpty();
+	}
+
+	@Test
+	void theTimeoutOfAnInnerCallIsNoTimeoutOfTheOuterCall() throws Exception {
+		timeoutOf(() -> this.withFallback.outer(() -> this.withFallback.rethrowing(this::late)));
+		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", this::late)))
+			.isEqualTo("instead of tea");
+		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", () -> {
+			this.time.advance(Duration.ofSeconds(10));
+			return "late";
+		}))).isEqualTo("outer");
+	}
+
+	@Test
+	void aMethodThatBlocksBeforeItReturnsItsFutureGivesTheFutureOfTheFallback() {
+		assertThat(this.withFallback.blockingFuture(this::late)).isSameAs(this.fallbacks.later);
+	}
+
 	static class Service {
 
 		@Timeout("800ms")
@@ -303,6 +367,112 @@ class TimeoutOfSynchronousMethodTests {
 		@Timeout(timeoutExpression = "#limit")
 		public void unreached(Object limit) {
 			throw new AssertionError("begun");
+		}
+
+	}
+
+	static class Base<T> {
+
+		String inheritedFallback(T body) {
+			return "inherited";
+		}
+
+	}
+
+	static class WithFallback extends Base<Callable<String>> {
+
+		final List<Thread> calls = new ArrayList<>();
+
+		final CompletableFuture<String> later = new CompletableFuture<>();
+
+		boolean interrupted;
+
+		@Timeout(timeout = "800ms", fallback = "plainFallback")
+		public String plain(String item, Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		private String plainFallback(String item, Callable<String> body) {
+			this.calls.add(Thread.currentThread());
+			this.interrupted = Thread.currentThread().isInterrupted();
+			return "instead of " + item;
+		}
+
+		@Timeout(timeout = "800ms", fallback = "overload")
+		public Object overloaded(String item, Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		String overload(String item, Callable<String> body) {
+			return "without";
+		}
+
+		String overload(String item, Callable<String> body, MethodTimeoutException timeout) {
+			return "after %d ms".formatted(timeout.getTimeout().toMillis());
+		}
+
+		String overload(String item) {
+			return "other parameters";
+		}
+
+		@Timeout(timeout = "800ms", fallback = "staticFallback")
+		public String ofClass(Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		private static String staticFallback(Callable<String> body) {
+			return "static";
+		}
+
+		@Timeout(timeout = "800ms", fallback = "inheritedFallback")
+		public String inherited(Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		@Timeout(timeoutExpression = "#millis", fallback = "nothingLeft")
+		public String budget(int millis) {
+			return "unreached";
+		}
+
+		String nothingLeft(int millis) {
+			return "nothing left of " + millis;
+		}
+
+		@Timeout(timeout = "800ms", fallback = "fail")
+		public String failing(Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		String fail(Callable<String> body) {
+			throw new IllegalStateException("the fallback failed");
+		}
+
+		@Timeout(timeout = "800ms", fallback = "rethrow")
+		public String rethrowing(Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		String rethrow(Callable<String> body, RuntimeException timeout) {
+			throw timeout;
+		}
+
+		@Timeout(timeout = "5s", fallback = "outerFallback")
+		public String outer(Callable<String> body) throws Exception {
+			return body.call();
+		}
+
+		String outerFallback(Callable<String> body) {
+			return "outer";
+		}
+
+		@Timeout(timeout = "800ms", fallback = "blockingFallback")
+		public CompletableFuture<String> blockingFuture(Supplier<String> body) {
+			body.get();
+			return new CompletableFuture<>();
+		}
+
+		private CompletableFuture<String> blockingFallback(Supplier<String> body) {
+			return this.later;
 		}
 
 	}
