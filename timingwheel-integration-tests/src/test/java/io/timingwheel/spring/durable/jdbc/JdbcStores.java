@@ -16,7 +16,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  */
 public final class JdbcStores {
 
-	static final String TABLE = "timingwheel_task";
+	public static final String TABLE = "timingwheel_task";
 
 	private static final Map<Class<?>, HikariDataSource> patientPools = new ConcurrentHashMap<>();
 
@@ -28,14 +28,14 @@ public final class JdbcStores {
 	 * @param database the kind of database
 	 * @param testClass the class of the test
 	 */
-	static JdbcDelayedTaskStore open(TestDatabase database, Class<?> testClass) {
+	public static JdbcDelayedTaskStore open(TestDatabase database, Class<?> testClass) {
 		HikariDataSource pool = database.pool(testClass);
 		// H2 would wait two seconds.
 		return open(!database.name().startsWith("H2") ? pool : patientPools.computeIfAbsent(testClass,
 				(key) -> TestDatabase.newPool(pool.getJdbcUrl() + ";LOCK_TIMEOUT=60000", pool.getMaximumPoolSize())));
 	}
 
-	static JdbcDelayedTaskStore open(DataSource dataSource) {
+	public static JdbcDelayedTaskStore open(DataSource dataSource) {
 		return new JdbcDelayedTaskStore(dataSource, dataSource, TABLE, null);
 	}
 

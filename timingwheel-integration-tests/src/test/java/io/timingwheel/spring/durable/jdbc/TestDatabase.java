@@ -134,7 +134,7 @@ public enum TestDatabase {
 	/**
 	 * A pool of connections to a new database that has the table of tasks.
 	 */
-	HikariDataSource newTaskDatabase() {
+	public HikariDataSource newTaskDatabase() {
 		return JdbcStores.withTables(newDatabase());
 	}
 

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.durable.store.test;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -9,17 +9,16 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.JdbcStores;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.h2.api.Trigger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,6 +44,8 @@ class ClaimTimeTests {
 	private static final int CLOCKS_APART = 50;
 
 	private static final int LEAST_MILLIS = SLOW_MILLIS - CLOCKS_APART;
+
+	private static final Share SHARE = new Share(10, 10);
 
 	private static final StartLimits ONE = new StartLimits(1, 0, 0, 1);
 
@@ -82,18 +83,19 @@ class ClaimTimeTests {
 	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
 	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
 		DelayedTaskStore slow = slowStore(database);
-		slow.enqueue(List.of(task(JdbcStoreTestSupport.SOON), task(JdbcStoreTestSupport.SOON)));
+		StoreNode node = new StoreNode("a", slow);
+		slow.enqueue(List.of(StoreContract.task(null, StoreContract.SOON), StoreContract.task(null, StoreContract.SOON)));
 		long before = slow.now();
-		Claimed claimed = claim(slow, null);
+		Claimed claimed = node.claim(Map.of(StoreContract.NAME, SHARE), 10);
 		assertThat(claimed.tasks()).hasSize(2);
 		assertThat(claimed.now()).isBetween(before + 2 * LEAST_MILLIS, slow.now() + CLOCKS_APART);
 		for (StartLimits limits : List.of(ONE, FAST)) {
-			Enqueued due = slow.enqueue(List.of(task(Duration.ZERO))).get(0);
+			Enqueued due = node.enqueue(StoreContract.task(null, Duration.ZERO));
 			before = slow.now();
-			claimed = claim(slow, limits);
+			claimed = node.claim(limits, 10);
 			assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(due.id());
 			assertThat(claimed.now()).isBetween(before + LEAST_MILLIS, slow.now() + CLOCKS_APART);
-			slow.settle(List.of(new Settlement.Acknowledge(claimed.tasks().get(0).ref())));
+			node.acknowledge(claimed.tasks().get(0));
 		}
 	}
 
@@ -104,26 +106,16 @@ class ClaimTimeTests {
 	void theTimeOfAClaimOfASuspectIsNotAhead() {
 		this.pool = TestDatabase.H2_MEMORY.newTaskDatabase();
 		DelayedTaskStore store = JdbcStores.open(this.pool);
-		Share share = new Share(10, 10, null, null);
-		ClaimRequest lost = new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, share), 10, false,
-				JdbcStoreTestSupport.LOOK_AHEAD, Duration.ofMillis(1), Long.MAX_VALUE);
-		store.enqueue(List.of(task(Duration.ZERO)));
+		Map<String, Share> shares = Map.of(StoreContract.NAME, SHARE);
+		ClaimRequest lost = new ClaimRequest("a", shares, 10, false, StoreNode.LOOK_AHEAD, Duration.ofMillis(1),
+				Long.MAX_VALUE);
+		store.enqueue(List.of(StoreContract.task(null, Duration.ZERO)));
 		assertThat(store.claim(lost).tasks()).hasSize(1);
 		await().until(() -> store.claim(lost).newSuspects());
-		DelayedTaskStore slow = JdbcStores.open(new SlowConnections(this.pool));
-		Claimed claimed = slow.claim(new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, share), 10, true,
-				JdbcStoreTestSupport.LOOK_AHEAD, JdbcStoreTestSupport.LEASE, Long.MAX_VALUE));
+		StoreNode slow = new StoreNode("a", JdbcStores.open(new SlowConnections(this.pool)));
+		Claimed claimed = slow.store().claim(slow.request(shares, 10, true));
 		assertThat(claimed.tasks()).singleElement().matches(LeasedTask::suspect);
 		assertThat(claimed.now()).isLessThan(store.now() + CLOCKS_APART);
-	}
-
-	private static NewTask task(Duration delay) {
-		return JdbcStoreTestSupport.task(null, delay);
-	}
-
-	private static Claimed claim(DelayedTaskStore store, @Nullable StartLimits limits) {
-		return store.claim(new ClaimRequest("a", Map.of(JdbcStoreTestSupport.NAME, new Share(10, 10, limits, null)), 10,
-				false, JdbcStoreTestSupport.LOOK_AHEAD, JdbcStoreTestSupport.LEASE, Long.MAX_VALUE));
 	}
 
 	private static void sleep() {

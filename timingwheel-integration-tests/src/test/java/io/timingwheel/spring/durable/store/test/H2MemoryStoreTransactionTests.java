@@ -1,4 +1,6 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.durable.store.test;
+
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 
 class H2MemoryStoreTransactionTests extends JdbcStoreTransactionContractTests {
 

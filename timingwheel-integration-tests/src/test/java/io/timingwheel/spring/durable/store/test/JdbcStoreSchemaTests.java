@@ -1,18 +1,20 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.durable.store.test;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.JdbcStores;
+import io.timingwheel.spring.durable.jdbc.Schema;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
@@ -44,8 +46,6 @@ import static org.mockito.Mockito.mock;
 @ParameterizedClass
 @EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
 class JdbcStoreSchemaTests {
-
-	private static final Duration LEASE = Duration.ofMinutes(5);
 
 	private final TestDatabase database;
 
@@ -141,7 +141,7 @@ class JdbcStoreSchemaTests {
 	@Test
 	void theTableWithTheLongestNameHasAllIndexes() {
 		assumeTrue(this.database == TestDatabase.POSTGRESQL);
-		String longest = "t".repeat(Schema.MAX_LENGTH);
+		String longest = "t".repeat(55);
 		create(JdbcStores.TABLE);
 		create(longest);
 		assertThat(
@@ -160,26 +160,14 @@ class JdbcStoreSchemaTests {
 		this.jdbc.execute("create table timingwheel_of_the_future (id integer)");
 		this.jdbc.update("insert into timingwheel_task_version (version) values (2)");
 		this.store.check(List.of());
-		enqueue("k", Duration.ofHours(1));
-		enqueue("k", Duration.ofSeconds(90));
-		LeasedTask task = claim();
-		assertThat(this.store.begin(List.of(task.ref()), LEASE)).containsExactly(Reply.DONE);
-		assertThat(this.store.renew(List.of(task.ref()), LEASE)).containsExactly(Reply.DONE);
-		assertThat(settle(new Settlement.Retry(task.ref(), 2, Duration.ZERO, "it failed"))).isEqualTo(Reply.DONE);
-		assertThat(settle(new Settlement.Acknowledge(claim().ref()))).isEqualTo(Reply.DONE);
+		StoreNode node = new StoreNode("a", this.store);
+		node.enqueue(StoreContract.task("k", StoreContract.HOUR));
+		node.enqueue(StoreContract.task("k", StoreContract.SOON));
+		LeasedTask task = node.claim().get(0);
+		assertThat(List.of(node.begin(task), node.renew(task), node.retry(task, StoreContract.NOW)))
+			.containsOnly(Reply.DONE);
+		assertThat(node.acknowledge(node.claim().get(0))).isEqualTo(Reply.DONE);
 		assertThat(this.store.counts(List.of())).isEmpty();
-	}
-
-	private void enqueue(String key, Duration delay) {
-		this.store.enqueue(List.of(JdbcStoreTestSupport.task(key, delay)));
-	}
-
-	private LeasedTask claim() {
-		return JdbcStoreTestSupport.claim(this.store, "a").get(0);
-	}
-
-	private Reply settle(Settlement settlement) {
-		return JdbcStoreTestSupport.settle(this.store, settlement);
 	}
 
 	private static AbstractThrowableAssert<?, ?> assertRefused(DelayedTaskStore store) {

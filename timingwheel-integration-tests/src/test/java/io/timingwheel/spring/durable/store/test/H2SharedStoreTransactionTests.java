@@ -1,5 +1,6 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.durable.store.test;
 
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import org.junit.jupiter.api.Tag;
 
 @Tag("servers")

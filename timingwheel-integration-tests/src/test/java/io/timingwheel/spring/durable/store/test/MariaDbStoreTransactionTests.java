@@ -1,8 +1,8 @@
-package io.timingwheel.spring.durable.jdbc;
-
-import java.util.Set;
+package io.timingwheel.spring.durable.store.test;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.JdbcStores;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import org.junit.jupiter.api.Tag;
@@ -19,14 +19,7 @@ class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 		super(TestDatabase.MARIADB);
 	}
 
-	/**
-	 * InnoDB may lock the gap between two keys, so the retry may have to wait.
-	 */
-	@Override
-	protected Set<Reply> repliesBesideALockedKey() {
-		return Set.of(Reply.DONE, Reply.BUSY);
-	}
-
+	/** InnoDB may lock the gap between two keys. */
 	@Override
 	boolean locksNeighbouringKeys() {
 		return true;
@@ -34,11 +27,11 @@ class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	@Test
 	void aRetryLeavesTheConnectionWithTheSettingsOfItsPool() {
-		LeasedTask task = begun("k");
+		LeasedTask task = running("k");
 		try (HikariDataSource single = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
 			JdbcTemplate connection = new JdbcTemplate(single);
 			connection.execute("set session innodb_lock_wait_timeout = 7");
-			assertThat(retry(JdbcStores.open(single), task.ref(), 2, HOUR)).isEqualTo(Reply.DONE);
+			assertThat(new StoreNode("c", JdbcStores.open(single)).retry(task, HOUR)).isEqualTo(Reply.DONE);
 			assertThat(connection.queryForObject("select @@session.innodb_lock_wait_timeout", Integer.class))
 				.isEqualTo(7);
 		}

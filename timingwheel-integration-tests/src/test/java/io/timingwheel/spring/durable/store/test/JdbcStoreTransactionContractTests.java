@@ -1,0 +1,628 @@
+package io.timingwheel.spring.durable.store.test;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.JdbcStores;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * The contract of a store in a database for callers that use transactions, with the
+ * database's own clock.
+ */
+abstract class JdbcStoreTransactionContractTests extends StoreContract {
+
+	private static final Executor THREADS = (task) -> new Thread(task).start();
+
+	private final TestDatabase database;
+
+	final HikariDataSource pool;
+
+	private final TransactionTemplate transaction;
+
+	private final TransactionTemplate repeatable;
+
+	private DelayedTaskStore store;
+
+	private DelayedTaskStore other;
+
+	JdbcStoreTransactionContractTests(TestDatabase database) {
+		this.database = database;
+		this.pool = database.pool(getClass());
+		this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.pool));
+		this.repeatable = new TransactionTemplate(new JdbcTransactionManager(this.pool));
+		this.repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+	}
+
+	@Override
+	public DelayedTaskStore openStore() {
+		return JdbcStores.open(this.pool);
+	}
+
+	@BeforeEach
+	void useTheClockOfTheDatabase() {
+		this.store = this.a.store();
+		this.other = this.b.store();
+		this.store.testing().setClock(null);
+		this.other.testing().setClock(null);
+	}
+
+	/**
+	 * Whether the database may lock keys that are next to a key that is being stored.
+	 */
+	boolean locksNeighbouringKeys() {
+		return false;
+	}
+
+	private void inTransaction(Runnable calls) {
+		this.transaction.executeWithoutResult((status) -> calls.run());
+	}
+
+	private void rolledBack(Runnable calls) {
+		rolledBack(this.transaction, calls);
+	}
+
+	private static void rolledBack(TransactionTemplate transaction, Runnable calls) {
+		transaction.executeWithoutResult((status) -> {
+			calls.run();
+			status.setRollbackOnly();
+		});
+	}
+
+	private static <T> T elsewhere(Supplier<T> call) {
+		return CompletableFuture.supplyAsync(call, THREADS).orTimeout(2, TimeUnit.MINUTES).join();
+	}
+
+	private static void elsewhere(Runnable calls) {
+		CompletableFuture.runAsync(calls, THREADS).orTimeout(2, TimeUnit.MINUTES).join();
+	}
+
+	private static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
+	}
+
+	/**
+	 * Gives the other thread time to come to its wait. If it does not, the test finds
+	 * less.
+	 */
+	private static void assertWaiting(CompletableFuture<?> call) {
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(300, TimeUnit.MILLISECONDS));
+	}
+
+	private long count() {
+		StoredCounts counts = this.a.counts();
+		return counts.pending() + counts.running() + counts.dead();
+	}
+
+	private boolean acknowledgeInTransaction(TaskRef task) {
+		return this.store.settleInTransaction(new Settlement.Acknowledge(task));
+	}
+
+	// What applications do
+
+	@Test
+	void anUpdateAndADebounceSeeTheCallsOfTheirTransactionAndARollbackUndoesThem() {
+		Enqueued before = enqueue("k", HOUR);
+		rolledBack(() -> {
+			Enqueued replaced = enqueue("k", HOUR.multipliedBy(3));
+			assertThat(this.a.enqueue(task("k", HOUR, IfPending.UPDATE)).dueAt()).isEqualTo(replaced.dueAt());
+		});
+		assertThat(this.a.find(key("k")).id()).isEqualTo(before.id());
+		inTransaction(() -> this.a.enqueue(task("k", HOUR.multipliedBy(2), IfPending.UPDATE)));
+		assertThat(this.b.find(key("k"))).matches((task) -> task.dueAt() == before.dueAt())
+			.matches((task) -> !task.id().equals(before.id()));
+	}
+
+	@Test
+	void aCallerWhoseKeyIsLockedHoldsUpNoOtherCaller() throws Exception {
+		Enqueued before = enqueue("locked", SOON);
+		CompletableFuture<Enqueued> waiting = new CompletableFuture<>();
+		rolledBack(() -> {
+			enqueue("locked", HOUR);
+			waiting.completeAsync(() -> enqueue("locked", HOUR), THREADS);
+			for (int i = 0; i < 20; i++) {
+				Enqueued free = elsewhere(() -> enqueue(null, HOUR));
+				assertThat(elsewhere(() -> this.a.has(id(free.id())))).isTrue();
+			}
+			assertThat(waiting).isNotDone();
+		});
+		Enqueued stored = waiting.get(1, TimeUnit.MINUTES);
+		assertThat(stored.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(stored.id()).isNotEqualTo(before.id());
+		assertThat(count()).isEqualTo(21);
+	}
+
+	/**
+	 * The first call has stored a key, and the second one has locked a task. H2 does not
+	 * notice if they wait for each other.
+	 */
+	@Test
+	void twoCallsWithManyTasksDoNotWaitForEachOther() throws Exception {
+		DelayedTaskStore patient = JdbcStores.open(this.database, getClass());
+		CompletableFuture<List<Enqueued>> first = new CompletableFuture<>();
+		CompletableFuture<List<Enqueued>> second = new CompletableFuture<>();
+		inTransaction(() -> {
+			enqueue("m", HOUR);
+			first.completeAsync(() -> patient.enqueue(keeping("a", "m", "z")), THREADS);
+			assertWaiting(first);
+			elsewhere(() -> enqueue("z", HOUR));
+			second.completeAsync(() -> patient.enqueue(keeping("a", "z")), THREADS);
+			assertWaiting(second);
+		});
+		assertThat(first.get(30, TimeUnit.SECONDS)).hasSize(3);
+		assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(2);
+		assertThat(count()).isEqualTo(3);
+	}
+
+	private static List<NewTask> keeping(String... keys) {
+		return Stream.of(keys).map((key) -> task(key, HOUR, IfPending.KEEP)).toList();
+	}
+
+	/**
+	 * The outer transaction lets MariaDB keep the former entry of the key in its index.
+	 */
+	@Test
+	void aKeyThatIsTakenAgainHoldsUpNoTaskWithoutAKey() {
+		LeasedTask running = leased("k");
+		this.repeatable.executeWithoutResult((reader) -> {
+			assertThat(this.a.has(key("k"))).isTrue();
+			elsewhere(() -> {
+				assertThat(this.b.begin(running)).isEqualTo(Reply.DONE);
+				this.repeatable.executeWithoutResult((status) -> {
+					assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+					IntStream.range(0, 20).forEach((i) -> elsewhere(() -> enqueue(null, HOUR)));
+				});
+			});
+		});
+		assertThat(count()).isEqualTo(22);
+	}
+
+	@Test
+	void aTaskThatIsGoneLocksNothing() {
+		this.repeatable.executeWithoutResult((status) -> {
+			Target own = id(enqueue(null, HOUR).id());
+			Target gone = id(UUID.randomUUID().toString());
+			assertThat(this.a.move(gone, HOUR)).isNull();
+			assertThat(this.a.cancel(gone)).isFalse();
+			elsewhere(() -> this.other.enqueue(IntStream.range(0, 100).mapToObj((i) -> task(null, HOUR)).toList()));
+			assertThat(this.a.move(own, HOUR)).isNotNull();
+			assertThat(this.a.cancel(own)).isTrue();
+		});
+	}
+
+	@Test
+	void aRollbackUndoesEverything() {
+		List<Enqueued> before = Stream.of("kept", "replaced", "replaced at once", "moved")
+			.map((key) -> enqueue(key, SOON))
+			.toList();
+		rolledBack(() -> {
+			enqueue("new", SOON);
+			enqueue(null, SOON);
+			assertThat(enqueue("replaced", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+			this.store.enqueue(List.of(task("many", SOON), task(null, SOON), task("replaced at once", HOUR)));
+			assertThat(this.a.has(key("many"))).isTrue();
+			assertThat(elsewhere(() -> this.b.has(key("many")))).isFalse();
+			assertThat(this.a.cancel(key("kept"))).isTrue();
+			assertThat(this.a.move(key("moved"), HOUR)).isNotNull();
+		});
+		assertThat(this.b.claim()).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrderElementsOf(before.stream().map(Enqueued::id).toList());
+	}
+
+	/**
+	 * The last task is refused, in the second statement. A transaction goes on after it.
+	 */
+	@Test
+	void noneOfManyTasksIsStoredIfOneCannotBe() {
+		List<NewTask> tasks = new ArrayList<>(
+				IntStream.range(0, 1_500).mapToObj((i) -> task("k" + i, HOUR)).toList());
+		tasks.add(new NewTask("x".repeat(65), NAME, "z", "{}", null, DueTime.after(HOUR), IfPending.REPLACE, null));
+		Runnable call = () -> assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.store.enqueue(tasks));
+		call.run();
+		assertThat(count()).isZero();
+		inTransaction(() -> {
+			enqueue("before", HOUR);
+			call.run();
+			enqueue("after", HOUR);
+		});
+		assertThat(this.a.pending()).extracting(StoredTask::key).containsExactly("before", "after");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anEarlierReadOfTheTransactionDoesNotDecideWhichTaskIsPending(IfPending ifPending) {
+		LeasedTask task = leased("k");
+		try {
+			this.repeatable.executeWithoutResult((status) -> {
+				assertThat(this.a.has(key("k"))).isTrue();
+				assertThat(elsewhere(() -> this.b.begin(task))).isEqualTo(Reply.DONE);
+				assertThat(this.a.enqueue(task("k", HOUR, ifPending)).outcome()).isEqualTo(Outcome.INSERTED);
+			});
+			assertThat(this.a.pending()).hasSize(1);
+		}
+		catch (ConcurrencyFailureException ex) {
+			// H2 throws this exception, because such a transaction cannot see new rows.
+			assertThat(this.a.pending()).isEmpty();
+		}
+	}
+
+	// What nodes and operators do
+
+	@Test
+	void nodesUseTransactionsOfTheirOwn() {
+		enqueue("k", NOW);
+		rolledBack(() -> {
+			assertThat(this.a.acknowledge(this.a.claim().get(0))).isEqualTo(Reply.DONE);
+			assertThat(count()).isZero();
+			enqueue("l", NOW);
+			assertThat(this.a.claim()).isEmpty();
+		});
+		assertThat(count()).isZero();
+	}
+
+	@Test
+	void aLockedTaskDelaysNoOtherTask() {
+		LeasedTask locked = leased("locked");
+		LeasedTask free = leased("free");
+		enqueue("due", NOW);
+		rolledBack(() -> {
+			assertThat(this.a.cancel(key("locked"))).isTrue();
+			assertThat(this.a.cancel(key("due"))).isTrue();
+			elsewhere(() -> {
+				assertThat(this.other.begin(List.of(locked.ref(), free.ref()), StoreNode.LEASE))
+					.containsExactly(Reply.BUSY, Reply.DONE);
+				assertThat(this.b.release(locked)).isEqualTo(Reply.BUSY);
+				assertThat(this.b.bury(locked)).isEqualTo(Reply.BUSY);
+				assertThat(this.b.claim()).isEmpty();
+			});
+		});
+		assertThat(this.a.begin(locked)).isEqualTo(Reply.DONE);
+		// A node finds a task once a second that was locked when its time was searched.
+		await().until(() -> this.b.claim().size() == 1);
+	}
+
+	@Test
+	void aRetryDoesNotWaitForTheTransactionThatStoresANewTaskWithItsKey() {
+		LeasedTask older = running("k");
+		LeasedTask unrelated = running("l");
+		inTransaction(() -> {
+			assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+			elsewhere(() -> {
+				assertThat(this.b.retry(older, HOUR)).isEqualTo(Reply.BUSY);
+				assertThat(this.b.retry(unrelated, HOUR)).isIn(Reply.DONE,
+						locksNeighbouringKeys() ? Reply.BUSY : Reply.DONE);
+			});
+		});
+		assertThat(this.b.retry(older, HOUR)).isEqualTo(Reply.SUPERSEDED);
+	}
+
+	@Test
+	void manyRetriesWaitOnlyAFractionOfTheLeaseForTheirKeys() {
+		List<NewTask> tasks = IntStream.range(0, 500).mapToObj((i) -> task("k" + i, NOW)).toList();
+		this.store.enqueue(tasks);
+		List<Settlement> retries = this.store
+			.claim(new ClaimRequest("a", Map.of(NAME, new Share(500, 500)), 500, false, StoreNode.LOOK_AHEAD,
+					Duration.ofSeconds(2), Long.MAX_VALUE))
+			.tasks()
+			.stream()
+			.<Settlement>map((task) -> new Settlement.Retry(task.ref(), 2, HOUR, "it failed"))
+			.toList();
+		assertThat(retries).hasSize(500);
+		rolledBack(() -> {
+			this.store.enqueue(tasks.stream().map((task) -> task(task.key(), HOUR)).toList());
+			elsewhere(() -> {
+				long start = System.nanoTime();
+				assertThat(this.other.settle(retries)).containsOnly(Reply.BUSY);
+				// A wait of 100 ms for each key would take 50 seconds.
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+			});
+		});
+		assertThat(this.other.settle(retries)).containsOnly(Reply.DONE);
+	}
+
+	@Test
+	void aKeyThatATransactionIsStoringKeepsOnlyItsOwnDeadTaskFromBeingRequeued() {
+		List<String> ids = new ArrayList<>();
+		for (String key : List.of("a", "b", "c", "key", "z")) {
+			LeasedTask task = running(key);
+			this.a.bury(task);
+			ids.add(task.id());
+		}
+		inTransaction(() -> {
+			enqueue("key", HOUR);
+			List<Requeue> results = elsewhere(() -> this.other.requeue(ids));
+			assertThat(results.get(3)).isEqualTo(Requeue.KEY_PENDING);
+			if (!locksNeighbouringKeys()) {
+				assertThat(results).filteredOn(Requeue.REQUEUED::equals).hasSize(4);
+			}
+		});
+		// A task that was skipped is dead as before.
+		this.store.requeue(ids);
+		assertThat(this.a.list(Order.DEAD_OLDEST_FIRST)).extracting(StoredTask::id).containsExactly(ids.get(3));
+		assertThat(this.a.pending()).hasSize(5);
+	}
+
+	@Test
+	void aTaskIsAcknowledgedInTheTransactionOfItsBody() {
+		LeasedTask task = running("k");
+		TaskRef stale = new TaskRef(task.id(), task.fence() - 1);
+		rolledBack(() -> {
+			assertThat(acknowledgeInTransaction(stale)).isFalse();
+			assertThat(acknowledgeInTransaction(task.ref())).isTrue();
+			assertThat(elsewhere(() -> this.b.renew(task))).isEqualTo(Reply.BUSY);
+			this.other.testing().setClock(() -> System.currentTimeMillis() + LEASES_OVER.toMillis());
+			assertThat(elsewhere(() -> this.b.claim())).isEmpty();
+		});
+		assertThat(this.a.find(id(task)).deliveries()).isOne();
+		inTransaction(() -> assertThat(acknowledgeInTransaction(task.ref())).isTrue());
+		assertThat(count()).isZero();
+		inTransaction(() -> assertThat(acknowledgeInTransaction(task.ref())).isFalse());
+	}
+
+	@Test
+	void aTaskThatHasNotBegunIsNotAcknowledgedInATransaction() {
+		LeasedTask task = leased("k");
+		inTransaction(() -> assertThat(acknowledgeInTransaction(task.ref())).isFalse());
+		assertThatIllegalStateException().isThrownBy(() -> acknowledgeInTransaction(task.ref()))
+			.withMessageContaining("no transaction on the DataSource");
+		assertThat(count()).isOne();
+	}
+
+	@Test
+	void aScheduleEndsIfItIsCancelledWhileATransactionEndsItsRun() throws Exception {
+		for (boolean byKey : List.of(true, false)) {
+			LeasedTask run = runningSchedule("k");
+			CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
+			inTransaction(() -> {
+				Settlement end = new Settlement.Repeat(run.ref(), HOURLY, DueTime.after(HOUR), null);
+				assertThat(this.store.settleInTransaction(end)).isTrue();
+				cancelled.completeAsync(() -> cancelPatiently(byKey ? key("k") : id(run)), THREADS);
+				assertWaiting(cancelled);
+			});
+			assertThat(cancelled.get(1, TimeUnit.MINUTES)).isTrue();
+			assertThat(count()).isZero();
+		}
+	}
+
+	/**
+	 * Tries again if the database waits no longer for a lock.
+	 */
+	private boolean cancelPatiently(Target target) {
+		while (true) {
+			try {
+				return this.b.cancel(target);
+			}
+			catch (ConcurrencyFailureException ex) {
+				Thread.onSpinWait();
+			}
+		}
+	}
+
+	@Test
+	void aTaskThatATransactionMovesToThePastIsFoundSoon() {
+		Enqueued task = enqueue("k", HOUR);
+		this.a.claim();
+		inTransaction(() -> {
+			assertThat(this.store.move(key("k"), at(1000))).isNotNull();
+			// This claim cannot see the task.
+			assertThat(elsewhere(() -> this.a.claim())).isEmpty();
+		});
+		// A claim searches a name from the beginning about once a second.
+		await().untilAsserted(() -> assertThat(this.a.claim()).extracting(LeasedTask::id).containsExactly(task.id()));
+	}
+
+	/**
+	 * An asynchronous failover takes the tasks back to an earlier state.
+	 */
+	@Test
+	void aFenceThatAFailoverHasLostIsNotUsedAgain() {
+		Enqueued task = enqueue("k", NOW);
+		Map<String, Object> before = row();
+		LeasedTask lost = this.a.claim().get(0);
+		restore(before);
+		LeasedTask claimed = this.b.claim().get(0);
+		assertThat(claimed.id()).isEqualTo(task.id());
+		assertThat(claimed.fence()).isNotEqualTo(lost.fence());
+		assertThat(this.a.begin(lost)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.acknowledge(lost)).isEqualTo(Reply.REFUSED);
+
+		restore(before);
+		LeasedTask moved = moved(task);
+		restore(before);
+		LeasedTask movedAgain = moved(task);
+		assertThat(movedAgain.fence()).isNotIn(moved.fence(), claimed.fence(), lost.fence());
+		assertThat(this.a.begin(moved)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.begin(movedAgain)).isEqualTo(Reply.DONE);
+
+		assertThat(this.a.bury(movedAgain)).isEqualTo(Reply.DONE);
+		Map<String, Object> dead = row();
+		this.a.requeue(task.id());
+		LeasedTask requeued = this.a.claim().get(0);
+		restore(dead);
+		this.a.requeue(task.id());
+		assertThat(this.a.claim().get(0).fence()).isNotEqualTo(requeued.fence());
+	}
+
+	private LeasedTask moved(Enqueued task) {
+		this.a.move(id(task.id()), SOON);
+		return this.a.claim().get(0);
+	}
+
+	private Map<String, Object> row() {
+		return new JdbcTemplate(this.pool).queryForMap("select * from timingwheel_task where status < 3");
+	}
+
+	private void restore(Map<String, Object> row) {
+		// A failover takes longer than a millisecond.
+		long now = this.store.now();
+		await().until(() -> this.store.now() > now);
+		// The database computes this column.
+		row.remove("queue");
+		String columns = String.join(", ", row.keySet());
+		String values = String.join(", ", Collections.nCopies(row.size(), "?"));
+		JdbcTemplate jdbc = new JdbcTemplate(this.pool);
+		jdbc.update("delete from timingwheel_task where status < 3");
+		jdbc.update("insert into timingwheel_task (" + columns + ") values (" + values + ")", row.values().toArray());
+	}
+
+	// Data sources
+
+	@Test
+	void joinsThroughTheUsualProxies() {
+		DataSource lazy = new LazyConnectionDataSourceProxy(this.pool);
+		for (DataSource ours : List.of(this.pool, lazy, new TransactionAwareDataSourceProxy(this.pool))) {
+			DelayedTaskStore node = JdbcStores.open(ours);
+			for (DataSource theirs : List.of(this.pool, lazy, new TransactionAwareDataSourceProxy(lazy))) {
+				rolledBack(new TransactionTemplate(new JdbcTransactionManager(theirs)), () -> {
+					assertThat(node.joinsTransaction()).isTrue();
+					node.enqueue(List.of(task("k", HOUR)));
+					assertThat(elsewhere(() -> this.a.has(key("k")))).isFalse();
+				});
+				assertThat(this.a.has(key("k"))).isFalse();
+			}
+		}
+	}
+
+	@Test
+	void doesNotJoinATransactionOnSomethingElse() {
+		try (HikariDataSource elsewhere = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
+			rolledBack(new TransactionTemplate(new JdbcTransactionManager(elsewhere)), () -> {
+				new JdbcTemplate(this.pool).queryForList("select 1");
+				assertThat(this.store.joinsTransaction()).isFalse();
+				enqueue("k", HOUR);
+				assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+			});
+		}
+		assertThat(this.a.has(key("k"))).isTrue();
+	}
+
+	/**
+	 * The transaction manager of JPA also exposes its connection.
+	 */
+	@Test
+	void joinsTheTransactionOfAManagerThatExposesItsConnection() throws Exception {
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			TransactionSynchronizationManager.bindResource(this.pool, new ConnectionHolder(connection));
+			TransactionSynchronizationManager.initSynchronization();
+			TransactionSynchronizationManager.setActualTransactionActive(true);
+			try {
+				assertThat(this.store.joinsTransaction()).isTrue();
+				enqueue("k", NOW);
+				assertThat(this.a.claim()).isEmpty();
+				connection.rollback();
+				connection.setAutoCommit(true);
+			}
+			finally {
+				TransactionSynchronizationManager.clear();
+				TransactionSynchronizationManager.unbindResource(this.pool);
+			}
+		}
+		assertThat(count()).isZero();
+	}
+
+	@Test
+	void leasesWhileTheApplicationHasUsedUpItsConnections() throws Exception {
+		enqueue("k", NOW);
+		try (HikariDataSource exhausted = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
+			StoreNode node = new StoreNode("c", store(exhausted, this.pool));
+			assertThat(node.has(key("k"))).isTrue();
+			try (Connection connection = exhausted.getConnection()) {
+				LeasedTask task = node.claim().get(0);
+				assertThat(node.renew(task)).isEqualTo(Reply.DONE);
+				assertThat(node.acknowledge(task)).isEqualTo(Reply.DONE);
+			}
+		}
+	}
+
+	@Test
+	void theCheckGoesOnWithoutAConnectionOfTheApplicationIfTheStoreHasItsOwn() {
+		AtomicBoolean chosen = new AtomicBoolean();
+		DataSource router = new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (!chosen.get()) {
+					throw new IllegalStateException("No tenant");
+				}
+				return super.getConnection();
+			}
+
+		};
+		DelayedTaskStore node = store(router, this.pool);
+		node.check(List.of());
+		Consumer<DelayedTaskStore> call = (each) -> each.enqueue(List.of(task("k", HOUR)));
+		assertThatException().isThrownBy(() -> call.accept(node)).withStackTraceContaining("No tenant");
+		chosen.set(true);
+		call.accept(node);
+		assertThat(this.a.has(key("k"))).isTrue();
+		chosen.set(false);
+		DelayedTaskStore alone = store(router, router);
+		assertThatException().isThrownBy(() -> alone.check(List.of())).withStackTraceContaining("No tenant");
+	}
+
+	private static DelayedTaskStore store(DataSource application, DataSource store) {
+		return new JdbcDelayedTaskStore(application, store, JdbcStores.TABLE, null);
+	}
+
+}
