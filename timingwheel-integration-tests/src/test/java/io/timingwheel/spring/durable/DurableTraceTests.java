@@ -115,18 +115,14 @@ class DurableTraceTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aNodeWithoutATracerRunsATaskWithATrace() {
-		traced(this.store)
-			.run((caller) -> observe(caller, (tasks) -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a")));
+	void aNodeWithoutATracerRunsATaskWithATraceAndStoresNone() {
+		Consumer<ApplicationContext> stores = (caller) -> observe(caller,
+				(tasks) -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
+		traced(this.store).run(stores::accept);
 		untraced(this.other).withBean("drivers", Drivers.class)
 			.run((context) -> await().until(() -> context.getBean(Drivers.class).runs() == 1));
-	}
-
-	@Test
-	void aNodeWithoutATracerStoresNoTrace() {
-		untraced(this.store)
-			.run((caller) -> observe(caller, (tasks) -> tasks.enqueue(TaskId.of("other", "a"), Duration.ZERO, "a")));
-		ClaimRequest request = new ClaimRequest("node", Map.of("other", new Share(1, 0)), 1, false, Duration.ZERO,
+		untraced(this.store).run(stores::accept);
+		ClaimRequest request = new ClaimRequest("node", Map.of("offline", new Share(1, 0)), 1, false, Duration.ZERO,
 				LEASE, ANY_SIZE);
 		assertThat(this.other.claim(request).tasks().get(0).traceparent()).isNull();
 	}

@@ -25,12 +25,13 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.h2.Driver;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,24 +60,20 @@ class ScheduleCallTests extends StoreTestSupport {
 		TestNode.closeAll(this.nodes);
 	}
 
-	private static Target either(TaskId id) {
-		return Target.of(id, Kind.EITHER);
+	private @Nullable String id(TaskId id, Kind kind) {
+		return this.store.find(Target.of(id, kind)).map(StoredTask::id).orElse(null);
 	}
 
 	private StoredTask stored(String id) {
 		return this.store.find(Target.of(id)).orElseThrow();
 	}
 
-	private List<StoredTask> pending(String name) {
-		return this.store.list(new ListQuery(name, ListQuery.Order.PENDING, null, 10)).tasks();
-	}
-
-	/**
-	 * A claim of a node that crashes.
-	 */
-	private static ClaimRequest request(String name, boolean suspect) {
-		return new ClaimRequest("crashing", Map.of(name, new Share(10, 10)), 10, suspect, Duration.ZERO, LEASE,
-				ANY_SIZE);
+	private LeasedTask leased() {
+		return this.store
+			.claim(new ClaimRequest("crashing", Map.of(FORMER.name(), new Share(10, 10)), 10, false, Duration.ZERO,
+					LEASE, ANY_SIZE))
+			.tasks()
+			.get(0);
 	}
 
 	@Test
@@ -86,16 +83,14 @@ class ScheduleCallTests extends StoreTestSupport {
 		Instant before = Instant.ofEpochMilli(this.store.now());
 		DelayedTask<?> once = call(renamed);
 		assertThat(Duration.between(before, once.dueAt())).isBetween(SOON, SOON.plusSeconds(60));
-		assertThat(this.store.find(Target.of(RENAMED, Kind.ONCE))).get()
-			.extracting(StoredTask::id)
-			.isEqualTo(once.id());
-		assertThat(this.store.find(either(FORMER))).get().extracting(StoredTask::id).isEqualTo(schedule.id());
-		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(once.id());
+		assertThat(id(RENAMED, Kind.ONCE)).isEqualTo(once.id());
+		assertThat(id(FORMER, Kind.EITHER)).isEqualTo(schedule.id());
+		assertThat(renamed.find(RENAMED).map(DelayedTask::id)).contains(once.id());
 		assertThat(renamed.cancel(RENAMED)).isTrue();
-		assertThat(this.store.find(either(RENAMED))).isEmpty();
-		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(schedule.id());
+		assertThat(id(RENAMED, Kind.EITHER)).isNull();
+		assertThat(renamed.find(RENAMED).map(DelayedTask::id)).contains(schedule.id());
 		assertThat(renamed.cancel(RENAMED)).isTrue();
-		assertThat(this.store.find(either(FORMER))).isEmpty();
+		assertThat(id(FORMER, Kind.EITHER)).isNull();
 		assertThat(renamed.cancel(RENAMED)).isFalse();
 	}
 
@@ -104,7 +99,7 @@ class ScheduleCallTests extends StoreTestSupport {
 		DurableTasks renamed = renamedNode();
 		DelayedTask<?> schedule = renamed.recur(RENAMED, Schedule.every(HOUR), 1);
 		DelayedTask<?> once = call(formerNode(), FORMER, HOUR);
-		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(once.id());
+		assertThat(renamed.find(RENAMED).map(DelayedTask::id)).contains(once.id());
 		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(once.id()).dueAt()).isLessThan(once.dueAt().toEpochMilli());
 		assertThat(stored(schedule.id()).dueAt()).isEqualTo(schedule.dueAt().toEpochMilli());
@@ -126,14 +121,14 @@ class ScheduleCallTests extends StoreTestSupport {
 		call(former, FORMER, HOUR);
 		clockAhead(Duration.ofMinutes(10));
 		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("the same schedule").isEqualTo(next);
-		assertOnlySchedule(renamed, next);
+		assertOnlySchedule(next);
 		former.recur(FORMER, Schedule.every(HOUR), 1);
 		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("its own time").isEqualTo(next);
-		assertOnlySchedule(renamed, next);
+		assertOnlySchedule(next);
 		former.recur(FORMER, Schedule.every(HOUR), 1);
 		Instant later = renamed.recur(RENAMED, Schedule.every(HOUR.multipliedBy(3)), 3).dueAt();
 		assertThat(later).isAfterOrEqualTo(next.plus(HOUR));
-		assertOnlySchedule(renamed, later);
+		assertOnlySchedule(later);
 		assertThat(this.store.find(Target.of(FORMER, Kind.ONCE))).as("a task that runs once").isPresent();
 	}
 
@@ -147,36 +142,37 @@ class ScheduleCallTests extends StoreTestSupport {
 		assertThat(moved).isAfter(next);
 		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("a run that was put off")
 			.isEqualTo(moved);
-		assertOnlySchedule(renamed, moved);
+		assertOnlySchedule(moved);
 		renamed.cancel(RENAMED);
 		Instant overdue = former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
 		clockAhead(HOUR.plusMinutes(1));
 		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR.multipliedBy(3)), 3).dueAt()).as("an overdue run")
 			.isEqualTo(overdue);
-		assertOnlySchedule(renamed, overdue);
+		assertOnlySchedule(overdue);
 	}
 
-	private void assertOnlySchedule(DurableTasks renamed, Instant next) {
-		assertThat(this.store.find(Target.of(FORMER, Kind.SCHEDULE))).isEmpty();
+	private void assertOnlySchedule(Instant next) {
+		assertThat(id(FORMER, Kind.SCHEDULE)).isNull();
 		assertThat(this.store.find(Target.of(RENAMED, Kind.SCHEDULE))).get()
 			.extracting(StoredTask::dueAt)
 			.isEqualTo(next.toEpochMilli());
-		assertThat(pending(RENAMED.name())).hasSize(1);
+		assertThat(this.store.list(new ListQuery(RENAMED.name(), ListQuery.Order.PENDING, null, 10)).tasks())
+			.hasSize(1);
 	}
 
 	@Test
 	void aScheduleThatIsReplacedUnderItsNewNameDuringARunGoesOnAfterThisRun() {
 		DelayedTask<?> schedule = formerNode().recur(FORMER, Schedule.every(HOUR), 1);
 		clockAhead(HOUR.plusMinutes(1));
-		LeasedTask run = this.store.claim(request(FORMER.name(), false)).tasks().get(0);
+		LeasedTask run = leased();
 		assertThat(run.id()).isEqualTo(schedule.id());
 		Instant next = renamedNode().recur(RENAMED, Schedule.every(HOUR), 2).dueAt();
 		assertThat(next).isEqualTo(schedule.dueAt().plus(HOUR));
 		assertThat(this.store
 			.settle(List.of(new Repeat(run.ref(), Schedule.every(HOUR).toString(), DueTime.after(HOUR), null))))
 			.containsExactly(Reply.DONE);
-		assertThat(this.store.find(either(FORMER))).isEmpty();
-		assertThat(this.store.find(either(RENAMED))).isPresent();
+		assertThat(id(FORMER, Kind.EITHER)).isNull();
+		assertThat(id(RENAMED, Kind.EITHER)).isNotNull();
 	}
 
 	private DurableTasks formerNode() {
@@ -212,12 +208,8 @@ class ScheduleCallTests extends StoreTestSupport {
 		DurableTasks node = renamedNode();
 		DelayedTask<?> schedule = node.recur(RENAMED, Schedule.every(HOUR), 1);
 		DelayedTask<?> once = inTransaction(() -> call(node));
-		assertThat(this.store.find(Target.of(RENAMED, Kind.ONCE))).get()
-			.extracting(StoredTask::id)
-			.isEqualTo(once.id());
-		assertThat(this.store.find(Target.of(RENAMED, Kind.SCHEDULE))).get()
-			.extracting(StoredTask::id)
-			.isEqualTo(schedule.id());
+		assertThat(id(RENAMED, Kind.ONCE)).isEqualTo(once.id());
+		assertThat(id(RENAMED, Kind.SCHEDULE)).isEqualTo(schedule.id());
 	}
 
 	@Test
@@ -228,18 +220,18 @@ class ScheduleCallTests extends StoreTestSupport {
 			call(node);
 			return node.cancel(RENAMED);
 		})).isTrue();
-		assertThat(this.store.find(either(RENAMED))).get().extracting(StoredTask::id).isEqualTo(schedule.id());
+		assertThat(id(RENAMED, Kind.EITHER)).isEqualTo(schedule.id());
 		assertThat(inTransaction(() -> {
 			call(node);
 			return List.of(node.cancel(RENAMED), node.cancel(RENAMED), node.cancel(RENAMED));
 		})).containsExactly(true, true, false);
-		assertThat(this.store.find(either(RENAMED))).isEmpty();
+		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 		node.recur(RENAMED, Schedule.every(HOUR), 1);
 		call(node);
 		assertThat(inTransaction(
 				() -> List.of(node.cancel(RENAMED), node.reschedule(RENAMED, SOON), node.cancel(RENAMED))))
 			.containsOnly(true);
-		assertThat(this.store.find(either(RENAMED))).isEmpty();
+		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 	}
 
 	@Test
@@ -251,14 +243,14 @@ class ScheduleCallTests extends StoreTestSupport {
 			assertThat(node.cancel(RENAMED)).isFalse();
 			return recurring;
 		});
-		assertThat(this.store.find(either(RENAMED))).isEmpty();
+		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 		assertThat(task.isCancelled()).isTrue();
 		node.recur(RENAMED, Schedule.every(HOUR), 1);
 		inTransaction(() -> {
 			node.recur(RENAMED, Schedule.every(HOUR.multipliedBy(2)), 1);
 			return node.cancel(RENAMED);
 		});
-		assertThat(this.store.find(either(RENAMED))).isEmpty();
+		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 	}
 
 	@Test
@@ -272,7 +264,7 @@ class ScheduleCallTests extends StoreTestSupport {
 			assertThat(node.reschedule(RENAMED, SOON)).isTrue();
 			return recurring;
 		});
-		assertThat(this.store.find(either(RENAMED))).get().satisfies((task) -> {
+		assertThat(this.store.find(Target.of(RENAMED, Kind.EITHER))).get().satisfies((task) -> {
 			assertThat(task.id()).isEqualTo(last.id());
 			assertThat(task.schedule()).extracting(StoredSchedule::text).isEqualTo("every(PT3H)");
 			assertThat(task.dueAt()).isLessThan(this.store.now() + HOUR.toMillis());
@@ -284,40 +276,19 @@ class ScheduleCallTests extends StoreTestSupport {
 		DurableTasks node = formerNode();
 		DelayedTask<?> schedule = node.recur(FORMER, Schedule.every(HOUR), 1);
 		clockAhead(HOUR.plusMinutes(1));
-		LeasedTask run = this.store.claim(request(FORMER.name(), false)).tasks().get(0);
+		LeasedTask run = leased();
 		DelayedTask<?> task = node.find(FORMER).orElseThrow();
 		assertThat(task.id()).isEqualTo(schedule.id());
 		assertThat(inTransaction(() -> task.cancel(false))).isTrue();
-		assertThat(this.store.find(either(FORMER))).isEmpty();
+		assertThat(id(FORMER, Kind.EITHER)).isNull();
 		assertThat(this.store.settle(List.of(new Acknowledge(run.ref())))).containsExactly(Reply.DONE);
 	}
 
+	/** A transaction on something else than the store. */
 	private static <T> T inTransaction(Supplier<T> calls) {
-		return new TransactionTemplate(new OtherTransactions()).execute((status) -> calls.get());
-	}
-
-	/**
-	 * Transactions of something else than the store.
-	 */
-	private static final class OtherTransactions extends AbstractPlatformTransactionManager {
-
-		@Override
-		protected Object doGetTransaction() {
-			return this;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-		}
-
+		JdbcTransactionManager manager = new JdbcTransactionManager(
+				new SimpleDriverDataSource(new Driver(), "jdbc:h2:mem:"));
+		return new TransactionTemplate(manager).execute((status) -> calls.get());
 	}
 
 }

@@ -7,7 +7,6 @@ import io.timingwheel.spring.durable.store.test.ModelContractTests;
 import io.timingwheel.spring.durable.store.test.OperatorContractTests;
 import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
 import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
-import io.timingwheel.spring.durable.store.test.StoreFixture;
 import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
 import io.timingwheel.spring.durable.store.test.StoringContractTests;
 import org.junit.jupiter.api.Nested;
@@ -23,93 +22,82 @@ public abstract class StoreContractTests {
 	 */
 	protected abstract DelayedTaskStore open();
 
-	interface Part extends StoreFixture {
-
-		StoreContractTests whole();
+	@Nested
+	class Storing extends StoringContractTests {
 
 		@Override
-		default DelayedTaskStore openStore() {
-			return whole().open();
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Storing extends StoringContractTests implements Part {
+	class Delivery extends DeliveryContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Delivery extends DeliveryContractTests implements Part {
+	class Schedules extends ScheduleContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Schedules extends ScheduleContractTests implements Part {
+	class StartLimits extends StartLimitContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class StartLimits extends StartLimitContractTests implements Part {
+	class Operators extends OperatorContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Operators extends OperatorContractTests implements Part {
+	class Races extends StoreRaceContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Races extends StoreRaceContractTests implements Part {
+	class Cluster extends ClusterContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}
 
 	@Nested
-	class Cluster extends ClusterContractTests implements Part {
+	class Model extends ModelContractTests {
 
 		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
-		}
-
-	}
-
-	@Nested
-	class Model extends ModelContractTests implements Part {
-
-		@Override
-		public StoreContractTests whole() {
-			return StoreContractTests.this;
+		public DelayedTaskStore openStore() {
+			return open();
 		}
 
 	}

@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -26,10 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -56,14 +52,17 @@ class CallsInTransactionsTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aConnectionThatIsOnlyReadInAnotherTransactionIsNotTheTransactionOfTheTask(boolean commits) {
-		DurableApplication.withOwnDataSources().withUserConfiguration(TwoPools.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			Work work = context.getBean(Work.class);
-			DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
-			JdbcTemplate jdbc = new JdbcTemplate(context.getBean("dataSource", DataSource.class));
-			operations.enqueue(TaskId.of("plain", "cancelled"), HOUR, "cancelled");
-			new TransactionTemplate(context.getBean("otherTransactions", PlatformTransactionManager.class))
-				.executeWithoutResult((status) -> {
+		try (HikariDataSource other = TestDatabase.H2_MEMORY.newDatabase()) {
+			ApplicationContextRunner runner = DurableApplication.on("jdbc:h2:mem:" + UUID.randomUUID())
+				.withBean(Work.class)
+				.withPropertyValues("spring.datasource.hikari.auto-commit=false");
+			runner.run((context) -> {
+				assertThat(context).hasNotFailed();
+				Work work = context.getBean(Work.class);
+				DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+				JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+				operations.enqueue(TaskId.of("plain", "cancelled"), HOUR, "cancelled");
+				new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult((status) -> {
 					assertThat(jdbc.queryForObject("select 1", Integer.class)).isOne();
 					work.plain("stored");
 					operations.enqueueAll(List.of(DurableCall.of(TaskId.of("plain", "many"), HOUR, "many")));
@@ -73,11 +72,12 @@ class CallsInTransactionsTests {
 						status.setRollbackOnly();
 					}
 				});
-			for (String key : List.of("stored", "many", "recurring")) {
-				assertThat(operations.find(TaskId.of("plain", key)).isPresent()).as(key).isEqualTo(commits);
-			}
-			assertThat(operations.find(TaskId.of("plain", "cancelled")).isPresent()).isEqualTo(!commits);
-		});
+				for (String key : List.of("stored", "many", "recurring")) {
+					assertThat(operations.find(TaskId.of("plain", key)).isPresent()).as(key).isEqualTo(commits);
+				}
+				assertThat(operations.find(TaskId.of("plain", "cancelled")).isPresent()).isEqualTo(!commits);
+			});
+		}
 	}
 
 	@ParameterizedTest
@@ -229,47 +229,6 @@ class CallsInTransactionsTests {
 
 		@CancelDelayed(name = "plain", key = "#text")
 		public void cancel(String text) {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoPools {
-
-		@Bean
-		@Primary
-		HikariDataSource dataSource() {
-			return pool();
-		}
-
-		@Bean
-		HikariDataSource other() {
-			return pool();
-		}
-
-		private static HikariDataSource pool() {
-			try (HikariDataSource committing = TestDatabase.H2_MEMORY.newTaskDatabase()) {
-				HikariConfig config = new HikariConfig();
-				config.setJdbcUrl(committing.getJdbcUrl());
-				config.setAutoCommit(false);
-				return new HikariDataSource(config);
-			}
-		}
-
-		@Bean
-		@Primary
-		JdbcTransactionManager transactions(DataSource dataSource) {
-			return new JdbcTransactionManager(dataSource);
-		}
-
-		@Bean
-		JdbcTransactionManager otherTransactions(@Qualifier("other") DataSource other) {
-			return new JdbcTransactionManager(other);
-		}
-
-		@Bean
-		Work work() {
-			return new Work();
 		}
 
 	}

@@ -27,25 +27,16 @@ final class DurableApplication {
 	 * @param url the URL of the database, which may have no table yet
 	 */
 	static ApplicationContextRunner on(String url) {
-		return withOwnDataSources()
-			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
-					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-					TransactionAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + url,
-					"spring.datasource.type=" + HikariDataSource.class.getName(),
-					// A connection to PostgreSQL is a process.
-					"spring.datasource.hikari.minimum-idle=1");
-	}
-
-	/**
-	 * An application that declares its data sources.
-	 */
-	static ApplicationContextRunner withOwnDataSources() {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
 					TimingWheelStoreAutoConfiguration.class, TimingWheelJdbcStoreAutoConfiguration.class,
-					JacksonAutoConfiguration.class, TaskExecutionAutoConfiguration.class))
-			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=always");
+					JacksonAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
+					DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+					JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=always",
+					"spring.datasource.url=" + url, "spring.datasource.type=" + HikariDataSource.class.getName(),
+					// A connection to PostgreSQL is a process.
+					"spring.datasource.hikari.minimum-idle=1");
 	}
 
 }

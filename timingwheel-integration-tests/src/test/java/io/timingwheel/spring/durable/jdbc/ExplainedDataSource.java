@@ -7,7 +7,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -89,28 +88,17 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 			String text = warning.getMessage();
 			int plan = text.indexOf('{');
 			if (text.startsWith("duration:") && plan > 0) {
-				JsonNode json = MAPPER.readTree(text.substring(plan));
-				List<JsonNode> nodes = new ArrayList<>();
-				collect(json.get("Plan"), nodes);
-				this.executions.add(new Execution(json.get("Query Text").asString(), json.get("Plan"), nodes));
+				this.executions.add(new Execution(MAPPER.readTree(text.substring(plan))));
 			}
 		}
-	}
-
-	private static void collect(JsonNode node, List<JsonNode> nodes) {
-		nodes.add(node);
-		node.path("Plans").forEach((child) -> collect(child, nodes));
 	}
 
 	/**
 	 * An execution of a statement.
 	 *
-	 * @param nodes all nodes of the plan
+	 * @param json the statement and its plan
 	 */
-	public record Execution(String sql, JsonNode plan, List<JsonNode> nodes) {
-
-		private static final List<String> SHOWN = List.of("Node Type", "Relation Name", "Index Name", "Index Cond",
-				"Filter", "Actual Loops", "Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck");
+	public record Execution(JsonNode json) {
 
 		/**
 		 * How many rows of a table the statement has read, with those that it has
@@ -128,7 +116,8 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 		 * How many pages the statement has read, from the cache or not.
 		 */
 		public long pagesRead() {
-			return this.plan.path("Shared Hit Blocks").asLong() + this.plan.path("Shared Read Blocks").asLong();
+			JsonNode plan = this.json.path("Plan");
+			return plan.path("Shared Hit Blocks").asLong() + plan.path("Shared Read Blocks").asLong();
 		}
 
 		/**
@@ -139,24 +128,15 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 		}
 
 		private List<JsonNode> scans(String table) {
-			return this.nodes.stream()
+			return this.json.findParents("Relation Name")
+				.stream()
 				.filter((node) -> node.path("Relation Name").asString("").equals(table)
 						&& node.path("Node Type").asString().endsWith("Scan") && node.path("Actual Loops").asLong() > 0)
 				.toList();
 		}
 
-		@Override
-		public String toString() {
-			StringBuilder text = new StringBuilder(this.sql).append("\npages: ").append(pagesRead());
-			for (JsonNode node : this.nodes) {
-				text.append('\n');
-				for (String property : SHOWN) {
-					if (node.has(property)) {
-						text.append(property).append(": ").append(node.get(property).asString()).append("; ");
-					}
-				}
-			}
-			return text.toString();
+		public String sql() {
+			return this.json.path("Query Text").asString();
 		}
 
 	}

@@ -11,9 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
-/**
- * The settings with which a data source gives its connections.
- */
+/** The settings with which a data source gives its connections. */
 record ConnectionSettings(DataSource dataSource, Dialect dialect, boolean autoCommit, boolean readCommitted) {
 
 	static ConnectionSettings read(DataSource dataSource, @Nullable Dialect given) {

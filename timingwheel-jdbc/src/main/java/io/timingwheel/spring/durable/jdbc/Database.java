@@ -114,13 +114,13 @@ final class Database {
 	}
 
 	/** Runs what applications do. */
-	Transactions caller() {
-		Transactions joined = joined();
+	StatementRunner caller() {
+		StatementRunner joined = joined();
 		return (joined != null) ? joined : application();
 	}
 
 	/** Runs what applications do outside of their transactions. */
-	Transactions application() {
+	StatementRunner application() {
 		return connected().application();
 	}
 
@@ -128,8 +128,8 @@ final class Database {
 	 * Runs what nodes and operators do. If a test has set the clock, a transaction of the
 	 * calling thread counts, so that a test that is rolled back sees its own tasks run.
 	 */
-	Transactions node() {
-		Transactions joined = isTimeGiven() ? joined() : null;
+	StatementRunner node() {
+		StatementRunner joined = isTimeGiven() ? joined() : null;
 		return (joined != null) ? joined : connected().store();
 	}
 
@@ -138,14 +138,14 @@ final class Database {
 	}
 
 	Session requiredTransaction() {
-		Transactions joined = joined();
+		StatementRunner joined = joined();
 		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
 		return joined.session();
 	}
 
-	private @Nullable Transactions joined() {
+	private @Nullable StatementRunner joined() {
 		ApplicationTransaction transaction = ApplicationTransaction.current(this.applicationDataSource);
-		return (transaction != null) ? new Transactions(transaction, this) : null;
+		return (transaction != null) ? new StatementRunner(transaction, this) : null;
 	}
 
 	/** Whether all callers have the same database. */
@@ -159,8 +159,8 @@ final class Database {
 
 	private Connected connect() {
 		ConnectionSettings store = ConnectionSettings.read(this.storeDataSource, this.givenDialect);
-		return new Connected(store, words(store.dialect()), new Transactions(applicationSettings(store), this),
-				new Transactions(store, this));
+		return new Connected(store, words(store.dialect()), new StatementRunner(applicationSettings(store), this),
+				new StatementRunner(store, this));
 	}
 
 	private Map<String, String> words(Dialect dialect) {
@@ -187,8 +187,8 @@ final class Database {
 		}
 	}
 
-	private record Connected(ConnectionSettings settings, Map<String, String> words, Transactions application,
-			Transactions store) {
+	private record Connected(ConnectionSettings settings, Map<String, String> words, StatementRunner application,
+			StatementRunner store) {
 
 	}
 

@@ -210,9 +210,8 @@ final class LeasedTasks {
 	}
 
 	/**
-	 * Makes changes that take keys, each in a transaction of its own.
-	 * @param maxWait how long the waits that were in vain may take together
-	 * @param busy the result if another transaction is storing a task with the key
+	 * Makes changes that take keys, each in a transaction of its own. Waits in vain take
+	 * {@code maxWait} together; each gives {@code busy}.
 	 */
 	<T, R> List<R> each(List<T> tasks, Duration maxWait, R busy, BiFunction<Session, T, R> change) {
 		long waited = 0;
@@ -226,10 +225,7 @@ final class LeasedTasks {
 		return results;
 	}
 
-	/**
-	 * Changes tasks that take their keys again.
-	 * @return {@code null} if another transaction is storing a task with a key
-	 */
+	/** Gives {@code null} if another transaction is storing a task with a key. */
 	private <T> @Nullable T takeKeys(Function<Session, T> change) {
 		for (int i = 0; i < MAX_ATTEMPTS; i++) {
 			try {

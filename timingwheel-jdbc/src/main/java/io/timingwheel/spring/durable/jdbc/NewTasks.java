@@ -95,7 +95,7 @@ final class NewTasks {
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		Transactions caller = this.database.caller();
+		StatementRunner caller = this.database.caller();
 		if (tasks.size() > 1) {
 			boolean inTransaction = this.database.hasTransaction();
 			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks), inTransaction)));

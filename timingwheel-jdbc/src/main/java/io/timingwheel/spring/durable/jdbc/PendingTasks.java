@@ -17,7 +17,6 @@ import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
-import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -83,7 +82,7 @@ final class PendingTasks {
 	 * @param change gives {@code null} if it has not changed the task
 	 */
 	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
-		Transactions caller = this.database.caller();
+		StatementRunner caller = this.database.caller();
 		Set<String> tried = new HashSet<>();
 		List<TaskRow> rows = rows(caller, target);
 		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
@@ -113,7 +112,7 @@ final class PendingTasks {
 	}
 
 	/** Reads the tasks of a target, a task that runs once before a schedule. */
-	private List<TaskRow> rows(Transactions caller, Target target) {
+	private List<TaskRow> rows(StatementRunner caller, Target target) {
 		if (target instanceof Target.ById byId) {
 			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
 		}

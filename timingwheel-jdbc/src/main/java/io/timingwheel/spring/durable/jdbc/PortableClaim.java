@@ -49,11 +49,7 @@ final class PortableClaim implements Claiming.Steps {
 		}
 	}
 
-	/**
-	 * Looks at the names.
-	 * @return the names without limits that have tasks within the look-ahead, or runs
-	 * that have ended
-	 */
+	/** Gives the names without limits that have work. */
 	private static List<String> look(Session session, ClaimProgress progress, boolean suspect) {
 		progress.time(session.now());
 		progress.nextAt = ClaimProgress.NEVER;

@@ -37,9 +37,7 @@ record Session(JdbcOperations jdbc, Database database) {
 		return DueTime.after(duration).resolve(0);
 	}
 
-	/**
-	 * A size rounded up to a power of two, so that there are few different statements.
-	 */
+	/** A power of two, so that there are few different statements. */
 	static int padded(int size) {
 		return (size <= 1) ? size : Integer.highestOneBit(size - 1) << 1;
 	}
@@ -126,10 +124,7 @@ record Session(JdbcOperations jdbc, Database database) {
 		}
 	}
 
-	/**
-	 * Inserts rows unless their keys are taken.
-	 * @return the ids of the rows whose keys are taken
-	 */
+	/** Inserts rows, and gives the ids of those whose keys are taken. */
 	Set<String> insert(Collection<TaskRow> rows, long now) {
 		Set<String> ids = rows.stream().map((row) -> row.id).collect(Collectors.toSet());
 		boolean keyed = rows.stream().anyMatch((row) -> row.key != null);

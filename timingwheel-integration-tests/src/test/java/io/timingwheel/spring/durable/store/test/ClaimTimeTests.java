@@ -84,7 +84,8 @@ class ClaimTimeTests {
 	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
 		DelayedTaskStore slow = slowStore(database);
 		StoreNode node = new StoreNode("a", slow);
-		slow.enqueue(List.of(StoreContract.task(null, StoreContract.SOON), StoreContract.task(null, StoreContract.SOON)));
+		slow.enqueue(
+				List.of(StoreContract.task(null, StoreContract.SOON), StoreContract.task(null, StoreContract.SOON)));
 		long before = slow.now();
 		Claimed claimed = node.claim(Map.of(StoreContract.NAME, SHARE), 10);
 		assertThat(claimed.tasks()).hasSize(2);

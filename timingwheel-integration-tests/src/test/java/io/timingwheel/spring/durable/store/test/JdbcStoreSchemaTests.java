@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.store.test;
 
-import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.List;
@@ -27,7 +26,6 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
@@ -35,9 +33,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static org.mockito.AdditionalAnswers.delegatesTo;
-import static org.mockito.Mockito.doReturn;
+import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /**
  * The script of the schema, and what the check of a store says about a database.
@@ -122,14 +120,17 @@ class JdbcStoreSchemaTests {
 	}
 
 	@Test
-	void anOlderDatabaseIsRefused() {
-		create(JdbcStores.TABLE);
+	void anOlderDatabaseIsRefused() throws SQLException {
 		String needed = switch (this.database) {
 			case POSTGRESQL -> "PostgreSQL 12.0";
 			case MARIADB -> "MariaDB 10.6";
 			default -> "H2 2.2";
 		};
-		DataSource older = new OlderDataSource(this.pool);
+		DataSource older = mock(DataSource.class, RETURNS_DEEP_STUBS);
+		DatabaseMetaData metaData = older.getConnection().getMetaData();
+		when(metaData.getDatabaseProductName()).thenReturn(needed.split(" ")[0]);
+		when(metaData.getDatabaseMajorVersion()).thenReturn(1);
+		when(metaData.getDatabaseMinorVersion()).thenReturn(4);
 		assertRefused(JdbcStores.open(older))
 			.hasMessage("durable tasks need %s or newer, but this is 1.4; update the database".formatted(needed));
 	}
@@ -186,28 +187,6 @@ class JdbcStoreSchemaTests {
 		Schema schema = schema(table);
 		Resource script = schema.forTable(new DefaultResourceLoader().getResource(schema.script()));
 		new ResourceDatabasePopulator(script).execute(this.pool);
-	}
-
-	/**
-	 * Connections to a database that says that it has version 1.4.
-	 */
-	private static final class OlderDataSource extends DelegatingDataSource {
-
-		OlderDataSource(DataSource target) {
-			super(target);
-		}
-
-		@Override
-		public Connection getConnection() throws SQLException {
-			Connection connection = super.getConnection();
-			DatabaseMetaData metaData = mock(DatabaseMetaData.class, delegatesTo(connection.getMetaData()));
-			doReturn(1).when(metaData).getDatabaseMajorVersion();
-			doReturn(4).when(metaData).getDatabaseMinorVersion();
-			Connection older = mock(Connection.class, delegatesTo(connection));
-			doReturn(metaData).when(older).getMetaData();
-			return older;
-		}
-
 	}
 
 }

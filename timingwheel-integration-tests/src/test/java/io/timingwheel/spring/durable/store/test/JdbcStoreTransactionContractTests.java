@@ -273,8 +273,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	 */
 	@Test
 	void noneOfManyTasksIsStoredIfOneCannotBe() {
-		List<NewTask> tasks = new ArrayList<>(
-				IntStream.range(0, 1_500).mapToObj((i) -> task("k" + i, HOUR)).toList());
+		List<NewTask> tasks = new ArrayList<>(IntStream.range(0, 1_500).mapToObj((i) -> task("k" + i, HOUR)).toList());
 		tasks.add(new NewTask("x".repeat(65), NAME, "z", "{}", null, DueTime.after(HOUR), IfPending.REPLACE, null));
 		Runnable call = () -> assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.store.enqueue(tasks));

@@ -93,6 +93,8 @@ class StoreStartFailureApprovalTests {
 				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:strict;MODE=STRICT"));
 		this.failures.fail("a database that does not answer",
 				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:absent;IFEXISTS=TRUE"));
+		this.failures.fail("no Spring JDBC", this.jdbc
+			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc")));
 		this.failures.fail("no RedisConnectionFactory", this.redis);
 		ApplicationContextRunner redis = this.redis
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));

@@ -26,7 +26,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * short transactions of their own, which have the isolation "read committed" and run
  * again after a collision with another transaction. Thread-safe.
  */
-final class Transactions {
+final class StatementRunner {
 
 	private static final int ATTEMPTS = 20;
 
@@ -43,7 +43,7 @@ final class Transactions {
 
 	private final boolean commitsEach;
 
-	Transactions(ApplicationTransaction joined, Database database) {
+	StatementRunner(ApplicationTransaction joined, Database database) {
 		this.session = new Session(database.dialect().template(Objects.requireNonNull(joined.getDataSource())),
 				database);
 		this.template = new TransactionTemplate(joined);
@@ -52,7 +52,7 @@ final class Transactions {
 		this.commitsEach = false;
 	}
 
-	Transactions(ConnectionSettings settings, Database database) {
+	StatementRunner(ConnectionSettings settings, Database database) {
 		// No transaction of the application is bound to this wrapper.
 		DataSource own = new DelegatingDataSource(settings.dataSource());
 		JdbcTemplate jdbc = settings.dialect().template(own);

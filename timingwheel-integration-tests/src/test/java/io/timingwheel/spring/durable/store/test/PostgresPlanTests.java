@@ -1,4 +1,4 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.durable.store.test;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,28 +7,26 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.ExplainedDataSource;
 import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
+import io.timingwheel.spring.durable.jdbc.JdbcStores;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskRef;
-import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,13 +51,11 @@ class PostgresPlanTests {
 	/** As many as a build has time to store. With 500,000 the tests take four minutes. */
 	private static final int TASKS = Integer.getInteger("timingwheel.plan.tasks", 20_000);
 
-	private static final String NAME = "close-order";
+	private static final String NAME = StoreContract.NAME;
 
 	private static final String OTHER_NAME = "of-another-application";
 
-	private static final Duration HOUR = Duration.ofHours(1);
-
-	private static final Duration LEASE = Duration.ofMinutes(5);
+	private static final Duration HOUR = StoreContract.HOUR;
 
 	/** More than the height of the indexes, and a few pages of a small table. */
 	private static final int PAGES = 40;
@@ -72,6 +68,8 @@ class PostgresPlanTests {
 
 	private DelayedTaskStore store;
 
+	private StoreNode node;
+
 	@BeforeEach
 	void open() {
 		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
@@ -80,6 +78,7 @@ class PostgresPlanTests {
 		this.jdbc.execute("vacuum analyze timingwheel_task");
 		this.explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1);
 		this.store = JdbcStores.open(this.explained);
+		this.node = new StoreNode("a", this.store);
 		this.store.now();
 	}
 
@@ -113,11 +112,11 @@ class PostgresPlanTests {
 	void aPlanForASmallTableIsGivenUpOnceItHasTakenLong() {
 		for (int i = 0; i < EXECUTIONS; i++) {
 			enqueue(1, null);
-			acknowledge(claim(10).tasks());
+			acknowledge(claim(10));
 		}
 		insert(NAME, 100_000, HOUR, HOUR);
 		enqueue(300, null);
-		List<LeasedTask> tasks = claim(300).tasks();
+		List<LeasedTask> tasks = claim(300);
 		assertThat(tasks).hasSize(300);
 		acknowledge(tasks.subList(0, 200));
 		this.explained.executions();
@@ -133,7 +132,7 @@ class PostgresPlanTests {
 	void statementsOnManyTasksAreNotPlannedForEachExecution() {
 		await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(1)).untilAsserted(() -> {
 			enqueue(1, null);
-			acknowledge(claim(10).tasks());
+			acknowledge(claim(10));
 			assertThat(new JdbcTemplate(this.explained).queryForList("""
 					select max(generic_plans) from pg_prepared_statements
 					where statement like '%for update% skip locked%'
@@ -151,7 +150,7 @@ class PostgresPlanTests {
 		StartLimits one = new StartLimits(1, perKey, 0, 1);
 		ClaimRequest request = new ClaimRequest("a",
 				Map.of(NAME, new Share(100, 0, one, null), OTHER_NAME, new Share(100, 100)), 100, true,
-				Duration.ofSeconds(1), LEASE, Long.MAX_VALUE);
+				Duration.ofSeconds(1), StoreNode.LEASE, Long.MAX_VALUE);
 		assertThat(this.store.claim(request).tasks()).hasSize(1);
 		for (int i = 0; i < EXECUTIONS; i++) {
 			this.store.claim(request);
@@ -164,25 +163,6 @@ class PostgresPlanTests {
 	}
 
 	@Test
-	void aClaimReadsNoTasksOfOtherNames() {
-		insert(OTHER_NAME, TASKS, HOUR.negated(), HOUR);
-		insert(OTHER_NAME, TASKS, Duration.ofSeconds(1), HOUR);
-		this.jdbc.execute("analyze timingwheel_task");
-		insert(NAME, 500, Duration.ofMinutes(-2), Duration.ofMinutes(1));
-		this.explained.executions();
-		for (int expected : List.of(100, 400, 0)) {
-			assertThat(claim((expected == 100) ? 100 : 1000).tasks()).hasSize(expected);
-			assertThat(this.explained.executions()).singleElement().satisfies((execution) -> {
-				assertThat(execution.rowsRead(JdbcStores.TABLE)).as(execution::toString)
-					.isLessThanOrEqualTo(10L * expected + 10);
-				// Of each task the claim reads the row twice, and writes it into the
-				// indexes.
-				assertThat(execution.pagesRead()).as(execution::toString).isLessThan(30L * expected + PAGES);
-			});
-		}
-	}
-
-	@Test
 	void aPageOfThePendingReadsOnlyItsTasks() {
 		insert(NAME, TASKS / 2, HOUR, HOUR);
 		// All of these are due in the same millisecond.
@@ -192,7 +172,7 @@ class PostgresPlanTests {
 		this.explained.executions();
 		StoredTask.Position after = null;
 		for (int i = 0; i < EXECUTIONS; i++) {
-			List<StoredTask> page = this.store.list(new ListQuery(NAME, Order.PENDING, after, 100)).tasks();
+			List<StoredTask> page = page(Order.PENDING, after);
 			assertThat(page).hasSize(100);
 			after = page.get(99).position();
 		}
@@ -220,7 +200,7 @@ class PostgresPlanTests {
 			// The store does not know of these tasks until its next sweep.
 			AtomicInteger left = new AtomicInteger(TASKS);
 			await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(1)).until(() -> {
-				List<LeasedTask> tasks = claim(500).tasks();
+				List<LeasedTask> tasks = claim(500);
 				acknowledge(tasks);
 				return left.addAndGet(-tasks.size()) == 0;
 			});
@@ -242,9 +222,10 @@ class PostgresPlanTests {
 				enqueue(tasks, null);
 			}
 			this.explained.executions();
-			Claimed claimed = this.store.claim(new ClaimRequest("a", Map.of(NAME, new Share(100, 10, limits, null)),
-					100, false, Duration.ofSeconds(1), LEASE, Long.MAX_VALUE));
-			least = Math.min(least, this.explained.executions().stream().mapToLong(Execution::pagesRead).sum());
+			Claimed claimed = this.node.claim(Map.of(NAME, new Share(100, 10, limits, null)), 100);
+			List<Execution> executions = this.explained.executions();
+			assertThat(executions).hasSize(1);
+			least = Math.min(least, executions.get(0).pagesRead());
 			assertThat(claimed.tasks()).hasSize(tasks);
 			acknowledge(claimed.tasks());
 		}
@@ -254,11 +235,11 @@ class PostgresPlanTests {
 	private void useEachStatement() {
 		enqueue(6, null);
 		enqueue(6, "key");
-		List<LeasedTask> tasks = new ArrayList<>(claim(100).tasks());
+		List<LeasedTask> tasks = new ArrayList<>(claim(100));
 		assertThat(tasks).hasSize(12);
 		List<TaskRef> refs = tasks.stream().map(LeasedTask::ref).toList();
-		assertThat(this.store.begin(refs, LEASE)).containsOnly(Reply.DONE);
-		assertThat(this.store.renew(refs, LEASE)).containsOnly(Reply.DONE);
+		assertThat(this.store.begin(refs, StoreNode.LEASE)).containsOnly(Reply.DONE);
+		assertThat(this.store.renew(refs, StoreNode.LEASE)).containsOnly(Reply.DONE);
 		List<Settlement> settlements = new ArrayList<>();
 		for (int i = 0; i < refs.size(); i++) {
 			settlements.add(switch (i % 4) {
@@ -269,36 +250,34 @@ class PostgresPlanTests {
 			});
 		}
 		assertThat(this.store.settle(settlements)).containsOnly(Reply.DONE);
-		acknowledge(claim(100).tasks());
-		List<String> dead = ids(Order.DEAD_LATEST_FIRST);
+		acknowledge(claim(100));
+		List<String> dead = page(Order.DEAD_LATEST_FIRST, null).stream().map(StoredTask::id).toList();
 		assertThat(dead).hasSize(3);
 		this.store.requeue(dead.subList(0, 1));
 		this.store.discard(dead.subList(1, 2));
 		this.store.discardOlder(Duration.ZERO, 10);
-		acknowledge(claim(100).tasks());
+		acknowledge(claim(100));
 		assertThat(this.store.discardOlder(Duration.ZERO, 10)).isLessThan(2);
-		for (String id : refs.stream().map(TaskRef::id).toList()) {
-			this.store.find(Target.of(id));
-			this.store.move(Target.of(id), DueTime.after(HOUR));
-			this.store.cancel(Target.of(id));
+		for (LeasedTask task : tasks) {
+			this.node.has(StoreContract.id(task));
+			this.node.move(StoreContract.id(task), HOUR);
+			this.node.cancel(StoreContract.id(task));
 		}
 		this.store.nodes();
 	}
 
-	private List<String> ids(Order order) {
-		return this.store.list(new ListQuery(NAME, order, null, 10)).tasks().stream().map((task) -> task.id()).toList();
+	private List<StoredTask> page(Order order, StoredTask.@Nullable Position after) {
+		return this.store.list(new ListQuery(NAME, order, after, 100)).tasks();
 	}
 
 	private void enqueue(int count, @Nullable String key) {
 		this.store.enqueue(IntStream.range(0, count)
-			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, (key != null) ? key + i : null, "{}", null,
-					DueTime.after(Duration.ZERO), IfPending.REPLACE, null))
+			.mapToObj((i) -> StoreContract.task((key != null) ? key + i : null, StoreContract.NOW))
 			.toList());
 	}
 
-	private Claimed claim(int limit) {
-		return this.store.claim(new ClaimRequest("a", Map.of(NAME, new Share(limit, 0)), limit, false,
-				Duration.ofSeconds(1), LEASE, Long.MAX_VALUE));
+	private List<LeasedTask> claim(int limit) {
+		return this.node.claim(Map.of(NAME, new Share(limit, 0)), limit).tasks();
 	}
 
 	private void acknowledge(List<LeasedTask> tasks) {
