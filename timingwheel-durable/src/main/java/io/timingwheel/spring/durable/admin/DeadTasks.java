@@ -5,7 +5,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -64,14 +63,15 @@ public final class DeadTasks implements StoredTasks.Dead {
 	public DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
 		List<Requeue> results = step.ids.isEmpty() ? List.of() : this.requeue.apply(step.ids);
-		return step.reply(Collections.frequency(results, Requeue.REQUEUED),
-				Collections.frequency(results, Requeue.KEY_PENDING));
+		return new DeadStep(Collections.frequency(results, Requeue.REQUEUED),
+				Collections.frequency(results, Requeue.KEY_PENDING), step.next != null, step.next);
 	}
 
 	@Override
 	public DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
-		return step.reply(step.ids.isEmpty() ? 0 : this.store.discard(step.ids), 0);
+		int deleted = step.ids.isEmpty() ? 0 : this.store.discard(step.ids);
+		return new DeadStep(deleted, 0, step.next != null, step.next);
 	}
 
 	/**
@@ -94,7 +94,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 			}
 			at = at.after(task.position());
 		}
-		return new Step(ids, remaining ? at : null);
+		return new Step(ids, remaining ? at.toString() : null);
 	}
 
 	@Override
@@ -153,8 +153,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 	private static String groupOf(@Nullable String error) {
 		byte[] text = DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8);
 		try {
-			byte[] hash = MessageDigest.getInstance("SHA-256").digest(text);
-			return HexFormat.of().formatHex(Arrays.copyOf(hash, GROUP_BYTES));
+			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text), 0, GROUP_BYTES);
 		}
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("Each Java platform has SHA-256", ex);
@@ -194,12 +193,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	}
 
-	private record Step(List<String> ids, @Nullable Cursor next) {
-
-		DeadStep reply(int affected, int skipped) {
-			return new DeadStep(affected, skipped, this.next != null,
-					(this.next != null) ? this.next.toString() : null);
-		}
+	private record Step(List<String> ids, @Nullable String next) {
 
 	}
 

@@ -59,12 +59,9 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public Optional<StoredTaskDetails> find(String name, String keyOrId) {
-		return byKeyOrId(name, keyOrId).map(this::neutral);
-	}
-
-	private Optional<StoredTask> byKeyOrId(String name, String keyOrId) {
-		return isName(name) ? this.tasks.pending().find(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId))
-				: Optional.empty();
+		Optional<StoredTask> found = isName(name)
+				? this.tasks.pending().find(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId)) : Optional.empty();
+		return found.map(this::neutral);
 	}
 
 	private static boolean isName(String name) {

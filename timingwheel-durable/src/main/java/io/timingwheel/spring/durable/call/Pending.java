@@ -103,12 +103,9 @@ public final class Pending {
 		if (!this.parts.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		Optional<StoredTask> found = findUnlessReplaced(task.id())
-			.filter((stored) -> stored.state().isPending() || stored.schedule() != null);
-		// An earlier call that waits to store a task with this key stays: it did not make
-		// this task pending.
-		Key key = found.map(this::key).filter((one) -> this.parts.earlier(one) == Effect.NONE).orElse(null);
-		return found.isPresent() && this.parts.defer(key, Effect.CANCEL, change);
+		return findUntouched(task.id()).filter((stored) -> stored.state().isPending() || stored.schedule() != null)
+			.filter((stored) -> this.parts.defer(key(stored), Effect.CANCEL, change))
+			.isPresent();
 	}
 
 	private boolean countCancelled(String name, boolean cancelled) {
@@ -118,12 +115,9 @@ public final class Pending {
 		return cancelled;
 	}
 
-	/** A task that no earlier call of the transaction is going to cancel or replace. */
-	private Optional<StoredTask> findUnlessReplaced(String id) {
-		return find(id).filter((task) -> {
-			Effect earlier = this.parts.earlier(key(task));
-			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
-		});
+	/** A task whose key no earlier call of the transaction is about. */
+	private Optional<StoredTask> findUntouched(String id) {
+		return find(id).filter((task) -> this.parts.earlier(key(task)) == Effect.NONE);
 	}
 
 	private @Nullable Key key(StoredTask task) {
@@ -153,7 +147,7 @@ public final class Pending {
 			return move(task, due);
 		}
 		boolean pending = task.is(Handle.State.WAITING)
-				|| findUnlessReplaced(task.id()).filter((stored) -> stored.state().isPending()).isPresent();
+				|| findUntouched(task.id()).filter((stored) -> stored.state().isPending()).isPresent();
 		return pending && this.parts.defer(null, Effect.NONE, () -> move(task, due));
 	}
 

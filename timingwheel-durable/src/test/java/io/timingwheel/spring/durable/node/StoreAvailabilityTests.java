@@ -28,24 +28,22 @@ class StoreAvailabilityTests {
 	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage, REFUSED::equals);
 
 	@Test
-	void isBackWhenAllCallersThatFailedHaveSucceeded() {
+	void isBackWhenAllCallersThatFailedHaveSucceededOrAreIdleAndOneHasSucceeded(CapturedOutput output) {
 		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.failed(Caller.SETTLE, GONE);
+		this.availability.failed(Caller.RENEW, GONE);
 		assertThat(this.availability.outage().since()).isNotNull();
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.outage().error()).isSameAs(GONE);
-		this.availability.succeeded(Caller.SETTLE);
-		assertIsBack();
-	}
-
-	@Test
-	void isBackWhenACallerThatFailedIsIdleAndTheOthersHaveSucceeded() {
-		this.availability.failed(Caller.RENEW, GONE);
-		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.idle(Caller.RENEW);
 		assertThat(this.availability.outage().error()).isSameAs(GONE);
+		this.availability.succeeded(Caller.SETTLE);
+		assertThat(this.availability.outage()).isNull();
+		assertThat(output).containsOnlyOnce("is back after");
+		this.availability.failed(Caller.RENEW, GONE);
+		this.availability.idle(Caller.RENEW);
+		assertThat(output).containsOnlyOnce("is back after");
 		this.availability.succeeded(Caller.CLAIM);
-		assertIsBack();
+		assertThat(output.toString().split("is back after")).hasSize(3);
 	}
 
 	@Test
@@ -53,20 +51,10 @@ class StoreAvailabilityTests {
 		this.availability.failed(Caller.CLAIM, REFUSED);
 		this.availability.failed(Caller.CLAIM, REFUSED);
 		this.availability.succeeded(Caller.CLAIM);
-		assertIsBack();
+		assertThat(this.availability.outage()).isNull();
 		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
 			.contains("accepts all requests again")
 			.doesNotContain("cannot be reached", "is back");
-	}
-
-	@Test
-	void isNotBackUntilACallerHasSucceeded(CapturedOutput output) {
-		this.availability.failed(Caller.RENEW, GONE);
-		this.availability.idle(Caller.RENEW);
-		assertThat(output).doesNotContain("is back after");
-		this.availability.succeeded(Caller.CLAIM);
-		assertThat(output).contains("is back after");
-		assertIsBack();
 	}
 
 	@Test
@@ -84,28 +72,18 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.outage().missingParts()).containsExactly("b");
 		this.partialOutage = null;
 		this.availability.succeeded(Caller.CLAIM);
-		assertIsBack();
+		assertThat(this.availability.outage()).isNull();
 		assertThat(output.toString().lines().filter((line) -> line.contains("does not answer"))).hasSize(2);
 		assertThat(output).containsOnlyOnce("does not answer (a)").containsOnlyOnce("does not answer (a, b)");
 	}
 
 	@Test
-	void aStoreThatDoesNotAnswerAtAllHasNoMissingParts() {
+	void aMissingPartIsForgottenWhileTheWholeStoreDoesNotAnswerOrTheNodeDoesNotClaim() {
 		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.failed(Caller.CLAIM, GONE);
 		assertThat(this.availability.outage().missingParts()).isEmpty();
 		assertThat(this.availability.outage().error()).isSameAs(GONE);
-		this.availability.succeeded(Caller.CLAIM);
-		assertThat(this.availability.outage().missingParts()).containsExactly("a");
-		this.partialOutage = null;
-		this.availability.succeeded(Caller.SETTLE);
-		assertIsBack();
-	}
-
-	@Test
-	void aMissingPartIsForgottenWhenTheNodeDoesNotClaim() {
-		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.idle(Caller.RENEW);
 		assertThat(this.availability.outage().missingParts()).containsExactly("a");
@@ -113,14 +91,13 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.outage()).isNull();
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage().missingParts()).containsExactly("a");
+		this.partialOutage = null;
+		this.availability.succeeded(Caller.SETTLE);
+		assertThat(this.availability.outage()).isNull();
 	}
 
 	private void partsAreMissing(String... parts) {
 		this.partialOutage = new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE);
-	}
-
-	private void assertIsBack() {
-		assertThat(this.availability.outage()).isNull();
 	}
 
 }

@@ -53,30 +53,15 @@ class ThreadLoopTests {
 	}
 
 	@Test
-	void aCallBeforeTheWaitEndsTheWait() throws InterruptedException {
-		this.thread.start();
-		this.thread.wake();
-		begin((thread) -> thread.await(FOREVER));
-		begin((thread) -> {
-		});
-	}
-
-	@Test
-	void aCallDuringTheWaitEndsTheWait() throws InterruptedException {
-		this.thread.start();
-		awaitWaiting(begin((thread) -> thread.await(FOREVER)));
-		this.thread.wake();
-		begin((thread) -> {
-		});
-	}
-
-	@Test
-	void eachWaitNeedsACallOfItsOwn() throws InterruptedException {
+	void aCallBeforeOrDuringTheWaitEndsOneWait() throws InterruptedException {
 		this.thread.start();
 		this.thread.wake();
 		this.thread.wake();
 		begin((thread) -> thread.await(FOREVER));
 		awaitWaiting(begin((thread) -> thread.await(FOREVER)));
+		this.thread.wake();
+		begin((thread) -> {
+		});
 	}
 
 	@Test

@@ -51,12 +51,9 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 				runWithTransaction();
 			}
 		}
-		else if (Transactions.isActive()) {
+		else {
 			Transactions.afterCompletion(wait, () -> {
 			});
-		}
-		else {
-			wait.run();
 		}
 	}
 
