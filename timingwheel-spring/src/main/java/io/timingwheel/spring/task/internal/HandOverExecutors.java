@@ -137,6 +137,9 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	/** Called with the lock of the queues. */
 	private void add(Executor executor, Task task) {
+		if (this.threads.isShutdown() && !this.paused) {
+			throw new RejectedExecutionException("The hand-over of tasks has ended");
+		}
 		SerialQueue queue = this.queues.computeIfAbsent(executor, SerialQueue::new);
 		queue.tasks.add(task);
 		queue.serve();
@@ -297,7 +300,7 @@ public final class HandOverExecutors implements AutoCloseable {
 			this.executor = executor;
 		}
 
-		/** Called with the lock of the queues. Refuses after {@link #close()}. */
+		/** Called with the lock of the queues. */
 		void serve() {
 			if (!this.served && !HandOverExecutors.this.paused) {
 				HandOverExecutors.this.threads.execute(this);

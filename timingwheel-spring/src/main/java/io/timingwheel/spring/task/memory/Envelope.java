@@ -25,35 +25,45 @@ class Envelope implements Runnable {
 
 	private int attempt = 1;
 
-	private Envelope(Object payload) {
-		this.payload = payload;
-		this.captured = null;
-		this.decorated = null;
+	Envelope(Object payload, TaskDefinition<?> definition) {
+		this(payload, captured(definition), decorator(definition), security(definition));
 	}
 
-	Envelope(Object payload, TaskDefinition<?> definition) {
-		TaskEnvironment environment = definition.tasks().environment();
-		TaskExecutionInterceptor interceptor = environment.interceptor();
+	private Envelope(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator,
+			@Nullable Object security) {
 		this.payload = payload;
-		this.captured = (interceptor != null) ? interceptor.capture(definition.tasks().name()) : null;
-		// After shutdown the task is going to be rejected, and there may be no executor.
-		Object security = definition.tasks().shutdown().isAccepting()
-				? SecurityContextExecutors.find(definition::executor) : null;
-		TaskDecorator decorator = environment.decorator();
+		this.captured = captured;
 		this.decorated = (decorator != null || security != null) ? CallerContext.decorate(this, decorator, security)
 				: null;
 	}
 
 	/** Puts a payload into an envelope if there is a context to keep. */
 	static Object seal(Object payload, TaskDefinition<?> definition) {
-		Envelope envelope = new Envelope(payload, definition);
-		return (envelope.captured != null || envelope.decorated != null) ? envelope : payload;
+		Object captured = captured(definition);
+		TaskDecorator decorator = decorator(definition);
+		Object security = security(definition);
+		return (captured != null || decorator != null || security != null)
+				? new Envelope(payload, captured, decorator, security) : payload;
+	}
+
+	private static @Nullable Object captured(TaskDefinition<?> definition) {
+		TaskExecutionInterceptor interceptor = definition.tasks().environment().interceptor();
+		return (interceptor != null) ? interceptor.capture(definition.tasks().name()) : null;
+	}
+
+	private static @Nullable TaskDecorator decorator(TaskDefinition<?> definition) {
+		return definition.tasks().environment().decorator();
+	}
+
+	private static @Nullable Object security(TaskDefinition<?> definition) {
+		// After shutdown the task is going to be rejected, and there may be no executor.
+		return definition.tasks().shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor) : null;
 	}
 
 	/** The envelope in what a pending task keeps, or one without a context. */
 	static Envelope of(Object kept) {
 		Object payload = (kept instanceof Debounce debounce) ? debounce.payload() : kept;
-		return (payload instanceof Envelope envelope) ? envelope : new Envelope(payload);
+		return (payload instanceof Envelope envelope) ? envelope : new Envelope(payload, null, null, null);
 	}
 
 	Object payload() {
