@@ -70,9 +70,7 @@ final class DeadlineStacks implements AutoCloseable {
 		return this.paidAt - System.nanoTime() < SHARE * BURST_NANOS;
 	}
 
-	/**
-	 * Ends the thread when it has interrupted the threads that wait for it.
-	 */
+	/** Ends the thread when it has interrupted the threads that wait for it. */
 	@Override
 	public void close() {
 		this.reader.shutdown();

@@ -80,10 +80,7 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 				&& (actual.startsWith(name + "$") || actual.startsWith(name + "-")));
 	}
 
-	/**
-	 * The parameters of a method in its code, without the continuation of a suspend
-	 * function.
-	 */
+	/** Without the continuation of a suspend function. */
 	private static List<Class<?>> parameters(Method method, Class<?> beanClass) {
 		int count = method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
 		List<Class<?>> parameters = new ArrayList<>();
@@ -110,9 +107,7 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 				&& (!actual.hasGenerics() || wanted.isAssignableFromResolvedPart(actual));
 	}
 
-	/**
-	 * At the deadline another future can be cancelled, but cannot give a result.
-	 */
+	/** At the deadline another future can be cancelled, but cannot give a result. */
 	private static void checkCanComplete(Method limited, Class<?> type) {
 		Refusal.when(Future.class.isAssignableFrom(type) && type != DelayedTask.class
 				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type),
@@ -151,9 +146,7 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		}
 	}
 
-	/**
-	 * A proxy does not pass on private methods.
-	 */
+	/** A proxy does not pass on private methods. */
 	private static @Nullable Object withoutProxy(@Nullable Object target) {
 		Object inner = (target != null) ? AopProxyUtils.getSingletonTarget(target) : null;
 		return (inner != null) ? withoutProxy(inner) : target;

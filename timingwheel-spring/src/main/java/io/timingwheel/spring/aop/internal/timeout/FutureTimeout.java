@@ -58,9 +58,7 @@ final class FutureTimeout {
 		return !(stage instanceof Future<?>) || stage.getClass().getNestHost() == CompletableFuture.class;
 	}
 
-	/**
-	 * The usual case. Cancelling the result cancels the source.
-	 */
+	/** The usual case. Cancelling the result cancels the source. */
 	private static <T> Object newStage(CompletionStage<T> source, InterruptGuard guard) {
 		if (source.getClass() == CompletableFuture.class && ((CompletableFuture<T>) source).isDone()) {
 			return source;
@@ -122,9 +120,7 @@ final class FutureTimeout {
 		});
 	}
 
-	/**
-	 * Lets a result follow that of a fallback, which is cancelled if the caller cancels.
-	 */
+	/** The fallback's result is cancelled if the caller cancels. */
 	@SuppressWarnings("unchecked")
 	private static <T> void complete(CompletableFuture<T> result, Callable<@Nullable Object> afterDeadline,
 			Executor executor) {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Guards one call with a time limit: interrupts the thread of the call at the deadline,
  * and makes sure that no interrupt outlives the call. A call that returns after the
- * deadline has expired even if the wheel's thread was late.
+ * deadline has expired even if the wheel's thread was late. Only the thread of the call
+ * uses a guard, but for {@code run()}, {@code interrupt} and {@code cancelAction}.
  *
  * <p>
  * The state changes by compare-and-set, so exactly one side wins:
@@ -105,9 +106,7 @@ final class InterruptGuard implements DirectTask {
 		this.startNanos = call.runtime().nanoTime();
 	}
 
-	/**
-	 * Starts to guard a call of the current thread, unless the wheel has stopped.
-	 */
+	/** Gives {@code null} if the wheel has stopped. */
 	static @Nullable InterruptGuard enter(LimitedCall call) {
 		InterruptGuard guard = new InterruptGuard(call);
 		guard.timer = call.runtime().schedule(guard, guard.startNanos, call.nanos());
@@ -137,8 +136,7 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Runs a part of the call. If it ends after the deadline, cancels the future that it
-	 * returned and throws the timeout, without the interrupt. Only the thread of the call
-	 * calls this.
+	 * returned and throws the timeout, without the interrupt.
 	 * @param last whether the guard ends with this part, unless it is handed over
 	 */
 	@Nullable Object run(Body body, boolean last) throws Throwable {
@@ -160,9 +158,6 @@ final class InterruptGuard implements DirectTask {
 		return result;
 	}
 
-	/**
-	 * Ends the guard unless it is handed over. Only the thread of the call calls this.
-	 */
 	void leave() {
 		finish();
 		if (this.enclosing != null) {
@@ -202,23 +197,19 @@ final class InterruptGuard implements DirectTask {
 		return this.thread;
 	}
 
-	/**
-	 * Whether the call has returned after its deadline.
-	 */
+	/** Whether the call has returned after its deadline. */
 	boolean hasExpired() {
 		return this.state == CLEARED;
 	}
 
-	/**
-	 * Whether the deadline has passed, though the timer may be late.
-	 */
+	/** Whether the deadline has passed, though the timer may be late. */
 	boolean isPastDeadline() {
 		return this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos();
 	}
 
 	/**
 	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
-	 * still come. Only the thread of the call calls this.
+	 * still come.
 	 */
 	private boolean clearIfExpired() {
 		if (this.state == RUNNING && isPastDeadline() && STATE.compareAndSet(this, RUNNING, CLEARED)) {
@@ -236,10 +227,7 @@ final class InterruptGuard implements DirectTask {
 		return state == CLEARED;
 	}
 
-	/**
-	 * Ends the guard if the deadline has not passed, and otherwise clears the interrupt.
-	 * Only the thread of the call calls this.
-	 */
+	/** Ends the guard in time, or clears the interrupt. */
 	private boolean finish() {
 		if (clearIfExpired()) {
 			return false;
@@ -253,16 +241,14 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Makes the deadline run an action instead of interrupting, unless the deadline has
-	 * passed. Only the thread of the call calls this.
+	 * passed.
 	 */
 	boolean handOver(Runnable action) {
 		this.action = action;
 		return !clearIfExpired() && STATE.compareAndSet(this, RUNNING, HANDED_OVER);
 	}
 
-	/**
-	 * Cancels the action of a guard that is handed over. Any thread may call this.
-	 */
+	/** Any thread may call this. */
 	boolean cancelAction() {
 		if (STATE.compareAndSet(this, HANDED_OVER, RETURNED)) {
 			cancelTimer();
@@ -322,9 +308,6 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	/**
-	 * What a guard guards.
-	 */
 	@FunctionalInterface
 	interface Body {
 

@@ -88,9 +88,7 @@ final class LaterResult {
 							object.getClass().getName()));
 	}
 
-	/**
-	 * Does the work that a fallback has returned.
-	 */
+	/** Does the work that a fallback has returned. */
 	static @Nullable Object use(@Nullable Object value) throws Exception {
 		if (value instanceof Callable<?> callable) {
 			return callable.call();
@@ -98,9 +96,7 @@ final class LaterResult {
 		return WEB_PRESENT ? WebTimeout.use(value) : value;
 	}
 
-	/**
-	 * Calls back when the result of a fallback is there.
-	 */
+	/** Calls back when the result of a fallback is there. */
 	static void whenDone(@Nullable Object value, Executor executor,
 			BiConsumer<@Nullable Object, @Nullable Throwable> callback) {
 		if (!FutureCompletion.whenDone(value, executor, callback)
@@ -109,9 +105,7 @@ final class LaterResult {
 		}
 	}
 
-	/**
-	 * Gives what the caller gets in place of an object of a class.
-	 */
+	/** Gives what the caller gets in place of an object of a class. */
 	@FunctionalInterface
 	interface Limiter {
 

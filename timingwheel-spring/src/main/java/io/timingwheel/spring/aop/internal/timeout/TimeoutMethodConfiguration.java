@@ -37,9 +37,7 @@ public class TimeoutMethodConfiguration {
 		return new TimeoutMethodRegistry(timingWheelAnnotatedBeans.beanFactory(), timingWheelTimeoutOverrides);
 	}
 
-	/**
-	 * Its thread ends with the context.
-	 */
+	/** Its thread ends with the context. */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DeadlineStacks timingWheelDeadlineStacks() {

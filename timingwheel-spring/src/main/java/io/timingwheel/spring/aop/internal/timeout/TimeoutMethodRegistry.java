@@ -110,9 +110,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 		return (override != null) ? limit.replacedBy(override) : limit;
 	}
 
-	/**
-	 * The known methods with a limit.
-	 */
+	/** The known methods with a limit. */
 	public Set<Method> methods() {
 		return this.classes.values().stream().flatMap((limits) -> limits.keySet().stream()).collect(Collectors.toSet());
 	}

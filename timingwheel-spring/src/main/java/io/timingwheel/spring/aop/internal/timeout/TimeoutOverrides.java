@@ -16,22 +16,17 @@ public interface TimeoutOverrides {
 	/** The default order of the outer advice, which is outside {@code @Transactional}. */
 	int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 
-	/**
-	 * The order of the limits among the advice of a bean.
-	 */
+	/** The order of the limits among the advice of a bean. */
 	default int adviceOrder() {
 		return DEFAULT_ORDER;
 	}
 
-	/**
-	 * The positive limit of the methods of a bean that have a name, {@code null} if that
-	 * of the annotation stays.
-	 */
+	/** A positive limit, or {@code null} if that of the annotation stays. */
 	@Nullable Duration find(String beanName, String methodName);
 
 	/**
-	 * Called once, when all singletons exist, with the names of all methods with a limit,
-	 * as {@code bean.method}.
+	 * Gets, once all singletons exist, the names of all methods with a limit, as
+	 * {@code bean.method}.
 	 */
 	void checkNames(Set<String> names);
 
