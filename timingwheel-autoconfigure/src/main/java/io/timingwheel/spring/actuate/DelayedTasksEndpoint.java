@@ -88,31 +88,24 @@ public class DelayedTasksEndpoint {
 		});
 	}
 
-	/**
-	 * A forecast of some of the names. Not an operation: the console shows it.
-	 */
+	/** A forecast of at most {@code limit} names. Not an operation. */
 	public ForecastDescriptor forecast(String period, int limit) {
 		return this.tasks.forecast(period, limit);
 	}
 
-	/**
-	 * The figures of all names. Not an operation: the console chooses and orders them.
-	 */
+	/** The figures of all names. Not an operation: the console orders them. */
 	public Map<String, CountsDescriptor> counts() {
 		return this.tasks.counts(null);
 	}
 
-	/**
-	 * The nodes that share the store, {@code null} without one. Not an operation: the
-	 * console shows them.
-	 */
+	/** The nodes of the store, {@code null} without one. Not an operation. */
 	public @Nullable List<StoreNode.Reported> nodes() {
 		return this.tasks.nodes();
 	}
 
 	/**
-	 * The recurring ones among the tasks of some names that are due first, at most
-	 * {@code limit} tasks of each name. Not an operation: the console shows them.
+	 * The recurring ones among the first {@code limit} tasks of some names. Not an
+	 * operation.
 	 */
 	public List<TaskDescriptor> schedules(SecurityContext securityContext, List<String> names, int limit) {
 		boolean showErrors = isShown(securityContext);
@@ -255,10 +248,7 @@ public class DelayedTasksEndpoint {
 		});
 	}
 
-	/**
-	 * Ends or resumes the claims of durable tasks by this node: {@code pause} or
-	 * {@code resume}.
-	 */
+	/** Ends or resumes the claims of this node: {@code pause} or {@code resume}. */
 	@WriteOperation
 	public WebEndpointResponse<?> control(@Nullable String action) {
 		return answer(() -> {

@@ -152,10 +152,7 @@ public final class TimingWheelAutoConfiguration {
 				() -> executors.getObject().defaultExecutor());
 	}
 
-	/**
-	 * A child context has its own template, since the template of the parent would not
-	 * find the tasks of the child.
-	 */
+	/** The template of a parent does not find the tasks of its child. */
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
@@ -170,9 +167,7 @@ public final class TimingWheelAutoConfiguration {
 		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.shutdown(), applicationContext);
 	}
 
-	/**
-	 * A child context that uses the wheel of its parent logs nothing.
-	 */
+	/** A child context that uses the wheel of its parent logs nothing. */
 	@Bean
 	@ConditionalOnMissingBean(name = "timingWheelStartupMessage")
 	SmartInitializingSingleton timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {

@@ -13,16 +13,10 @@ import org.springframework.context.event.ContextClosedEvent;
 public abstract class AbstractTasksLifecycle
 		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
-	/**
-	 * The phase of tasks in memory. The web server's graceful shutdown is at
-	 * {@code MAX - 1024}.
-	 */
+	/** After the web server's graceful shutdown at {@code MAX - 1024}. */
 	protected static final int MEMORY_PHASE = Integer.MAX_VALUE - 4096;
 
-	/**
-	 * The phase of durable tasks, which stop before the tasks in memory, since these wait
-	 * for all bodies.
-	 */
+	/** Durable tasks stop first, since tasks in memory wait for all bodies. */
 	protected static final int DURABLE_PHASE = MEMORY_PHASE + 1;
 
 	private final ApplicationContext applicationContext;
@@ -66,9 +60,8 @@ public abstract class AbstractTasksLifecycle
 	}
 
 	/**
-	 * Ends the tasks of a context that was stopped or paused before it is closed, or that
-	 * failed to start. Such a context does not stop again. Its executors have stopped
-	 * already, so no body can run.
+	 * A context that was stopped before it is closed, or that failed to start, does not
+	 * stop again. Its executors have stopped already, so no body can run.
 	 */
 	@Override
 	public final void destroy() {

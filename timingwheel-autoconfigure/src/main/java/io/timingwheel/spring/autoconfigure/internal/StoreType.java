@@ -6,19 +6,13 @@ package io.timingwheel.spring.autoconfigure.internal;
  */
 public enum StoreType {
 
-	/**
-	 * No store. There are no durable tasks.
-	 */
+	/** No store. There are no durable tasks. */
 	NONE,
 
-	/**
-	 * The application's relational database.
-	 */
+	/** The application's relational database. */
 	JDBC,
 
-	/**
-	 * Redis, through Lettuce.
-	 */
+	/** Redis, through Lettuce. */
 	REDIS;
 
 	/** The name of the property. */
