@@ -164,7 +164,7 @@ class AheadOfTimeTests {
 	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
 		start("", "", (context) -> {
 			context.refresh();
-			context.getBean(Orders.class).close(1);
+			context.getBean("reminder", Runnable.class).run();
 			assertThat(pending(context)).isOne();
 		}, HiddenBehindInterface.class);
 	}
@@ -318,8 +318,17 @@ class AheadOfTimeTests {
 	static class HiddenBehindInterface {
 
 		@Bean
-		Orders orders(ManualTimeSource time) {
-			return new OrderService(time);
+		Runnable reminder() {
+			return new Reminder();
+		}
+
+	}
+
+	static class Reminder implements Runnable {
+
+		@Override
+		@Delayed("1h")
+		public void run() {
 		}
 
 	}

@@ -50,8 +50,6 @@ class DelayedContextPropagationTests {
 
 	private static final ThreadLocal<@Nullable Object> tenant = new ThreadLocal<>();
 
-	private static final InheritableThreadLocal<@Nullable String> inheritable = new InheritableThreadLocal<>();
-
 	private static final List<@Nullable Object> seen = new CopyOnWriteArrayList<>();
 
 	@RegisterExtension
@@ -81,7 +79,6 @@ class DelayedContextPropagationTests {
 	@AfterEach
 	void clear() {
 		tenant.remove();
-		inheritable.remove();
 		SecurityContextHolder.clearContext();
 	}
 
@@ -173,18 +170,6 @@ class DelayedContextPropagationTests {
 		finally {
 			ContextRegistry.getInstance().removeThreadLocalAccessor("tenant");
 		}
-	}
-
-	@Test
-	void nothingOfTheFirstCallerLeaksIntoTheWheelsThreads() {
-		DelayedContexts.realTimeRunner()
-			.withBean("service", DirectService.class)
-			.withBean("direct", Executor.class, () -> Runnable::run)
-			.run((context) -> {
-				inheritable.set("first caller");
-				context.getBean(DirectService.class).inheritable();
-				await().untilAsserted(() -> assertThat(seen).containsExactly((Object) null));
-			});
 	}
 
 	@Test
@@ -321,15 +306,6 @@ class DelayedContextPropagationTests {
 		@Delayed("1s")
 		public void block(CountDownLatch release) throws Exception {
 			release.await();
-		}
-
-	}
-
-	static class DirectService {
-
-		@Delayed(delay = "1ms", executor = "direct")
-		public void inheritable() {
-			seen.add(inheritable.get());
 		}
 
 	}

@@ -67,6 +67,7 @@ class DelayedTests {
 		assertScheduled(() -> orders.at(7_000), "orders.at null in PT7S");
 		assertScheduled(() -> orders.at(9_000.5), "orders.at null in PT9.0005S");
 		assertScheduled(() -> orders.at(now.plusSeconds(3600)), "orders.at null in PT1H");
+		assertScheduled(() -> orders.largest(List.of(1, 2), Duration.ofHours(1)), "orders.largest null in PT1H0.002S");
 		orders.at(Duration.ofSeconds(-1));
 		orders.at(Instant.EPOCH);
 		app.advanceSeconds(0);
@@ -214,6 +215,8 @@ class DelayedTests {
 				.withMessageContaining("must give a Duration, a number of milliseconds or an Instant");
 		}
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.at(null)).withMessageContaining("\"null\"");
+		assertThatIllegalArgumentException().isThrownBy(() -> orders.largest(List.of(1), null))
+			.withMessageContaining("Orders#largest(List, Duration) cannot be evaluated: ");
 		assertThat(app.pending()).isZero();
 	}
 
@@ -323,6 +326,10 @@ class DelayedTests {
 		@Delayed(delayExpression = "#when")
 		public void at(@Nullable Object when) {
 			app.calls().add("at " + when);
+		}
+
+		@Delayed(delayExpression = "#delay.plus(T(java.time.Duration).ofMillis(#numbers.?[#this > 1][0]))")
+		public void largest(List<Integer> numbers, @Nullable Duration delay) {
 		}
 
 		@Delayed(delay = "10s", key = "#id", ifPending = IfPending.KEEP)
