@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -57,7 +58,11 @@ abstract class NodeTestSupport {
 
 	BooleanSupplier schedules = () -> true;
 
+	Duration lease = LEASE;
+
 	int maxInFlight = 1000;
+
+	int maxLostDeliveries = 2;
 
 	long maxPending = Long.MAX_VALUE;
 
@@ -69,7 +74,7 @@ abstract class NodeTestSupport {
 
 	DelayedTaskStore store;
 
-	private final List<TimingWheel> wheels = new ArrayList<>();
+	private final Map<DurableNode, TimingWheel> wheels = new HashMap<>();
 
 	private final List<DurableNode> nodesOnThreads = new ArrayList<>();
 
@@ -88,9 +93,7 @@ abstract class NodeTestSupport {
 
 	@AfterEach
 	void shutDown() throws InterruptedException {
-		for (TimingWheel wheel : this.wheels) {
-			wheel.close();
-		}
+		this.wheels.values().forEach(TimingWheel::close);
 		for (DurableNode node : this.nodesOnThreads) {
 			node.shutdown(Duration.ZERO);
 		}
@@ -111,8 +114,16 @@ abstract class NodeTestSupport {
 
 	DurableNode node() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
-		this.wheels.add(wheel);
-		return node(wheel, new WheelLoops(wheel));
+		DurableNode node = node(wheel, new WheelLoops(wheel));
+		this.wheels.put(node, wheel);
+		return node;
+	}
+
+	/**
+	 * Ends a node at once. It gives nothing back, and the store hears nothing more of it.
+	 */
+	void kill(DurableNode node) {
+		Objects.requireNonNull(this.wheels.remove(node)).close();
 	}
 
 	/**
@@ -127,8 +138,8 @@ abstract class NodeTestSupport {
 	}
 
 	private DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
-		NodeSettings settings = new NodeSettings("node", LEASE, this.lookAhead, POLL, 100, this.maxInFlight, 3, 2,
-				this.backoff, 1000, this.deadRetention);
+		NodeSettings settings = new NodeSettings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
+				this.maxLostDeliveries, this.backoff, 1000, this.deadRetention);
 		Services services = new Services(this::recorder, this.policies, this.bodies, this.handOvers, null,
 				this.schedules);
 		DurableNode node = new DurableNode(this.store, settings, this.handlers, wheel, services, loops);
