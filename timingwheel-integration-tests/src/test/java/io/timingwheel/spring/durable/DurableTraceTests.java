@@ -72,9 +72,6 @@ class DurableTraceTests extends StoreTestSupport {
 					"timingwheel.store.lease=5m");
 	}
 
-	/**
-	 * A node with a tracer, as Spring Boot declares it.
-	 */
 	private ApplicationContextRunner traced(DelayedTaskStore store) {
 		return untraced(store).withBean(Tracer.class, () -> this.tracer)
 			.withBean(DefaultTracingObservationHandler.class, () -> new DefaultTracingObservationHandler(this.tracer))

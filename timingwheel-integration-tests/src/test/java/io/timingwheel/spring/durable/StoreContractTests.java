@@ -17,9 +17,6 @@ import org.junit.jupiter.api.Nested;
  */
 public abstract class StoreContractTests {
 
-	/**
-	 * Opens another store object on the data of this test class.
-	 */
 	protected abstract DelayedTaskStore open();
 
 	@Nested

@@ -31,10 +31,6 @@ public abstract class StoreTestSupport {
 
 	private final TestStores stores;
 
-	/**
-	 * Creates a test.
-	 * @param stores gives the stores of a test class
-	 */
 	protected StoreTestSupport(Function<Class<?>, ? extends TestStores> stores) {
 		this.stores = stores.apply(getClass());
 	}
@@ -46,23 +42,14 @@ public abstract class StoreTestSupport {
 		this.other = this.stores.node();
 	}
 
-	/**
-	 * Waits for as long as a busy machine may need.
-	 */
 	protected static ConditionFactory await() {
 		return Awaitility.await().atMost(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
 	}
 
-	/**
-	 * Returns another store object on the same data, like the store of another node.
-	 */
 	protected final DelayedTaskStore node() {
 		return this.stores.node();
 	}
 
-	/**
-	 * Sets the store's clock ahead of the real clock, for both nodes.
-	 */
 	protected final void clockAhead(Duration offset) {
 		clockAhead(this.store, offset);
 		clockAhead(this.other, offset);

@@ -138,9 +138,6 @@ public final class TestNode implements AutoCloseable {
 			.get(0);
 	}
 
-	/**
-	 * Closes nodes, also if one of them cannot be closed.
-	 */
 	public static void closeAll(List<TestNode> nodes) throws Exception {
 		Exception failure = null;
 		for (TestNode node : nodes) {

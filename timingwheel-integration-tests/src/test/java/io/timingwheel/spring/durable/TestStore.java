@@ -20,9 +20,6 @@ enum TestStore {
 		this.stores = stores;
 	}
 
-	/**
-	 * The stores of the nodes of a test class.
-	 */
 	TestStores stores(Class<?> testClass) {
 		return this.stores.apply(testClass);
 	}

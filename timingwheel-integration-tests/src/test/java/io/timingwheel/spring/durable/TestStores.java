@@ -11,9 +11,6 @@ public interface TestStores {
 
 	DelayedTaskStore node();
 
-	/**
-	 * Stores in the memory of this process.
-	 */
 	static TestStores inMemory(Class<?> testClass) {
 		InMemoryTaskStore first = new InMemoryTaskStore();
 		return () -> new InMemoryTaskStore(first);

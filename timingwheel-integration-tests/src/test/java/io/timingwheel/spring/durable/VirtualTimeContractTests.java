@@ -116,9 +116,6 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.reminders.log()).hasSize(1);
 	}
 
-	/**
-	 * Deletes all data of the store, as an operator would do it.
-	 */
 	protected abstract void loseEverything();
 
 	@RepeatedTest(2)

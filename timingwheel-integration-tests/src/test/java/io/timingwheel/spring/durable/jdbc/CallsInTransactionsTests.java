@@ -165,9 +165,6 @@ class CallsInTransactionsTests {
 		}
 	}
 
-	/**
-	 * Stores a task in each callback, or only after the commit.
-	 */
 	private record Callbacks(Work work, PlatformTransactionManager manager,
 			boolean onlyAfter) implements TransactionSynchronization {
 

@@ -22,10 +22,6 @@ final class DurableApplication {
 	private DurableApplication() {
 	}
 
-	/**
-	 * An application with the data source of Spring Boot.
-	 * @param url the URL of the database, which may have no table yet
-	 */
 	static ApplicationContextRunner on(String url) {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,

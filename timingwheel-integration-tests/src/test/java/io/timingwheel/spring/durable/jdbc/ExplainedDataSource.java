@@ -44,9 +44,6 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 		setTargetDataSource(this.pool);
 	}
 
-	/**
-	 * The executions since the last call.
-	 */
 	public List<Execution> executions() {
 		List<Execution> result = List.copyOf(this.executions);
 		this.executions.clear();
@@ -93,11 +90,6 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 		}
 	}
 
-	/**
-	 * An execution of a statement.
-	 *
-	 * @param json the statement and its plan
-	 */
 	public record Execution(JsonNode json) {
 
 		/**
@@ -120,9 +112,6 @@ public final class ExplainedDataSource extends DelegatingDataSource implements A
 			return plan.path("Shared Hit Blocks").asLong() + plan.path("Shared Read Blocks").asLong();
 		}
 
-		/**
-		 * The ways in which the statement has read a table.
-		 */
 		public List<String> scanTypes(String table) {
 			return scans(table).stream().map((node) -> node.path("Node Type").asString()).toList();
 		}

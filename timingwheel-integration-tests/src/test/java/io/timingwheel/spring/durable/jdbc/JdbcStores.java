@@ -39,9 +39,6 @@ public final class JdbcStores {
 		return new JdbcDelayedTaskStore(dataSource, dataSource, TABLE, null);
 	}
 
-	/**
-	 * Creates the tables.
-	 */
 	static HikariDataSource withTables(HikariDataSource pool) {
 		Schema schema = Schema.of(pool, null, TABLE);
 		Resource script = new DefaultResourceLoader().getResource(schema.script());

@@ -117,9 +117,6 @@ class RefusedByTheDatabaseTests {
 		}));
 	}
 
-	/**
-	 * Creates a database whose encoding has few characters, and returns its URL.
-	 */
 	private static String latin1() {
 		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newDatabase()) {
 			JdbcTemplate jdbc = new JdbcTemplate(pool);

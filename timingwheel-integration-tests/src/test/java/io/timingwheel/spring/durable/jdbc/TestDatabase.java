@@ -88,9 +88,6 @@ public enum TestDatabase {
 
 	private final Map<Class<?>, HikariDataSource> pools = new HashMap<>();
 
-	/**
-	 * Creates an empty database, and returns its URL.
-	 */
 	abstract String create(String name) throws Exception;
 
 	/**
@@ -101,17 +98,11 @@ public enum TestDatabase {
 		return this.pools.computeIfAbsent(testClass, this::open);
 	}
 
-	/**
-	 * The stores on the database of a test class.
-	 */
 	public TestStores stores(Class<?> testClass) {
 		HikariDataSource pool = pool(testClass);
 		return () -> JdbcStores.open(pool);
 	}
 
-	/**
-	 * A pool of connections to a new database without any table.
-	 */
 	public synchronized HikariDataSource newDatabase() {
 		try {
 			return newPool(create("db" + UUID.randomUUID().toString().replace("-", "")), CONNECTIONS);
@@ -131,16 +122,10 @@ public enum TestDatabase {
 		}
 	}
 
-	/**
-	 * A pool of connections to a new database that has the table of tasks.
-	 */
 	public HikariDataSource newTaskDatabase() {
 		return JdbcStores.withTables(newDatabase());
 	}
 
-	/**
-	 * Another pool of connections to a database.
-	 */
 	public static HikariDataSource newPool(String url, int connections) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);

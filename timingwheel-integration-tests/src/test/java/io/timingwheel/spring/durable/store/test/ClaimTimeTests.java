@@ -128,9 +128,6 @@ class ClaimTimeTests {
 		}
 	}
 
-	/**
-	 * A trigger of H2.
-	 */
 	public static final class SlowUpdate implements Trigger {
 
 		@Override
@@ -140,9 +137,6 @@ class ClaimTimeTests {
 
 	}
 
-	/**
-	 * A pool whose connections come late.
-	 */
 	private static final class SlowConnections extends DelegatingDataSource {
 
 		SlowConnections(DataSource pool) {

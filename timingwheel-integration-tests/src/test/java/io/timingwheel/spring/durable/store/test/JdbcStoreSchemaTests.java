@@ -31,6 +31,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
@@ -66,7 +67,7 @@ class JdbcStoreSchemaTests {
 	}
 
 	@Test
-	void theCheckNamesTheScriptThatIsMissingAndTheScriptMayRunAgain() {
+	void theCheckNamesWhatIsMissingAndTheScriptMayRunAgain() {
 		assertThat(schema(JdbcStores.TABLE).isMissing()).isTrue();
 		assertRefused(this.store).hasMessageContaining("is missing")
 			.hasMessageContaining(schema(JdbcStores.TABLE).script());
@@ -74,11 +75,6 @@ class JdbcStoreSchemaTests {
 		create(JdbcStores.TABLE);
 		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
 		this.store.check(List.of());
-	}
-
-	@Test
-	void theCheckNamesWhatIsMissingBesideTheTable() {
-		create(JdbcStores.TABLE);
 		this.jdbc.execute("drop table timingwheel_task_node");
 		assertRefused(this.store).hasMessageContaining("version 1")
 			.hasMessageContaining("cannot be used")
@@ -101,9 +97,6 @@ class JdbcStoreSchemaTests {
 		assertRefused(JdbcStores.open(stranger)).hasMessageContaining("select, insert, update and delete");
 	}
 
-	/**
-	 * Connections of a user without any rights on the table.
-	 */
 	private DataSource ofStranger() {
 		assumeTrue(this.database != TestDatabase.MARIADB, "The server of the tests checks no rights");
 		String url = this.pool.getJdbcUrl();
@@ -149,6 +142,8 @@ class JdbcStoreSchemaTests {
 				this.jdbc.queryForObject("select count(*) from pg_indexes where tablename = ?", Integer.class, longest))
 			.isEqualTo(5);
 		open(longest).check(List.of());
+		assertThatIllegalArgumentException().isThrownBy(() -> open(longest + "t"))
+			.withMessageContaining("may have at most 55 characters");
 		this.jdbc.update("delete from " + longest + "_version");
 		assertThat(schema(longest).isMissing()).isTrue();
 		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();

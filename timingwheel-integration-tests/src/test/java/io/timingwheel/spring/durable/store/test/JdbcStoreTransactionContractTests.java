@@ -106,9 +106,6 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		this.other.testing().setClock(null);
 	}
 
-	/**
-	 * Whether the database may lock keys that are next to a key that is being stored.
-	 */
 	boolean locksNeighbouringKeys() {
 		return false;
 	}
@@ -443,9 +440,6 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		}
 	}
 
-	/**
-	 * Tries again if the database waits no longer for a lock.
-	 */
 	private boolean cancelPatiently(Target target) {
 		while (true) {
 			try {
