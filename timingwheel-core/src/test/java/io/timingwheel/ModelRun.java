@@ -476,15 +476,8 @@ final class ModelRun {
 	}
 
 	/**
-	 * The settings of a run.
+	 * The settings of a run. The same settings give the same run.
 	 *
-	 * @param seed the seed of the random numbers
-	 * @param tick the wheel's tick
-	 * @param wheelSize the number of slots per level
-	 * @param shards the number of shards
-	 * @param limit how many timers may be pending
-	 * @param callers the number of threads that schedule
-	 * @param clockOrigin the first reading of the clock
 	 * @param clockOffset how far the clock has advanced when the wheel is built, in
 	 * nanoseconds
 	 */

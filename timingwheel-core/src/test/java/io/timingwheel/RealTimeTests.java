@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the wheel on the clock of the JVM. The lateness, which also depends on the
- * machine, is only checked for its order of magnitude.
+ * Tests for the wheel on the clock of the JVM, as {@link SoakTests}. The lateness, which
+ * also depends on the machine, is only checked for its order of magnitude.
  */
 @Tag("measuring")
 class RealTimeTests {
@@ -54,37 +53,6 @@ class RealTimeTests {
 		}
 	}
 
-	/**
-	 * Each turn reads the clock once, schedules some timers and moves others. Some of the
-	 * deadlines have passed.
-	 */
-	@Test
-	void noTimerIsEarlyByItsDeadline() {
-		int count = 64_000;
-		Random random = new Random(1);
-		try (TimingWheel wheel = wheel(Duration.ofNanos(100_000))) {
-			List<DeadlineProbe> probes = new ArrayList<>(count);
-			for (int turn = 0; turn < count / 64; turn++) {
-				long now = wheel.nanoTime();
-				for (int i = 0; i < 64; i++) {
-					DeadlineProbe probe = new DeadlineProbe();
-					probes.add(probe);
-					probe.deadline = now + random.nextLong(-1_000_000, 300_000_000);
-					TimerHandle handle = wheel.scheduleAt(probe, probe.deadline);
-					if (i % 4 == 0) {
-						long moved = now + random.nextLong(400_000_000, 600_000_000);
-						if (handle.rescheduleAt(moved)) {
-							probe.deadline = moved;
-						}
-					}
-				}
-			}
-			await().until(() -> wheel.pending() == 0);
-			assertThat(probes).allMatch((probe) -> probe.runs == 1);
-			assertThat(probes).allMatch((probe) -> probe.ranAt - probe.deadline >= 0);
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void addingATimerWakesAParkedDriverInTime(boolean withFarTimer) throws Exception {
@@ -115,19 +83,6 @@ class RealTimeTests {
 		Arrays.sort(lateness);
 		assertThat(lateness[0]).isNotNegative();
 		return Duration.ofNanos(lateness[lateness.length / 2]);
-	}
-
-	@Test
-	void movingATimerToSoonerWakesAParkedDriverInTime() throws InterruptedException {
-		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
-			for (int i = 0; i < 50; i++) {
-				CountDownLatch ran = new CountDownLatch(1);
-				TimerHandle handle = wheel.schedule(ran::countDown, 1 + i, TimeUnit.HOURS);
-				awaitParked();
-				assertThat(handle.reschedule(i % 5, TimeUnit.MILLISECONDS)).isTrue();
-				assertThat(ran.await(60, TimeUnit.SECONDS)).isTrue();
-			}
-		}
 	}
 
 	private TimingWheel wheel(Duration tick) {
@@ -166,22 +121,6 @@ class RealTimeTests {
 		@Override
 		public void run() {
 			this.lateness = System.nanoTime() - this.start - this.delay;
-			this.runs = this.runs + 1;
-		}
-
-	}
-
-	private static final class DeadlineProbe implements Runnable {
-
-		private volatile long deadline;
-
-		private volatile long ranAt;
-
-		private volatile int runs;
-
-		@Override
-		public void run() {
-			this.ranAt = System.nanoTime();
 			this.runs = this.runs + 1;
 		}
 

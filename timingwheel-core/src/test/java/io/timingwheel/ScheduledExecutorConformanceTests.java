@@ -1,7 +1,6 @@
 package io.timingwheel;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
@@ -236,40 +234,6 @@ class ScheduledExecutorConformanceTests {
 		assertThat(future.isDone()).isFalse();
 		this.release.countDown();
 		assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo("fine");
-	}
-
-	@Test
-	void invokeAnyNeedsTasks() {
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(null));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(null, 1, TimeUnit.SECONDS));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(List.of(FINE), 1, null));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.service.invokeAny(List.of()));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.service.invokeAny(List.of(), 1, TimeUnit.SECONDS));
-		List<Callable<String>> withNull = Arrays.asList(this::awaitRelease, null);
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(withNull));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(withNull, 1, TimeUnit.SECONDS));
-	}
-
-	@Test
-	void invokeAnyFailsOnceAllTasksHaveFailed() {
-		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> this.service.invokeAny(List.of(FAILING, FAILING)))
-			.withCauseInstanceOf(IllegalStateException.class);
-		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> this.service.invokeAny(List.of(FAILING, FAILING), 30, TimeUnit.SECONDS))
-			.withCauseInstanceOf(IllegalStateException.class);
-	}
-
-	@Test
-	void invokeAllNeedsACollectionWithoutNulls() throws Exception {
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(null));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(null, 1, TimeUnit.SECONDS));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(List.of(FINE), 1, null));
-		List<Callable<String>> withNull = Arrays.asList(FINE, null);
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(withNull));
-		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(withNull, 1, TimeUnit.SECONDS));
-		assertThat(this.service.invokeAll(List.of())).isEmpty();
-		assertThat(this.service.invokeAll(List.of(), 1, TimeUnit.SECONDS)).isEmpty();
 	}
 
 	@Test

@@ -19,12 +19,8 @@ class WheelSlotsTests {
 		.build();
 
 	@Test
-	void anEmptyWheelHasNoLevels() {
-		assertThat(WheelSlots.of(this.wheel).levels()).isEmpty();
-	}
-
-	@Test
 	void theDigitsOfADueTickSelectTheSlots() {
+		assertThat(WheelSlots.of(this.wheel).levels()).isEmpty();
 		schedule(5);
 		schedule(5);
 		schedule(3 * 16 + 7);
