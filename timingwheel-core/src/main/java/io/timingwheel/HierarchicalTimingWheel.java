@@ -23,11 +23,10 @@ import org.jspecify.annotations.Nullable;
  * {@link ManualTimeSource} calls the driver when something is due.
  *
  * <p>
- * Each shard has a quota of the limit of pending timers, so that a thread that adds a
- * timer reads no shared data. When a quota is used up, the free permits of all shards are
- * collected and shared out again, with all locks held. A timer is therefore rejected only
- * at a moment at which the limit is reached. Only this class holds more than one shard's
- * lock at a time.
+ * Each shard has a quota of the limit of pending timers, so an add reads no shared data.
+ * When a quota is used up, the free permits of all shards are shared out again, with all
+ * locks held. So a timer is rejected only while the limit is reached. Only this class
+ * holds more than one shard's lock at a time.
  */
 final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 

@@ -340,10 +340,7 @@ abstract class Shard extends ShardLock {
 		totals.add(this.wheel);
 	}
 
-	/**
-	 * Includes timers that are being handed over, and the next runs of running tasks. The
-	 * caller holds the lock.
-	 */
+	/** With timers in hand, and next runs of running tasks. Needs the lock. */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();
 	}

@@ -11,7 +11,10 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -63,7 +66,11 @@ final class ModelRun {
 
 	private final List<WheelInvariants> invariants = new ArrayList<>();
 
-	private final Callers callers;
+	/**
+	 * The other threads that schedule, one at a time. The wheel selects the shard by the
+	 * thread.
+	 */
+	private final List<ExecutorService> callers = new ArrayList<>();
 
 	private final List<ReferenceTimer> pending = new ArrayList<>();
 
@@ -102,14 +109,16 @@ final class ModelRun {
 			.build();
 		this.tickNanos = config.tick().toNanos();
 		this.reference = new ReferenceWheel(this.tickNanos, config.shards(), GROUPS);
-		this.callers = new Callers(config.callers());
+		for (int i = 1; i < config.callers(); i++) {
+			this.callers.add(Executors.newSingleThreadExecutor());
+		}
 		for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards) {
 			this.invariants.add(new WheelInvariants(shard.wheel, ModelRun::wasMoved));
 		}
 	}
 
 	void run(int steps) {
-		try (this.callers) {
+		try {
 			for (int i = 0; i < steps; i++) {
 				step();
 				this.invariants.forEach(WheelInvariants::check);
@@ -126,6 +135,9 @@ final class ModelRun {
 					"The wheel differs from the reference with " + this.config + ". The last operations:\n  "
 							+ this.log.stream().map(LogEntry::toString).collect(Collectors.joining("\n  ")),
 					ex);
+		}
+		finally {
+			this.callers.forEach(ExecutorService::shutdownNow);
 		}
 	}
 
@@ -166,7 +178,13 @@ final class ModelRun {
 			timer.task = chooseTask(timer);
 			timers.add(timer);
 		}
-		this.callers.run(caller, () -> timers.forEach((timer) -> timer.handle = scheduleOne(timer.task, delay)));
+		Runnable calls = () -> timers.forEach((timer) -> timer.handle = scheduleOne(timer.task, delay));
+		if (caller == 0) {
+			calls.run();
+		}
+		else {
+			CompletableFuture.runAsync(calls, this.callers.get(caller - 1)).orTimeout(60, TimeUnit.SECONDS).join();
+		}
 		for (ReferenceTimer timer : timers) {
 			if (timer.handle == null) {
 				assertThat(this.reference.pending() + this.running).as("pending at a rejection")

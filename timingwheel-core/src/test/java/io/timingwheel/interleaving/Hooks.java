@@ -5,7 +5,10 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * The methods that instrumented code calls before each of its steps.
+ * The methods that instrumented code calls before each of its steps: operations of
+ * atomics and concurrent collections, and accesses to plain and volatile fields and to
+ * elements. It calls {@link #enter}, {@link #exit}, {@link #spin} and {@link #id} in
+ * place of the JVM's own.
  */
 public final class Hooks {
 
@@ -14,9 +17,6 @@ public final class Hooks {
 	private Hooks() {
 	}
 
-	/**
-	 * Called before an operation of an atomic or of a concurrent collection.
-	 */
 	public static void atomic() {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
@@ -24,9 +24,6 @@ public final class Hooks {
 		}
 	}
 
-	/**
-	 * Called before a plain field is read or written.
-	 */
 	public static void plain(Object object, String field, boolean write) {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
@@ -42,9 +39,6 @@ public final class Hooks {
 		}
 	}
 
-	/**
-	 * Called before a volatile field is read or written.
-	 */
 	public static void ordered(Object object, String field, boolean write) {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
@@ -53,9 +47,6 @@ public final class Hooks {
 		}
 	}
 
-	/**
-	 * Called before an element of an array is read or written.
-	 */
 	public static void element(Object array, int index, boolean write) {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
@@ -65,16 +56,10 @@ public final class Hooks {
 		}
 	}
 
-	/**
-	 * Called in place of {@code monitorenter}.
-	 */
 	public static void enter(Object monitor) {
 		lockOf(monitor).lock();
 	}
 
-	/**
-	 * Called in place of {@code monitorexit}.
-	 */
 	public static void exit(Object monitor) {
 		lockOf(monitor).unlock();
 	}
@@ -83,9 +68,6 @@ public final class Hooks {
 		return MONITORS.computeIfAbsent(monitor, (key) -> new ModelLock());
 	}
 
-	/**
-	 * Called in place of {@link Thread#onSpinWait()} and {@link Thread#yield()}.
-	 */
 	public static void spin() {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
@@ -93,9 +75,7 @@ public final class Hooks {
 		}
 	}
 
-	/**
-	 * Called in place of {@link Thread#getId()}. The result is the same in each run.
-	 */
+	/** The same in each run. */
 	public static long id(Thread thread) {
 		return (thread instanceof ModelThread model) ? model.index : 0;
 	}

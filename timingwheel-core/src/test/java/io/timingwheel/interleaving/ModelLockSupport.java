@@ -9,9 +9,6 @@ public final class ModelLockSupport {
 	private ModelLockSupport() {
 	}
 
-	/**
-	 * Waits for an unpark or an interrupt.
-	 */
 	public static void park(Object blocker) {
 		ModelThread current = ModelThread.current();
 		current.scheduler().beforeStep(current);
@@ -22,16 +19,10 @@ public final class ModelLockSupport {
 		current.permit = false;
 	}
 
-	/**
-	 * Waits for an unpark or an interrupt.
-	 */
 	public static void parkNanos(Object blocker, long nanos) {
 		park(blocker);
 	}
 
-	/**
-	 * Ends the wait of a thread, or the next wait if it is not waiting.
-	 */
 	public static void unpark(Thread thread) {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
