@@ -196,7 +196,7 @@ class TimeoutTests {
 			return work(app, work);
 		}
 
-		@Timeout("#{limit}")
+		@Timeout("#{limit.toMillis()}")
 		public String ofBean(VirtualApplication app, Duration work) {
 			return work(app, work);
 		}
