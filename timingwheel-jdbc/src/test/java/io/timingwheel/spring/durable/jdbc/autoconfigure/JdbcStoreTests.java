@@ -14,6 +14,7 @@ import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.jdbc.Schema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.h2.Driver;
@@ -32,6 +33,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class JdbcStoreTests {
 
@@ -80,6 +82,13 @@ class JdbcStoreTests {
 				.contains("LATER_HELD", "LATER_CLAIM", "LATER_LISTING", "LATER_DEAD");
 			assertThat(jdbc.queryForList("select version from later_version", Integer.class)).contains(1);
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "1", "a.b.c", "a.", ".a", "a b", "a;", "a'", "\"a\"", "a-b", "\u00e4" })
+	void aTableNameWithOtherCharactersIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Schema.checkTableName(name))
+			.withMessageContaining("\"" + name + "\" must consist of letters, digits and underscores");
 	}
 
 	@Test
