@@ -62,7 +62,7 @@ class AnnotatedBeansTests {
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
 		.of(PackagePrivate.class, OfNamelessBeans.class, TwinJob.class, ClassProxied.class, NoInterface.class,
-				GenericJobs.class)
+				InheritedJob.class, GenericJobs.class)
 		.with("spring.aop.proxy-target-class=false");
 
 	private static final AtomicInteger instances = new AtomicInteger();
@@ -173,7 +173,7 @@ class AnnotatedBeansTests {
 	@SuppressWarnings("unchecked")
 	void aReturnTypeMayBeATypeVariableThatTheClassOrTheDefinitionOfTheBeanKnows() {
 		CompletableFuture<String> first = ((Job<CompletableFuture<String>>) app.context()
-			.getBean("inherited", Job.class)).run();
+			.getBean("inheritedJob", Job.class)).run();
 		DelayedTask<String> second = ((Job<DelayedTask<String>>) app.context().getBean("lambda", Job.class)).run();
 		app.advanceSeconds(1);
 		assertThat(first).isCompletedWithValue("inherited");
@@ -230,14 +230,6 @@ class AnnotatedBeansTests {
 			app.calls().add("close " + order.id());
 		}
 
-		public void pay(long id) {
-		}
-
-		public String quote(VirtualApplication application) {
-			application.advanceSeconds(1);
-			return "late";
-		}
-
 	}
 
 	static class AnnotatedOrders extends Unrelated implements Plain<Order> {
@@ -256,7 +248,8 @@ class AnnotatedBeansTests {
 		@Override
 		@Timeout("10ms")
 		public String quote(VirtualApplication application) {
-			return super.quote(application);
+			application.advanceSeconds(1);
+			return "late";
 		}
 
 	}
@@ -353,11 +346,6 @@ class AnnotatedBeansTests {
 		@Bean
 		String text() {
 			return "text";
-		}
-
-		@Bean
-		StringBuilder builder() {
-			return new StringBuilder(text());
 		}
 
 	}
@@ -552,11 +540,6 @@ class AnnotatedBeansTests {
 
 	@Configuration(proxyBeanMethods = false)
 	static class GenericJobs {
-
-		@Bean
-		InheritedJob inherited() {
-			return new InheritedJob();
-		}
 
 		@Bean
 		Job<DelayedTask<String>> lambda() {
