@@ -1,12 +1,14 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
+@Tag("servers")
 class PostgresVirtualTimeTests extends VirtualTimeContractTests {
 
 	@DynamicPropertySource

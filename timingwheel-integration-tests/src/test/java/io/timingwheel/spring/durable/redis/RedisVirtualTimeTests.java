@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -13,6 +14,7 @@ import org.springframework.test.context.DynamicPropertySource;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("servers")
 class RedisVirtualTimeTests extends VirtualTimeContractTests {
 
 	@RegisterExtension

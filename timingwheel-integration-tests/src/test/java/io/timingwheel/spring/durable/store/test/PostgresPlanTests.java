@@ -30,6 +30,7 @@ import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +45,7 @@ import static org.awaitility.Awaitility.await;
  * the plan of a statement after about ten executions. Autovacuum is off, so that a test
  * says when PostgreSQL learns that the table has grown.
  */
+@Tag("measuring")
 class PostgresPlanTests {
 
 	private static final int EXECUTIONS = 12;
