@@ -60,7 +60,8 @@ class DelayedExecutorTests {
 	}
 
 	private static void note() {
-		threads.add(Thread.currentThread().toString());
+		Thread thread = Thread.currentThread();
+		threads.add(thread + " [" + thread.getName());
 	}
 
 	private static void assertRunOn(VirtualApplication application, String... names) {
