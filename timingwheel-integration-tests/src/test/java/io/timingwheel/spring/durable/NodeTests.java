@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -20,7 +19,6 @@ import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
@@ -90,28 +88,8 @@ class NodeTests extends StoreTestSupport {
 		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
-	@Test
-	void tasksThatManyThreadsStoreAtTheSameTimeRunOnceEach() throws Exception {
-		int each = 40;
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		List<Thread> threads = IntStream.range(0, 8).mapToObj((number) -> new Thread(() -> {
-			for (int i = number * each; i < (number + 1) * each; i++) {
-				node.enqueue((i % 2 == 0) ? null : "k" + i, Duration.ZERO, i);
-			}
-		})).toList();
-		threads.forEach(Thread::start);
-		for (Thread thread : threads) {
-			thread.join();
-		}
-		await().until(() -> node.counts().completed() == 8 * each);
-		assertThat(this.runs).hasSize(8 * each).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
-		await().until(() -> this.store.counts(List.of()).isEmpty());
-	}
-
-	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey,
-			@Nullable String rate) {
-		return new PolicySettings(null, BackoffSettings.NONE, concurrent, perKey,
-				(rate != null) ? StartRate.parse(rate) : null, null);
+	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey) {
+		return new PolicySettings(null, BackoffSettings.NONE, concurrent, perKey, null, null);
 	}
 
 	private List<TestNode> startFour(PolicySettings policy, Duration pollInterval, NumberBody body) throws Exception {
@@ -140,7 +118,7 @@ class NodeTests extends StoreTestSupport {
 		AtomicLong shortSince = new AtomicLong(Long.MAX_VALUE);
 		AtomicLong longestShortage = new AtomicLong();
 		enqueueMany(tasks);
-		List<TestNode> four = startFour(policy(limit, null, null), LONG_POLL, (number, context) -> {
+		List<TestNode> four = startFour(policy(limit, null), LONG_POLL, (number, context) -> {
 			int now = running.incrementAndGet();
 			most.accumulateAndGet(now, Math::max);
 			if (now >= limit || started.incrementAndGet() > tasks - 2 * limit) {
@@ -168,7 +146,7 @@ class NodeTests extends StoreTestSupport {
 		Queue<String> overlaps = new ConcurrentLinkedQueue<>();
 		TestNode storing = node(TestNode.withoutHandler(this.store));
 		// Nodes find the tasks of the storing node when they poll.
-		startFour(policy(null, 1, null), Duration.ofSeconds(1), (number, context) -> {
+		startFour(policy(null, 1), Duration.ofSeconds(1), (number, context) -> {
 			String key = context.taskId().key();
 			if (running.computeIfAbsent(key, (any) -> new AtomicInteger()).incrementAndGet() > 1) {
 				overlaps.add(key);
@@ -188,19 +166,6 @@ class NodeTests extends StoreTestSupport {
 		List<Integer> expected = IntStream.range(0, runs).boxed().toList();
 		assertThat(order.values()).allSatisfy((list) -> assertThat(list).isEqualTo(expected));
 		assertThat(overlaps).isEmpty();
-	}
-
-	@Test
-	void nodesComeBackWhenTheRateAllowsTheNextStart() throws Exception {
-		int tasks = 60;
-		Queue<Long> starts = new ConcurrentLinkedQueue<>();
-		enqueueMany(tasks);
-		long start = System.nanoTime();
-		startFour(policy(null, null, "60/s"), LONG_POLL, (number, context) -> starts.add(System.nanoTime()));
-		await().until(() -> starts.size() == tasks);
-		// Bodies that the store has begun may start late.
-		long nanos = Collections.max(starts) - start;
-		assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(600), SOON_ENOUGH);
 	}
 
 }

@@ -290,6 +290,19 @@ class DurableNodeTests extends NodeTestSupport {
 	}
 
 	@Test
+	void aNodeComesBackWhenTheRateAllowsTheNextStart() {
+		this.policies.declare(NAME,
+				new PolicySettings(null, BackoffSettings.NONE, null, null, StartRate.parse("4/s"), null));
+		handle(NAME, this::count);
+		IntStream.range(0, 20).forEach((number) -> enqueue(number, Duration.ZERO));
+		long start = storeNow();
+		node();
+		advance(POLL.multipliedBy(2));
+		assertThat(this.times)
+			.containsExactlyElementsOf(IntStream.rangeClosed(0, 8).mapToObj((i) -> start + 250L * i).toList());
+	}
+
+	@Test
 	void aNameThatThePolicyPausesIsNotStartedByThisNode() {
 		this.policies.declare(NAME, new PolicySettings(null, BackoffSettings.NONE, null, null, null, true));
 		handle(NAME, this::count);

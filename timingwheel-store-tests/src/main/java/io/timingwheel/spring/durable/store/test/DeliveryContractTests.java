@@ -1,15 +1,10 @@
 package io.timingwheel.spring.durable.store.test;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -22,7 +17,6 @@ import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
 import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Retry;
@@ -83,25 +77,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(2), ids.get(4));
 		assertThat(this.b.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(0), ids.get(3));
 		assertThat(this.a.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(1));
-	}
-
-	@Test
-	void aClaimLeavesOtherNamesAsTheyAre() {
-		this.a.enqueue(taskOf("other", NOW));
-		Enqueued known = enqueue("k", NOW);
-		Claimed claimed = this.a.store().claim(this.a.request(NAME, "never"));
-		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(known.id());
-		later(SECOND);
-		assertThat(this.b.counts("other")).isEqualTo(new StoredCounts(1, 1, 0, 0));
-	}
-
-	@Test
-	void aClaimWithoutNamesReadsTheTime() {
-		enqueue("k", NOW);
-		Claimed nothing = this.a.store().claim(this.a.request(Map.of(), 10, false));
-		assertThat(nothing)
-			.isEqualTo(new Claimed(List.of(), now(), Long.MAX_VALUE, Long.MAX_VALUE, false, false, Set.of()));
-		assertThat(this.b.find(key("k")).state()).isEqualTo(State.SCHEDULED);
 	}
 
 	@Test
@@ -355,43 +330,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.find(id(task)).error()).hasSameSizeAs(error).startsWith("\ud83d\ude97");
 	}
 
-	/**
-	 * A node settles many tasks in one call, and some of its messages come too late.
-	 */
-	@Test
-	void repliesComeInTheOrderOfTheMessages() {
-		this.a.store()
-			.enqueue(IntStream.range(0, 40).mapToObj((i) -> task((i % 2 == 0) ? "k" + i : null, NOW)).toList());
-		List<TaskRef> tasks = this.a.claim().stream().map(LeasedTask::ref).toList();
-		assertThat(tasks).hasSize(40);
-		List<TaskRef> refs = new ArrayList<>();
-		List<Reply> expected = new ArrayList<>();
-		List<Settlement> settlements = new ArrayList<>();
-		for (int i = 0; i < tasks.size(); i++) {
-			for (TaskRef ref : Arrays.asList(tasks.get(i), new TaskRef(tasks.get(i).id(), tasks.get(i).fence() - 1))) {
-				refs.add(ref);
-				// An acknowledged task is gone, and a late message about it is done.
-				expected.add((ref.equals(tasks.get(i))) ? Reply.DONE : Reply.REFUSED);
-				settlements.add(switch (i % 5) {
-					case 0 -> new Acknowledge(ref);
-					case 1 -> new Retry(ref, 2, HOUR, "x");
-					case 2 -> new Release(ref, true);
-					case 3 -> new Release(ref, false);
-					default -> new Bury(ref, "no");
-				});
-			}
-		}
-		assertThat(this.a.store().begin(refs, StoreNode.LEASE)).isEqualTo(expected);
-		assertThat(this.a.store().renew(refs, StoreNode.LEASE)).isEqualTo(expected);
-		List<Reply> replies = new ArrayList<>(this.a.store().settle(settlements));
-		for (int i = 1; i < replies.size(); i += 10) {
-			assertThat(replies.set(i, Reply.REFUSED)).isIn(Reply.DONE, Reply.REFUSED);
-		}
-		assertThat(replies).isEqualTo(expected);
-		later(SECOND);
-		assertThat(this.b.counts()).isEqualTo(new StoredCounts(24, 16, 0, 8));
-	}
-
 	// Lost deliveries
 
 	@Test
@@ -420,73 +358,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.find(id(first)).deliveries()).isEqualTo(2);
 		assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
 		assertThat(this.a.store().counts(List.of())).isEmpty();
-	}
-
-	@Test
-	void eachLostDeliveryCountsAndALostReplyToAClaimCountsForNothing() {
-		lost("k");
-		for (int lost = 1; lost <= 3; lost++) {
-			LeasedTask unheard = suspect(this.b);
-			assertThat(unheard.lost()).isEqualTo(lost);
-			later(LEASES_OVER);
-			LeasedTask heard = suspect(this.a);
-			assertThat(heard.id()).isEqualTo(unheard.id());
-			assertThat(heard.lost()).isEqualTo(lost);
-			assertThat(heard.deliveries()).isEqualTo(lost);
-			assertThat(this.b.begin(unheard)).isEqualTo(Reply.REFUSED);
-			assertThat(this.a.begin(heard)).isEqualTo(Reply.DONE);
-			assertThat(this.a.renew(heard)).isEqualTo(Reply.DONE);
-			later(LEASES_OVER);
-			assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isTrue();
-		}
-	}
-
-	@Test
-	void aClaimTakesOneSuspectAndNothingElseOrNoSuspect() {
-		for (int i = 0; i < 5; i++) {
-			enqueue((i < 3) ? "k" + i : null, NOW);
-		}
-		assertThat(this.a.claim()).hasSize(5);
-		later(LEASES_OVER);
-		assertThat(this.b.claim()).isEmpty();
-		Enqueued fresh = enqueue("fresh", NOW);
-		Set<String> suspects = new HashSet<>();
-		for (int i = 0; i < 5; i++) {
-			suspects.add(suspect(this.b).id());
-			if (i == 2) {
-				assertThat(this.b.claim()).extracting(LeasedTask::id).containsExactly(fresh.id());
-				assertThat(this.b.claim()).isEmpty();
-			}
-		}
-		assertThat(suspects).hasSize(5).doesNotContain(fresh.id());
-		assertThat(this.b.claimSuspect()).isNull();
-	}
-
-	@Test
-	void aRequestForASuspectTakesOtherTasksIfThereIsNoneOfItsNames() {
-		lost("k");
-		Enqueued other = this.a.enqueue(taskOf("other", NOW));
-		Claimed claimed = this.b.store().claim(this.b.request(Map.of("other", new Share(10, 10)), 10, true));
-		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(other.id());
-		assertThat(claimed.hasSuspect()).isFalse();
-	}
-
-	@Test
-	void aSuspectIsTakenWhateverTheShareOfItsName() {
-		LeasedTask lost = lost("k");
-		LeasedTask suspect = this.b.claimSuspect(new Share(0, 0));
-		assertThat(suspect).isNotNull().extracting(LeasedTask::id).isEqualTo(lost.id());
-	}
-
-	@Test
-	void theSuspectThatWasDueFirstComesFirst() {
-		LeasedTask first = running(null);
-		later(SECOND);
-		LeasedTask second = running(null);
-		later(LEASES_OVER);
-		this.b.claim();
-		assertThat(suspect(this.b).id()).isEqualTo(first.id());
-		assertThat(suspect(this.a).id()).isEqualTo(second.id());
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.store.test;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -13,6 +14,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 
 /**
@@ -57,9 +59,12 @@ final class InMemoryClaim {
 				this.tasks.begin(task);
 			}
 		});
-		return new Claimed(
-				this.chosen.keySet().stream().map((task) -> task.leased(this.request.maxPayloadBytes())).toList(),
-				this.now, nextAt(), Math.min(this.startAt, nextStart()), this.more, newSuspects,
+		List<LeasedTask> tasks = this.chosen.keySet()
+			.stream()
+			.sorted(Comparator.comparingLong((task) -> task.dueAt))
+			.map((task) -> task.leased(this.request.maxPayloadBytes()))
+			.toList();
+		return new Claimed(tasks, this.now, nextAt(), Math.min(this.startAt, nextStart()), this.more, newSuspects,
 				Set.copyOf(this.tasks.paused));
 	}
 

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.store.test;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -52,13 +55,18 @@ public abstract class ModelContractTests extends StoreContract {
 
 	private static final int STEPS = Integer.getInteger("timingwheel.steps", 1000);
 
-	/** At most two of its tasks run at once. */
+	/** A name whose starts are limited, by each claim in another way. */
 	private static final String LIMITED = "limited";
 
 	private static final List<String> NAMES = List.of(NAME, LIMITED);
 
-	private static final Map<String, Share> SHARES = Map.of(NAME, new Share(1000, 1000), LIMITED,
-			new Share(1000, 1000, new StartLimits(2, 0, 0, 1), null));
+	private static final Share ALL = new Share(1000, 1000);
+
+	/** Without limits, and nothing that is due later. */
+	private static final Share DUE = new Share(1000, 0);
+
+	/** The only rate, since a store may learn late that another one holds. */
+	private static final long INTERVAL = 20_000_000;
 
 	private static final List<String> KEYS = List.of("a", "b", "c", DelayedTaskStore.DECLARED_KEY);
 
@@ -85,7 +93,7 @@ public abstract class ModelContractTests extends StoreContract {
 		for (int i = 0; i < STEPS; i++) {
 			later(Duration.ofMillis(1));
 			this.step = "seed %d, step %d".formatted(this.seed, i);
-			step(this.random.nextInt(20));
+			step(this.random.nextInt(22));
 			if (i % 10 == 0) {
 				compareTasks();
 			}
@@ -109,12 +117,13 @@ public abstract class ModelContractTests extends StoreContract {
 					.map((moved) -> new Moved(given(moved.id()), moved.name(), moved.dueAt(), moved.now())));
 			}
 			case 9, 10, 11 -> claim();
-			case 12 -> begin();
+			case 12 -> begin(current((task) -> !task.begun));
 			case 13 ->
 				compareReplies("renew", current(Held::running), (store, tasks) -> store.renew(tasks, StoreNode.LEASE));
 			case 14, 15, 16 -> settle();
 			case 17 -> later(Duration.ofSeconds(this.random.nextInt(1, 90)));
 			case 18 -> decideAboutDeadTasks();
+			case 19, 20 -> claimSuspects();
 			default -> loseNodesOrPauseNames();
 		}
 	}
@@ -187,55 +196,95 @@ public abstract class ModelContractTests extends StoreContract {
 
 	// Nodes
 
+	/**
+	 * Claims all tasks of some names, or a few of the limited name. Tasks that are too
+	 * late to start end at once, as on a node.
+	 */
 	private void claim() {
-		claim(anyNode());
+		if (this.random.nextInt(4) == 0) {
+			int few = this.random.nextInt(1, 4);
+			claim(Map.of(LIMITED, new Share(few, 0, limits(), null)), few, false);
+			return;
+		}
+		Map<String, Share> shares = new HashMap<>();
+		if (this.random.nextInt(4) > 0) {
+			shares.put(NAME, ALL);
+		}
+		if (this.random.nextInt(8) > 0) {
+			Duration expireAfter = (this.random.nextInt(4) == 0) ? Duration.ofMinutes(1) : null;
+			shares.put(LIMITED, limited(expireAfter));
+		}
+		claim(shares, 1000, false);
+		List<Held> expired = current(
+				(task) -> !task.begun && !task.ofStore.suspect() && task.ofStore.name().equals(LIMITED));
+		begin(expired);
+		expired.forEach((task) -> settle(List.of(task)));
 	}
 
-	private void claim(StoreNode node) {
-		Claimed ofStore = node.store().claim(node.request(SHARES, 1000, false));
-		Claimed ofReference = this.reference.claim(node.request(SHARES, 1000, false));
-		hold(ofStore.tasks(), ofReference.tasks());
-		assertThat(ofStore.newSuspects()).as("new suspects, %s", this.step).isEqualTo(ofReference.newSuspects());
-		assertThat(ofStore.pausedNames()).as(this.step).isEqualTo(ofReference.pausedNames());
-		assertThat(ofStore.more() || !ofReference.more()).as("more, %s", this.step).isTrue();
+	private void claimAll() {
+		claim(Map.of(NAME, ALL, LIMITED, limited(null)), 1000, false);
 	}
 
-	private void hold(List<LeasedTask> ofStore, List<LeasedTask> ofReference) {
+	/**
+	 * A node of another release may have other limits, or none.
+	 */
+	private Share limited(@Nullable Duration expireAfter) {
+		return (this.random.nextInt(8) == 0) ? DUE : new Share(1000, 0, limits(), expireAfter);
+	}
+
+	private StartLimits limits() {
+		return new StartLimits(any(List.of(0, 0, 1, 3)), any(List.of(0, 1, 2)), any(List.of(0L, INTERVAL)), 4);
+	}
+
+	private boolean claim(Map<String, Share> shares, int limit, boolean suspect) {
+		StoreNode node = anyNode();
+		ClaimRequest request = node.request(shares, limit, suspect);
+		Claimed ofStore = node.store().claim(request);
+		Claimed ofReference = this.reference.claim(request);
+		String claim = "claim of %s, %s".formatted(shares, this.step);
+		hold(claim, ofStore.tasks(), ofReference.tasks());
+		assertThat(ofStore.now()).as(claim).isEqualTo(now());
+		assertThat(ofStore.pausedNames()).as(claim).isEqualTo(ofReference.pausedNames());
+		if (!suspect) {
+			assertThat(ofStore.newSuspects()).as("new suspects, %s", claim).isEqualTo(ofReference.newSuspects());
+			boolean waits = ofReference.more() || ofReference.startAt() < Long.MAX_VALUE;
+			boolean comesBack = ofStore.more() || ofStore.startAt() < Long.MAX_VALUE;
+			assertThat(comesBack || !waits || shares.containsValue(DUE)).as("more, %s", claim).isTrue();
+		}
+		return ofStore.hasSuspect();
+	}
+
+	private void hold(String claim, List<LeasedTask> ofStore, List<LeasedTask> ofReference) {
 		Map<String, LeasedTask> expected = ofReference.stream()
 			.collect(Collectors.toMap(LeasedTask::id, Function.identity()));
-		assertThat(ofStore.stream().map((task) -> given(task.id()))).as("claim, %s", this.step)
+		assertThat(ofStore.stream().map((task) -> given(task.id()))).as("%s gives %s", claim, expected)
 			.containsExactlyInAnyOrderElementsOf(expected.keySet());
+		assertThat(ofStore).as(claim).isSortedAccordingTo(Comparator.comparingLong(LeasedTask::dueAt));
 		for (LeasedTask task : ofStore) {
 			LeasedTask other = Objects.requireNonNull(expected.get(given(task.id())));
-			assertThat(task).as("claim, %s", this.step)
-				.usingRecursiveComparison()
-				.ignoringFields("id", "fence")
-				.isEqualTo(other);
+			assertThat(task).as(claim).usingRecursiveComparison().ignoringFields("id", "fence").isEqualTo(other);
 			this.held.add(new Held(task, other));
 		}
 	}
 
 	/**
-	 * Takes one suspect after another until none is left.
+	 * Claims some suspects of a name. Which one comes first of those of several names is
+	 * up to the store if their starts are limited.
 	 */
 	private void claimSuspects() {
-		hold(suspects(this.a.store()), suspects(this.reference));
-	}
-
-	private List<LeasedTask> suspects(DelayedTaskStore store) {
-		List<LeasedTask> all = new ArrayList<>();
-		List<LeasedTask> tasks;
-		do {
-			tasks = store.claim(this.a.request(Map.of(NAME, new Share(0, 0)), 1000, true)).tasks();
-			assertThat(tasks).as(this.step).hasSizeLessThanOrEqualTo(1).allMatch(LeasedTask::suspect);
-			all.addAll(tasks);
+		boolean limited = this.random.nextInt(3) > 0;
+		boolean taken = true;
+		while (taken && this.random.nextInt(8) > 0) {
+			// The ends of two leases differ.
+			later(Duration.ofMillis(1));
+			claimAll();
+			enqueue(2);
+			taken = claim(limited ? Map.of(LIMITED, new Share(0, 0, limits(), null))
+					: Map.of(NAME, this.random.nextBoolean() ? ALL : new Share(0, 0)), 1000, true);
 		}
-		while (!tasks.isEmpty());
-		return all;
 	}
 
-	private void begin() {
-		List<Held> tasks = current((task) -> !task.begun);
+	private void begin(List<Held> tasks) {
 		List<Reply> replies = compareReplies("begin", tasks, (store, refs) -> store.begin(refs, StoreNode.LEASE));
 		for (int i = 0; i < tasks.size(); i++) {
 			tasks.get(i).begun = replies.get(i) == Reply.DONE;
@@ -243,14 +292,16 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	/**
-	 * Settles up to three tasks with different keys, or repeats the settlement of a task.
+	 * Settles up to ten tasks, those with keys with different ones, or repeats the
+	 * settlement of a task.
 	 */
 	private void settle() {
 		List<Held> tasks = new ArrayList<>();
 		Set<String> keys = new HashSet<>();
 		for (Held task : this.held) {
 			boolean chosen = (task.last == null) ? this.random.nextInt(3) > 0 : this.random.nextInt(20) == 0;
-			if (chosen && tasks.size() < 3 && keys.add(task.ofStore.name() + " " + task.ofStore.key())) {
+			boolean unkeyed = task.ofStore.key() == null;
+			if (chosen && tasks.size() < 10 && (unkeyed || keys.add(task.ofStore.name() + " " + task.ofStore.key()))) {
 				tasks.add(task);
 			}
 		}
@@ -300,9 +351,7 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	/**
-	 * Nodes end with the tasks that they have, or an operator pauses a name. Which of
-	 * several suspects of a limited name comes first is up to the store, so its tasks are
-	 * settled before.
+	 * Nodes end with the tasks that they have, or an operator pauses a name.
 	 */
 	private void loseNodesOrPauseNames() {
 		for (String name : NAMES) {
@@ -310,17 +359,15 @@ public abstract class ModelContractTests extends StoreContract {
 			this.a.store().setPaused(name, paused);
 			this.reference.setPaused(name, paused);
 		}
-		if (this.random.nextInt(3) > 0) {
+		if (this.random.nextBoolean()) {
 			return;
 		}
 		for (String name : NAMES) {
 			this.a.store().setPaused(name, false);
 			this.reference.setPaused(name, false);
 		}
-		current((task) -> task.ofStore.name().equals(LIMITED)).forEach((task) -> settle(List.of(task)));
 		later(LEASES_OVER.plus(HOUR));
-		claim();
-		claimSuspects();
+		claimAll();
 		this.held.removeIf((task) -> this.random.nextBoolean());
 	}
 
@@ -347,10 +394,24 @@ public abstract class ModelContractTests extends StoreContract {
 				later(delay(1));
 				compare("requeue", (store) -> store.requeue((store == this.reference ? given : dead).subList(0, 1)));
 			}
-			else {
+			else if (this.random.nextBoolean()) {
 				compare("discard", (store) -> store.discard((store == this.reference) ? given : dead));
 			}
+			else {
+				compare("discard older", ModelContractTests::discardOld);
+			}
 		}
+	}
+
+	private static int discardOld(DelayedTaskStore store) {
+		int all = 0;
+		int some;
+		do {
+			some = store.discardOlder(HOUR, 500);
+			all += some;
+		}
+		while (some > 0);
+		return all;
 	}
 
 	// Comparison
@@ -374,9 +435,13 @@ public abstract class ModelContractTests extends StoreContract {
 		compare("counts", (store) -> store.counts(List.of()));
 		for (String name : NAMES) {
 			for (Order order : Order.values()) {
-				assertThat(given(pages(this.b.store(), new ListQuery(name, order, null, 50))))
-					.as("%s, %s", order, this.step)
+				int page = this.random.nextInt(3, 30);
+				List<StoredTask> tasks = pages(this.b.store(), new ListQuery(name, order, null, page));
+				assertThat(given(tasks)).as("%s, %s", order, this.step)
 					.containsExactlyInAnyOrderElementsOf(pages(this.reference, new ListQuery(name, order, null, 1000)));
+				Comparator<StoredTask> byTime = Comparator.comparingLong((task) -> task.position().time());
+				assertThat(tasks).as("%s, %s", order, this.step)
+					.isSortedAccordingTo((order == Order.DEAD_LATEST_FIRST) ? byTime.reversed() : byTime);
 			}
 			for (String key : KEYS) {
 				for (Kind kind : Kind.values()) {

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.store.test;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -32,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -75,37 +73,6 @@ public abstract class OperatorContractTests extends StoreContract {
 			assertThat(this.b.store().list(new ListQuery("unknown", order, null, 3)))
 				.isEqualTo(new ListQuery.Page(List.of(), false));
 		}
-	}
-
-	@Test
-	void thePendingAreReadPageByPage() {
-		this.a.store()
-			.enqueue(IntStream.range(0, 25).mapToObj((i) -> task("key " + i, HOUR.plusSeconds(i / 5))).toList());
-		leased("leased");
-		List<StoredTask> read = pages(this.b.store(), new ListQuery(NAME, Order.PENDING, null, 4));
-		assertThat(read).hasSize(26).doesNotHaveDuplicates();
-		assertThat(read).isSortedAccordingTo(Comparator.comparingLong(StoredTask::dueAt));
-	}
-
-	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "PENDING")
-	void theDeadAreReadInPagesInTheOrderInWhichTheyDied(Order order) {
-		for (int i = 0; i < 5; i++) {
-			later(SOON);
-			List<Settlement> burials = Stream.of("a" + i, "b" + i, null)
-				.<Settlement>map((key) -> new Bury(running(key).ref(), "error of " + key))
-				.toList();
-			this.a.store().settle(burials);
-			enqueue("pending" + i, HOUR);
-		}
-		List<StoredTask> read = pages(this.b.store(), new ListQuery(NAME, order, null, 4));
-		assertThat(read).hasSize(15)
-			.doesNotHaveDuplicates()
-			.allMatch((task) -> task.state() == State.DEAD && ("error of " + task.key()).equals(task.error()));
-		List<Long> died = read.stream().map((task) -> task.position().time()).toList();
-		Comparator<Long> byTime = (order == Order.DEAD_LATEST_FIRST) ? Comparator.reverseOrder()
-				: Comparator.naturalOrder();
-		assertThat(died).isSortedAccordingTo(byTime).contains(now(), now() - 4 * SOON.toMillis());
 	}
 
 	@ParameterizedTest

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.store.test;
 
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -11,9 +10,6 @@ import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.NewSchedule;
-import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.Settlement.Repeat;
-import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
@@ -88,16 +84,6 @@ public abstract class ScheduleContractTests extends StoreContract {
 		assertThat(again.deliveries()).isEqualTo(1);
 		assertThat(this.a.repeat(run, at(next))).as("another node has it").isEqualTo(Reply.REFUSED);
 		assertThat(this.b.find(schedule("k")).state()).isEqualTo(State.RUNNING);
-	}
-
-	@Test
-	void manyRunsEndAtOnce() {
-		List<LeasedTask> runs = IntStream.range(0, 50).mapToObj((i) -> runningSchedule("k" + i)).toList();
-		List<Settlement> ends = runs.stream()
-			.<Settlement>map((run) -> new Repeat(run.ref(), HOURLY, at(run.dueAt() + HOUR.toMillis()), null))
-			.toList();
-		assertThat(this.a.store().settle(ends)).hasSize(50).containsOnly(Reply.DONE);
-		assertThat(this.b.counts()).isEqualTo(new StoredCounts(50, 0, 0, 0));
 	}
 
 	@Test

@@ -2,13 +2,10 @@ package io.timingwheel.spring.durable.store.test;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,7 +15,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -26,16 +22,15 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -119,73 +114,21 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(this.b.find(key("later")).state()).isEqualTo(State.SCHEDULED);
 	}
 
-	@Test
-	void aClaimOfOneTaskTakesOneAlsoIfOnlySomeNamesAreLimited() {
-		Map<String, Share> shares = Map.of(NAME, new Share(1, 1, TWO, null), "other", new Share(1, 1));
-		for (int i = 0; i < 4; i++) {
-			this.a.enqueue(taskOf("other", NOW));
-			assertThat(this.a.claim(shares, 1).tasks()).extracting(LeasedTask::name).containsExactly("other");
-		}
-	}
-
-	@Test
-	void aClaimThatLeavesTasksThatMayStartSaysSo() {
-		DueTime due = at(now() - 1000);
-		this.a.store().enqueue(IntStream.range(0, 400).mapToObj((i) -> task("k" + i, due)).toList());
-		int left = 400;
-		while (left > 0) {
-			Claimed claimed = this.a.claim(LARGE, 100);
-			left -= claimed.tasks().size();
-			assertThat(claimed.tasks().size() == 100 || claimed.more() || left == 0)
-				.as("got %d, left %d", claimed.tasks().size(), left)
-				.isTrue();
-			claimed.tasks().forEach(this.a::acknowledge);
-		}
-	}
-
 	/**
 	 * Some claims may prefer the limited names, and others the names without limits.
 	 */
-	@Test
-	void aLimitedNameThatMayStartNothingLeavesItsRoomToOthers() {
-		enqueueDue(8);
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aLimitedNameThatMayStartNothingLeavesItsRoomToOthers(boolean busy) {
+		if (busy) {
+			enqueueDue(8);
+			assertThat(this.b.claim(TWO).tasks()).hasSize(2);
+		}
 		Map<String, Share> shares = Map.of(NAME, new Share(4, 4, TWO, null), "other", new Share(4, 4));
-		assertThat(this.b.claim(TWO).tasks()).hasSize(2);
-		for (int limit : List.of(1, 1, 3, 3)) {
+		for (int limit : List.of(1, 1, 1, 3, 3)) {
 			this.a.enqueue(taskOf("other", NOW));
 			assertThat(this.a.claim(shares, limit).tasks()).extracting(LeasedTask::name).containsExactly("other");
 		}
-	}
-
-	@Test
-	void aRunWhoseLeaseHasEndedHasNoPlaceAndOnePlaceIsKeptForASuspect() {
-		enqueueDue(8);
-		List<LeasedTask> stopped = this.a.claim(TWO).tasks();
-		later(LEASES_OVER);
-		assertThat(this.b.claim(TWO).tasks()).hasSize(1).doesNotContainAnyElementsOf(stopped);
-		stopped.forEach((task) -> assertThat(this.a.renew(task)).isEqualTo(Reply.REFUSED));
-		assertThat(this.a.acknowledge(stopped.get(0))).isEqualTo(Reply.REFUSED);
-		assertThat(ids(this.b.claim(TWO))).as("a late message frees no place").isEmpty();
-		assertThat(suspect(this.b, TWO).id()).isEqualTo(stopped.get(0).id());
-	}
-
-	@Test
-	void aSuspectHasItsPlaceFromItsClaimOn() {
-		enqueueDue(8);
-		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
-		later(LEASES_OVER);
-		LeasedTask other = this.b.claim(TWO).tasks().get(0);
-		LeasedTask suspect = suspect(this.b, TWO);
-		assertThat(claimSuspect(this.a, TWO)).as("all places are taken").isNull();
-		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
-		assertThat(this.b.renew(suspect)).isEqualTo(Reply.DONE);
-		assertThat(claimSuspect(this.a, TWO)).isNull();
-		assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
-		assertThat(ids(this.b.claim(TWO))).as("the second suspect waits").isEmpty();
-		assertThat(suspect(this.a, TWO).begun()).isFalse();
-		assertThat(ids(this.b.claim(TWO))).as("the suspect has not begun").isEmpty();
-		assertThat(this.b.acknowledge(other)).isEqualTo(Reply.DONE);
-		assertThat(ids(this.b.claim(TWO))).as("no suspect waits").hasSize(1);
 	}
 
 	@Test
@@ -195,40 +138,12 @@ public abstract class StartLimitContractTests extends StoreContract {
 		later(LEASES_OVER);
 		assertThat(this.b.claim(new StartLimits(1, 0, 0, 1)).newSuspects()).isTrue();
 		List<LeasedTask> suspects = List.of(suspect(this.b, TWO), suspect(this.b, TWO));
+		assertThat(ids(this.b.claim(TWO))).as("suspects have places from their claims on").isEmpty();
 		later(LEASES_OVER);
 		assertThat(this.a.claim(TWO).tasks()).as("beside a place for a suspect").hasSize(1);
 		suspects.forEach((suspect) -> assertThat(this.b.begin(suspect)).isEqualTo(Reply.REFUSED));
 		assertThat(this.a.begin(suspect(this.a, TWO))).isEqualTo(Reply.DONE);
 		assertThat(claimSuspect(this.a, TWO)).as("all places are taken").isNull();
-	}
-
-	@Test
-	void aLimitedNameHoldsUpNoOtherName() {
-		enqueueDue(5);
-		this.a.enqueue(taskOf("other", NOW));
-		this.a.enqueue(taskOf("other", SOON));
-		Map<String, Share> shares = Map.of(NAME, new Share(10, 0, TWO, null), "other", new Share(10, 10));
-		List<LeasedTask> claimed = new ArrayList<>(this.a.claim(shares, 100).tasks());
-		claimed.addAll(this.a.claim(shares, 100).tasks());
-		assertThat(claimed).extracting(LeasedTask::name).containsExactlyInAnyOrder(NAME, NAME, "other", "other");
-	}
-
-	@Test
-	void nodesWithDifferentLimitsKeepTheirOwn() {
-		List<String> ids = enqueueDue(6);
-		assertThat(this.a.claim(new StartLimits(4, 0, 0, 1)).tasks()).hasSize(4);
-		assertThat(ids(this.b.claim(TWO))).isEmpty();
-		assertThat(ids(this.b.claim(new StartLimits(5, 0, 0, 1)))).containsExactly(ids.get(4));
-	}
-
-	@Test
-	void whatANodeWithoutTheLimitRunsCountsForTheOthers() {
-		enqueueDue(3);
-		List<LeasedTask> tasks = this.b.claim();
-		enqueueDue(3);
-		assertThat(ids(this.a.claim(TWO))).isEmpty();
-		tasks.forEach(this.b::acknowledge);
-		assertThat(ids(this.a.claim(TWO))).hasSize(2);
 	}
 
 	@Test
@@ -247,70 +162,48 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	/**
-	 * The limits of the nodes differ in another point, so that a store may use different
+	 * Four nodes, two on each store object, claim until all tasks have run. Each keeps
+	 * its tasks for a while, so that the claims of the others find many, few or no free
+	 * places. Their limits differ in another point, so that a store may use different
 	 * requests.
 	 */
-	@Test
-	void nodesThatClaimAtTheSameTimeKeepTheLimitTogether() throws Exception {
-		enqueueDue(120);
-		assertThat(mostThatRunAtOnce(120, 1, (node) -> new StartLimits(3, (node % 2 == 0) ? 0 : 3, 0, 1))).isBetween(1,
-				3);
-	}
-
-	/**
-	 * Each node keeps its tasks for a while, so that the claims of the others find many,
-	 * few or no free places.
-	 */
-	@Test
-	void nodesThatClaimAtTheSameTimeKeepALargeLimitTogether() throws Exception {
-		this.a.store().enqueue(Stream.generate(() -> task(null, at(1000))).limit(600).toList());
-		assertThat(mostThatRunAtOnce(600, 20, (node) -> new StartLimits(40, 0, 0, 1))).isBetween(10, 40);
-	}
-
-	/**
-	 * Lets four nodes, two on each store object, claim at the same time until all tasks
-	 * have run.
-	 * @param tasks how many tasks are due
-	 * @param kept a node that has so many tasks, or finds no more, acknowledges them
-	 * @param limits the limits of each node
-	 */
-	private int mostThatRunAtOnce(int tasks, int kept, IntFunction<StartLimits> limits) throws Exception {
+	@ParameterizedTest
+	@CsvSource({ "120, 1, 3", "600, 20, 40" })
+	void nodesThatClaimAtTheSameTimeKeepTheLimitTogether(int tasks, int kept, int limit) throws Exception {
+		this.a.store().enqueue(IntStream.range(0, tasks).mapToObj((i) -> task("k" + i, at(now() - 1000 + i))).toList());
 		AtomicInteger running = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
 		Set<String> ended = ConcurrentHashMap.newKeySet();
-		List<Callable<Void>> nodes = new ArrayList<>();
-		for (int i = 0; i < 4; i++) {
+		List<Callable<Boolean>> nodes = IntStream.range(0, 4).<Callable<Boolean>>mapToObj((i) -> () -> {
 			StoreNode node = (i < 2) ? this.a : this.b;
-			StartLimits own = limits.apply(i);
-			nodes.add(() -> {
-				List<LeasedTask> held = new ArrayList<>();
-				while (ended.size() < tasks && !Thread.currentThread().isInterrupted()) {
-					List<LeasedTask> claimed = node.claim(own, 10).tasks();
-					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
-					held.addAll(claimed);
-					if (claimed.isEmpty() || held.size() >= kept) {
-						for (LeasedTask task : held) {
-							running.decrementAndGet();
-							assertThat(patiently(() -> node.acknowledge(task))).isEqualTo(Reply.DONE);
-							assertThat(ended.add(task.id())).as("the only run of %s", task).isTrue();
-						}
-						held.clear();
+			StartLimits limits = new StartLimits(limit, (i % 2 == 0) ? 0 : limit, 0, 1);
+			List<LeasedTask> held = new ArrayList<>();
+			while (ended.size() < tasks && !Thread.currentThread().isInterrupted()) {
+				List<LeasedTask> claimed = node.claim(limits, 10).tasks();
+				most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
+				held.addAll(claimed);
+				if (claimed.isEmpty() || held.size() >= kept) {
+					for (LeasedTask task : held) {
+						running.decrementAndGet();
+						assertThat(patiently(() -> node.acknowledge(task))).isEqualTo(Reply.DONE);
+						assertThat(ended.add(task.id())).as("the only run of %s", task).isTrue();
 					}
+					held.clear();
 				}
-				return null;
-			});
-		}
+			}
+			return true;
+		}).toList();
 		ExecutorService threads = Executors.newFixedThreadPool(nodes.size());
 		try {
-			for (Future<Void> node : threads.invokeAll(nodes, 3, TimeUnit.MINUTES)) {
-				node.get();
+			for (Future<Boolean> node : threads.invokeAll(nodes, 3, TimeUnit.MINUTES)) {
+				assertThat(node.get()).isTrue();
 			}
 		}
 		finally {
 			threads.shutdownNow();
 		}
 		assertThat(ended).hasSize(tasks);
-		return most.get();
+		assertThat(most.get()).isBetween(limit / 4, limit);
 	}
 
 	// Tasks of a key that run at once
@@ -348,68 +241,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	@Test
-	void theRunsOfAScheduleAndTheTasksOfItsKeyFollowOneAnother() {
-		Enqueued schedule = recur("k", now() - 2000, HOURLY);
-		String once = this.a.enqueue(task("k", at(now() - 1000))).id();
-		Claimed run = this.a.claim(ONE_PER_KEY);
-		assertThat(ids(run)).containsExactly(schedule.id());
-		assertThat(ids(this.b.claim(ONE_PER_KEY))).isEmpty();
-		assertThat(this.a.repeat(run.tasks().get(0), DueTime.after(HOUR))).isEqualTo(Reply.DONE);
-		Claimed task = this.b.claim(ONE_PER_KEY);
-		assertThat(ids(task)).containsExactly(once);
-		Enqueued second = recur("k", now() - 2000, "every(PT2H)");
-		assertThat(ids(this.a.claim(ONE_PER_KEY))).isEmpty();
-		assertThat(this.b.acknowledge(task.tasks().get(0))).isEqualTo(Reply.DONE);
-		Claimed cancelled = this.a.claim(ONE_PER_KEY);
-		assertThat(ids(cancelled)).containsExactly(second.id());
-		assertThat(this.b.cancel(key("k"))).isTrue();
-		String last = enqueue("k", NOW).id();
-		assertThat(ids(this.b.claim(ONE_PER_KEY))).as("the run of the cancelled schedule goes on").isEmpty();
-		assertThat(this.a.acknowledge(cancelled.tasks().get(0))).isEqualTo(Reply.DONE);
-		assertThat(ids(this.b.claim(ONE_PER_KEY))).containsExactly(last);
-	}
-
-	private Enqueued recur(String key, long first, String text) {
-		return this.a.store()
-			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, text, at(first), false));
-	}
-
-	/**
-	 * Tasks of these keys whose runs are lost, the first one first. More tasks of a key
-	 * run at once on a node that knows no limit.
-	 */
-	private List<String> lostWithoutLimit(String... keys) {
-		List<String> ids = Arrays.stream(keys).map((key) -> {
-			later(Duration.ofMillis(1));
-			return running(key).id();
-		}).toList();
-		later(LEASES_OVER);
-		this.b.claim();
-		return ids;
-	}
-
-	@ParameterizedTest
-	@ValueSource(ints = { 0, 1 })
-	void lostRunsOfAKeyRunOneAfterTheOther(int concurrent) {
-		StartLimits limits = new StartLimits(concurrent, 1, 0, 1);
-		List<String> lost = lostWithoutLimit("k", "k");
-		String next = enqueue("k", NOW).id();
-		for (String id : lost) {
-			assertThat(ids(this.a.claim(limits))).as("a task waits for the lost runs of its key").isEmpty();
-			LeasedTask suspect = suspect(this.b, limits);
-			assertThat(suspect.id()).isEqualTo(id);
-			assertThat(claimSuspect(this.a, limits)).as("leased").isNull();
-			assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
-			assertThat(claimSuspect(this.a, limits)).as("running").isNull();
-			Claimed none = this.a.claim(limits);
-			assertThat(none.tasks()).isEmpty();
-			assertThat(none.newSuspects()).as("no reason to ask at once").isFalse();
-			assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
-		}
-		assertThat(ids(this.a.claim(limits))).containsExactly(next);
-	}
-
-	@Test
 	void theEarliestLostRunComesFirstAndAloneWhetherItsNameIsLimitedOrNot() {
 		Map<String, Share> shares = Map.of(NAME, new Share(100, 100, TWO, null), "other", new Share(100, 100));
 		List<String> lost = new ArrayList<>();
@@ -427,39 +258,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(due);
 	}
 
-	@Test
-	void aLostRunWhoseKeyIsBusyHoldsUpNoOtherLostRun() {
-		List<String> lost = lostWithoutLimit("k", "k", "a", "b", "c", "d", "e", "f");
-		LeasedTask first = suspect(this.b, ONE_PER_KEY);
-		assertThat(this.b.begin(first)).isEqualTo(Reply.DONE);
-		Set<String> begun = new HashSet<>(Set.of(first.id()));
-		for (int i = 0; i < 6; i++) {
-			LeasedTask suspect = suspect(this.a, ONE_PER_KEY);
-			assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
-			assertThat(begun.add(suspect.id())).isTrue();
-		}
-		assertThat(lost).containsAll(begun);
-		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNull();
-		assertThat(this.b.acknowledge(first)).isEqualTo(Reply.DONE);
-		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNotNull();
-	}
-
-	@Test
-	void aSuspectWhoseNodeIsLostBeforeItBeginsHoldsUpNoOtherRunOfItsKey() {
-		List<String> lost = lostWithoutLimit("k", "k");
-		LeasedTask unheard = suspect(this.b, ONE_PER_KEY);
-		later(LEASES_OVER);
-		Set<String> ran = new HashSet<>();
-		for (int i = 0; i < 2; i++) {
-			LeasedTask suspect = suspect(this.a, ONE_PER_KEY);
-			assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
-			assertThat(this.a.acknowledge(suspect)).isEqualTo(Reply.DONE);
-			ran.add(suspect.id());
-		}
-		assertThat(ran).containsExactlyInAnyOrderElementsOf(lost);
-		assertThat(this.b.begin(unheard)).isEqualTo(Reply.REFUSED);
-	}
-
 	// Rates
 
 	@Test
@@ -470,14 +268,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 		Claimed none = this.b.claim(rate);
 		assertThat(none.tasks()).isEmpty();
 		assertThat(none.startAt()).as("when half a burst may start").isEqualTo(now() + 20);
-		later(Duration.ofMillis(9));
-		assertThat(ids(this.b.claim(rate))).isEmpty();
-		later(Duration.ofMillis(1));
-		assertThat(ids(this.b.claim(rate))).hasSize(1);
-		later(Duration.ofMillis(25));
-		assertThat(ids(this.a.claim(rate, 1))).hasSize(1);
-		assertThat(ids(this.b.claim(rate))).hasSize(1);
-		assertThat(ids(this.a.claim(rate))).isEmpty();
 		int starts = 0;
 		for (int millis = 0; millis < 300; millis += 5) {
 			later(Duration.ofMillis(5));

@@ -285,21 +285,6 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.b.counts()).isEqualTo(new StoredCounts(2100, 0, 0, 0));
 	}
 
-	@Test
-	void tasksWithTheSameKeyThatAreStoredAtOnceFollowOneAnother() {
-		enqueue("pending", HOUR);
-		List<Enqueued> stored = this.b.store()
-			.enqueue(List.of(task("k", HOUR), task("pending", NOW, IfPending.KEEP), task("k", TWO_HOURS),
-					task("k", NOW, IfPending.UPDATE), task("k", NOW, IfPending.REJECT), task("l", HOUR)));
-		assertThat(stored).extracting(Enqueued::outcome)
-			.containsExactly(Outcome.INSERTED, Outcome.PENDING, Outcome.REPLACED, Outcome.REPLACED, Outcome.PENDING,
-					Outcome.INSERTED);
-		assertThat(stored.get(4).id()).isEqualTo(stored.get(3).id());
-		assertThat(this.a.find(key("k"))).extracting(StoredTask::id, StoredTask::dueAt)
-			.containsExactly(stored.get(3).id(), in(TWO_HOURS));
-		assertThat(this.a.pending()).extracting(StoredTask::key).containsExactlyInAnyOrder("k", "l", "pending");
-	}
-
 	// Cancel and move
 
 	@Test
