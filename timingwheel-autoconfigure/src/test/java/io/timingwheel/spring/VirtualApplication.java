@@ -96,11 +96,9 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 	/**
 	 * Makes all beans lazy, as {@code spring.main.lazy-initialization} does.
 	 */
-	public VirtualApplication lazy(boolean lazy) {
-		if (lazy) {
-			this.settings.add(
-					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
-		}
+	public VirtualApplication lazy() {
+		this.settings
+			.add((context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
 		return this;
 	}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.spring;
 
 import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -9,6 +8,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -26,97 +26,84 @@ class ArchitectureTests {
 
 	private static final String TASK = "io.timingwheel.spring.task";
 
+	private static final String INTERNAL = "io.timingwheel.spring.task.internal";
+
+	private static final String MEMORY = "io.timingwheel.spring.task.memory";
+
 	private static final String ANNOTATION = "io.timingwheel.spring.annotation";
 
-	private static final String TASK_INTERNAL = "io.timingwheel.spring.task.internal";
+	private static final String DELAYED = "io.timingwheel.spring.aop.internal.delayed";
 
-	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.memory";
-
-	private static final String OURS = "io.timingwheel..";
+	private static final String TIMEOUT = "io.timingwheel.spring.aop.internal.timeout";
 
 	@ArchTest
-	static final ArchRule theTemplateUsesTheCoreAlone = noClasses().that()
-		.resideInAPackage(TASK)
-		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK));
+	static final ArchRule theTemplateUsesTheCoreAlone = uses(TASK, CORE);
 
 	@ArchTest
-	static final ArchRule whatAllTasksShareUsesTheTemplateAndTheCore = noClasses().that()
-		.resideInAPackage(TASK_INTERNAL)
-		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL));
+	static final ArchRule whatAllTasksShareUsesTheTemplateAndTheCore = uses(INTERNAL, CORE, TASK);
 
 	@ArchTest
-	static final ArchRule tasksInMemoryUseNoDurableTasks = noClasses().that()
-		.resideInAPackage(TASK_SUPPORT)
-		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT));
+	static final ArchRule tasksInMemoryUseWhatAllTasksShare = uses(MEMORY, CORE, TASK, INTERNAL);
 
 	@ArchTest
-	static final ArchRule annotationsUseTheTemplateAlone = noClasses().that()
-		.resideInAPackage(ANNOTATION)
-		.should()
-		.dependOnClassesThat(resideInOursExcept(TASK, ANNOTATION));
-
-	@ArchTest
-	static final ArchRule thisModuleHasNoDurableTasks = noClasses().should()
-		.resideInAPackage("io.timingwheel.spring.durable..")
-		.orShould()
-		.dependOnClassesThat()
-		.resideInAPackage("io.timingwheel.spring.durable..");
+	static final ArchRule annotationsUseTheTemplateAlone = uses(ANNOTATION, TASK);
 
 	@ArchTest
 	static final ArchRule tasksDoNotKnowLimits = noClasses().that()
-		.resideInAPackage("io.timingwheel.spring.aop.internal.delayed")
+		.resideInAPackage(DELAYED)
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage("io.timingwheel.spring.aop.internal.timeout");
+		.resideInAPackage(TIMEOUT);
 
 	@ArchTest
 	static final ArchRule limitsDoNotKnowTasks = noClasses().that()
-		.resideInAPackage("io.timingwheel.spring.aop.internal.timeout")
+		.resideInAPackage(TIMEOUT)
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage("io.timingwheel.spring.aop.internal.delayed");
+		.resideInAPackage(DELAYED);
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.internal\\.Transactions"
-				+ "|aop\\.internal\\.delayed\\.ReactorCancellation\\$AfterCommit)(\\$.*)?")
-		.should()
-		.dependOnClassesThat()
-		.resideInAPackage("org.springframework.transaction..");
+	static final ArchRule transactionsAreOptional = areOptional(
+			INTERNAL + ".Transactions|" + DELAYED + ".ReactorCancellation\\$AfterCommit",
+			"org.springframework.transaction..");
 
 	@ArchTest
-	static final ArchRule reactorIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.internal\\.(timeout\\.ReactorTimeout"
-				+ "|delayed\\.ReactorCancellation)(\\$.*)?")
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage("reactor..", "org.reactivestreams..");
+	static final ArchRule reactorIsOptional = areOptional(
+			TIMEOUT + ".ReactorTimeout|" + DELAYED + ".ReactorCancellation", "reactor..", "org.reactivestreams..");
 
 	@ArchTest
-	static final ArchRule webIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.internal\\.timeout\\.WebTimeout(\\$.*)?")
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage("org.springframework.web..", "org.springframework.http..");
+	static final ArchRule webIsOptional = areOptional(TIMEOUT + ".WebTimeout", "org.springframework.web..",
+			"org.springframework.http..");
 
 	@ArchTest
-	static final ArchRule nobodyUsesJackson = noClasses().should()
+	static final ArchRule nobodyUsesJacksonOrDurableTasks = noClasses().should()
 		.dependOnClassesThat()
-		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");
+		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..", "io.timingwheel.spring.durable..");
 
 	@ArchTest
 	static final ArchRule packagesAreNullMarked = classes()
 		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
 				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
 
-	private static DescribedPredicate<JavaClass> resideInOursExcept(String... packages) {
-		return resideInAPackage(OURS).and(DescribedPredicate.not(resideInAnyPackage(packages)));
+	/** Of our packages, a package may use only these and itself. */
+	private static ArchRule uses(String user, String... used) {
+		return noClasses().that()
+			.resideInAPackage(user)
+			.should()
+			.dependOnClassesThat(
+					resideInAPackage("io.timingwheel..").and(not(resideInAPackage(user).or(resideInAnyPackage(used)))));
+	}
+
+	/** Only the classes with these names may use the packages of a library. */
+	private static ArchRule areOptional(String users, String... packages) {
+		return noClasses().that()
+			.haveNameNotMatching("(" + users + ")(\\$.*)?")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage(packages);
 	}
 
 }

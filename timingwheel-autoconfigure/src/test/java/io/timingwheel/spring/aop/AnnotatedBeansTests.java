@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -52,6 +51,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -61,11 +61,8 @@ class AnnotatedBeansTests {
 
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
-		.of(PackagePrivate.class, OfNamelessBeans.class, TwinJob.class, ClassProxied.class, NoInterface.class,
-				InheritedJob.class, GenericJobs.class)
+		.of(PackagePrivate.class, OfNamelessBeans.class, TwinJob.class, InheritedJob.class, GenericJobs.class)
 		.with("spring.aop.proxy-target-class=false");
-
-	private static final AtomicInteger instances = new AtomicInteger();
 
 	@ParameterizedTest
 	@MethodSource
@@ -82,8 +79,8 @@ class AnnotatedBeansTests {
 	static List<Arguments> theAnnotationsWork() {
 		List<Arguments> cases = new ArrayList<>();
 		for (Class<?> beans : List.of(DefaultOrders.class, OnHiddenClass.class, OverridingOrders.class,
-				GenericOverridingOrders.class, InheritingOrders.class, ComposedOrders.class, LazyOrders.class,
-				PrototypeOrders.class, OfProxy.class, OfFactory.class, FinalOrders.class, NamedSubInterface.class)) {
+				GenericOverridingOrders.class, ComposedOrders.class, LazyOrders.class, PrototypeOrders.class,
+				OfProxy.class, OfFactory.class, FinalOrders.class, NamedSubInterface.class)) {
 			for (String property : List.of("spring.aop.proxy-target-class=true", "spring.aop.proxy-target-class=false",
 					"spring.aop.auto=false")) {
 				cases.add(Arguments.of(beans, property));
@@ -141,32 +138,20 @@ class AnnotatedBeansTests {
 
 	@Test
 	void eachPrototypeRunsItsOwnBody() {
-		TwinJob first = app.bean(TwinJob.class);
-		TwinJob second = app.bean(TwinJob.class);
-		first.run();
-		second.run();
-		second.run();
+		List<TwinJob> jobs = List.of(app.bean(TwinJob.class), app.bean(TwinJob.class));
+		jobs.forEach(TwinJob::run);
 		app.advance(Duration.ofHours(1));
-		assertThat(first.runs()).isOne();
-		assertThat(second.runs()).isEqualTo(2);
+		assertThat(jobs).allMatch((job) -> job.runs() == 1);
 	}
 
 	@Test
 	void theNamesOfALazyBeanAreKnownBeforeItIsCreated() {
-		instances.set(0);
-		try (VirtualApplication application = VirtualApplication.of(PackagePrivate.class).lazy(true)) {
+		try (VirtualApplication application = VirtualApplication.of(PackagePrivate.class).lazy()) {
 			assertThat(application.bean(DelayedTaskRegistry.class).names()).containsExactly("packagePrivate.run");
-			assertThat(instances).hasValue(0);
+			assertThat(application.context().getBeanFactory().containsSingleton("packagePrivate")).isFalse();
 			application.bean(PackagePrivate.class).run();
 			assertThat(application.pending()).isOne();
 		}
-	}
-
-	@Test
-	void aClassProxyMayBeForcedForABeanAndReplacesAMissingInterface(ClassProxied forced, NoInterface missing) {
-		forced.outside();
-		missing.close();
-		assertThat(app.pending()).isEqualTo(2);
 	}
 
 	@Test
@@ -178,6 +163,38 @@ class AnnotatedBeansTests {
 		app.advanceSeconds(1);
 		assertThat(first).isCompletedWithValue("inherited");
 		assertThat(second.completion()).isCompletedWithValue("lambda");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theProductOfAFactoryBeanAndABeanThatIsRegisteredAfterTheStartRunByThemselves(boolean late) {
+		try (VirtualApplication application = late ? VirtualApplication.of()
+				: VirtualApplication.of(ReportFactory.class)) {
+			application.context();
+			if (late) {
+				register(application, Report.class);
+			}
+			application.advanceSeconds(0);
+			application.advance(Duration.ofHours(1));
+			assertThat(app.calls()).containsExactly("report", "report");
+		}
+	}
+
+	private static void register(VirtualApplication application, Class<?> bean) {
+		application.context().registerBean("late", bean);
+		application.context().getBean("late");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Report.class, WithTheNameOfTheReport.class })
+	void aLateBeanCannotTakeTheNameOfAnotherMethod(Class<?> late) {
+		try (VirtualApplication application = VirtualApplication.of(Report.class)) {
+			application.context();
+			assertThatException().isThrownBy(() -> register(application, late))
+				.havingRootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.withMessageContaining("belongs to " + Report.class.getName());
+		}
 	}
 
 	record Order(long id, Duration window) {
@@ -224,20 +241,12 @@ class AnnotatedBeansTests {
 
 	}
 
-	static class Unrelated {
-
-		public void close(Order order) {
-			app.calls().add("close " + order.id());
-		}
-
-	}
-
-	static class AnnotatedOrders extends Unrelated implements Plain<Order> {
+	static class AnnotatedOrders implements Plain<Order> {
 
 		@Override
 		@Delayed(delayExpression = "#order.window", name = "close", key = "#order.id")
 		public void close(Order order) {
-			super.close(order);
+			app.calls().add("close " + order.id());
 		}
 
 		@Override
@@ -269,15 +278,6 @@ class AnnotatedBeansTests {
 		@Override
 		public void close(Order other) {
 			app.calls().add("close " + other.id());
-		}
-
-	}
-
-	static class InheritingOrders extends Unrelated implements Orders<Order> {
-
-		@Override
-		public void close(Order other) {
-			super.close(other);
 		}
 
 	}
@@ -430,35 +430,7 @@ class AnnotatedBeansTests {
 
 	}
 
-	@Proxyable(ProxyType.TARGET_CLASS)
-	static class ClassProxied implements Runnable {
-
-		@Override
-		public void run() {
-		}
-
-		@Delayed("1h")
-		public void outside() {
-		}
-
-	}
-
-	@Proxyable(ProxyType.INTERFACES)
-	static class NoInterface {
-
-		@Delayed("1h")
-		public void close() {
-		}
-
-	}
-
 	static class PackagePrivate {
-
-		PackagePrivate() {
-			if (!getClass().getName().contains("$$")) {
-				instances.incrementAndGet();
-			}
-		}
 
 		@Delayed("1h")
 		void run() {
@@ -544,6 +516,37 @@ class AnnotatedBeansTests {
 		@Bean
 		Job<DelayedTask<String>> lambda() {
 			return () -> DelayedTask.completed("lambda");
+		}
+
+	}
+
+	static class Report {
+
+		@Recurring(every = "1h", name = "report")
+		public void report() {
+			app.calls().add("report");
+		}
+
+	}
+
+	static class WithTheNameOfTheReport {
+
+		@Delayed(delay = "1h", name = "report")
+		public void remind() {
+		}
+
+	}
+
+	static class ReportFactory implements FactoryBean<Report> {
+
+		@Override
+		public Report getObject() {
+			return new Report();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Report.class;
 		}
 
 	}

@@ -133,6 +133,10 @@ class StartFailureApprovalTests {
 				| public static class Other { @Delayed(delay = "1s", name = "report") public void later() { } }
 				behind an interface | @Bean Runnable hidden() { return new Hidden(); }
 				| static class Hidden implements Runnable { @Recurring public void run() { } }
+				in the scope of a request | @Scope("request") public class Bean {
+				| @Recurring(every = "1h") public void run() { } }
+				behind the proxy of a scope | @Scope(scopeName = "session", proxyMode = ScopedProxyMode.TARGET_CLASS)
+				| public class Bean { @Recurring(every = "1h") public void run() { } }
 				no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
 				| public static class Other { @Recurring(cron = "@hourly") public void run() { } }
 				durable | @Recurring(every = "1h", durable = true) public void run() { }
@@ -413,8 +417,8 @@ class StartFailureApprovalTests {
 					"reactor.core.publisher.*", "org.springframework.beans.factory.ObjectProvider",
 					"org.springframework.beans.factory.annotation.Qualifier",
 					"org.springframework.beans.factory.config.*", "org.springframework.core.*",
-					"org.springframework.context.annotation.*", "org.springframework.http.ResponseEntity",
-					"org.springframework.scheduling.annotation.Async",
+					"org.springframework.context.annotation.*", "org.springframework.context.annotation.Scope",
+					"org.springframework.http.ResponseEntity", "org.springframework.scheduling.annotation.Async",
 					"org.springframework.web.servlet.mvc.method.annotation.*")
 			.map((type) -> "import " + type + ";\n")
 			.reduce("", String::concat);

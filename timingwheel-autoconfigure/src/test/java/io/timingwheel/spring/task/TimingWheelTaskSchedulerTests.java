@@ -81,13 +81,6 @@ class TimingWheelTaskSchedulerTests {
 	}
 
 	@Test
-	void byDefaultTheSchedulerIsThatOfBoot() {
-		this.contextRunner.withUserConfiguration(ScheduledConfiguration.class)
-			.run((context) -> assertThat(context).getBean(TaskScheduler.class)
-				.isInstanceOf(ThreadPoolTaskScheduler.class));
-	}
-
-	@Test
 	void whenEnabledScheduledMethodsRunOnTheWheelAndBootsExecutorRemains() {
 		this.contextRunner.withUserConfiguration(ScheduledConfiguration.class)
 			.withPropertyValues("timingwheel.task-scheduler.enabled=true")
@@ -102,7 +95,9 @@ class TimingWheelTaskSchedulerTests {
 	}
 
 	@Test
-	void whenUserHasASchedulerOursBacksOff() {
+	void byDefaultTheSchedulerIsThatOfBootAndAlwaysThatOfTheUserIfThereIsOne() {
+		this.contextRunner.withUserConfiguration(ScheduledConfiguration.class)
+			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskScheduler.class));
 		this.contextRunner.withBean("mine", TaskScheduler.class, ThreadPoolTaskScheduler::new)
 			.withPropertyValues("timingwheel.task-scheduler.enabled=true")
 			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelTaskScheduler.class));

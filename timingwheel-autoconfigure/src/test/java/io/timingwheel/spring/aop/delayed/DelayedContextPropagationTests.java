@@ -173,38 +173,33 @@ class DelayedContextPropagationTests {
 	}
 
 	@Test
-	void nothingIsRetainedAfterTheEndOrACancel(Service service) {
-		TaskId cancelledId = TaskId.of("service.hold", "cancelled");
-		WeakReference<?> decorated = held((value) -> tenant.set(value));
-		WeakReference<?> ran = held((value) -> service.hold("ran", value));
-		WeakReference<?> cancelled = held((value) -> service.hold("cancelled", value));
-		WeakReference<?> replaced = held((value) -> service.hold("replaced", value));
-		DelayedTask<?> handle = app.tasks().find(cancelledId).orElseThrow();
-		tenant.remove();
-		app.tasks().cancel(cancelledId);
-		service.hold("replaced", null);
-		assertCollected(cancelled);
-		assertCollected(replaced);
-		run(app);
-		assertCollected(ran);
-		assertCollected(decorated);
-		assertThat(handle.isCancelled()).isTrue();
-	}
-
-	@Test
-	void aCancelFreesATaskThatWaitsInTheQueueOfAnExecutor() throws Exception {
+	void nothingIsRetainedAfterTheEndOrACancelAlsoInTheQueueOfAnExecutor() throws Exception {
 		try (VirtualApplication application = VirtualApplication.of(Service.class)
 			.withExecutors()
-			.with("spring.task.execution.pool.core-size=1")) {
+			.with("spring.task.execution.pool.core-size=1")
+			.with(TaskDecorator.class, () -> DelayedContextPropagationTests::withTenant)) {
 			Service service = application.bean(Service.class);
 			CountDownLatch release = new CountDownLatch(1);
+			WeakReference<?> decorated = held(tenant::set);
 			service.block(release);
-			WeakReference<?> cancelled = held((value) -> service.hold("a", value));
-			application.advanceSeconds(1);
-			assertThat(application.tasks().cancel(TaskId.of("service.hold", "a"))).isTrue();
+			WeakReference<?> ran = held((value) -> service.hold("ran", value));
+			tenant.remove();
+			WeakReference<?> cancelled = held((value) -> service.hold("cancelled", value));
+			WeakReference<?> replaced = held((value) -> service.hold("replaced", value));
+			WeakReference<?> queued = held((value) -> service.hold("queued", value));
+			DelayedTask<?> handle = application.tasks().find(TaskId.of("service.hold", "cancelled")).orElseThrow();
+			application.tasks().cancel(TaskId.of("service.hold", "cancelled"));
+			service.hold("replaced", null);
 			assertCollected(cancelled);
+			assertCollected(replaced);
+			assertThat(handle.isCancelled()).isTrue();
+			application.advanceSeconds(1);
+			assertThat(application.tasks().cancel(TaskId.of("service.hold", "queued"))).isTrue();
+			assertCollected(queued);
 			release.countDown();
 			application.awaitIdle();
+			assertCollected(ran);
+			assertCollected(decorated);
 		}
 	}
 

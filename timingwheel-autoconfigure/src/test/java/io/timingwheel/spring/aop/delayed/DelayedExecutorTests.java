@@ -3,14 +3,11 @@ package io.timingwheel.spring.aop.delayed;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -27,10 +24,9 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
- * Which executor runs a body, and that no executor stops the wheel.
+ * Which executor runs a body.
  */
 class DelayedExecutorTests {
 
@@ -42,11 +38,7 @@ class DelayedExecutorTests {
 	}
 
 	private static VirtualApplication application(String... properties) {
-		return VirtualApplication.of(Service.class, NamedExecutors.class).withExecutors().with(properties);
-	}
-
-	private static VirtualApplication withoutNamed(String... properties) {
-		return VirtualApplication.of(DefaultService.class).withExecutors().with(properties);
+		return VirtualApplication.of(Service.class).withExecutors().with(properties);
 	}
 
 	private static TaskExecutor named(String name) {
@@ -75,7 +67,7 @@ class DelayedExecutorTests {
 
 	private static void assertRunsOn(String name, VirtualApplication application) {
 		try (application) {
-			application.bean(DefaultService.class).run();
+			application.bean(Service.class).run();
 			assertRunOn(application, name);
 		}
 		threads.clear();
@@ -83,26 +75,27 @@ class DelayedExecutorTests {
 
 	@Test
 	void theExecutorIsTheApplicationTaskExecutorElseTheOnlyOneElseTheOneOfThatNameElseAPoolThatIsNoBean() {
-		assertRunsOn("[task-", withoutNamed("spring.task.execution.mode=force").with("taskExecutor", TaskExecutor.class,
+		assertRunsOn("[task-", application("spring.task.execution.mode=force").with("taskExecutor", TaskExecutor.class,
 				() -> named("other")));
-		assertRunsOn("[mine-", withoutNamed().with("mine", TaskExecutor.class, () -> named("mine")));
-		assertRunsOn("[named-", withoutNamed().with("mine", TaskExecutor.class, () -> named("mine"))
+		assertRunsOn("[mine-", application().with("mine", TaskExecutor.class, () -> named("mine")));
+		assertRunsOn("[named-", application().with("mine", TaskExecutor.class, () -> named("mine"))
 			.with("taskExecutor", TaskExecutor.class, () -> named("named")));
-		assertRunsOn("[delayed-", withoutNamed().with("mine", Executor.class, () -> Runnable::run));
+		assertRunsOn("[delayed-", application().with("mine", Executor.class, () -> Runnable::run));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
 	void aSchedulerOfTheApplicationRunsNoBodiesAlsoIfItsTypeHidesIt(String name) {
-		assertRunsOn("[delayed-", withoutNamed().with(name, TaskExecutor.class, DelayedExecutorTests::scheduler));
-		assertRunsOn("[mine-", withoutNamed().with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
+		assertRunsOn("[delayed-", application().with(name, TaskExecutor.class, DelayedExecutorTests::scheduler));
+		assertRunsOn("[mine-", application().with(name, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
 			.with("mine", TaskExecutor.class, () -> named("mine")));
 	}
 
 	@Test
 	void anAnnotationNamesABeanOrAQualifierAndMayNameASchedulerAndTheTemplateTakesAnExecutorToo() {
-		try (VirtualApplication application = application("first-name=first")) {
-			Service service = application.bean(Service.class);
+		try (VirtualApplication application = application("first-name=first").with(NamedExecutors.class,
+				ServiceOfNamed.class)) {
+			ServiceOfNamed service = application.bean(ServiceOfNamed.class);
 			service.named();
 			service.qualified();
 			service.onScheduler();
@@ -115,35 +108,10 @@ class DelayedExecutorTests {
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
 	void bodiesRunOnVirtualThreads() {
-		assertRunsOn("VirtualThread", withoutNamed("spring.threads.virtual.enabled=true"));
+		assertRunsOn("VirtualThread", application("spring.threads.virtual.enabled=true"));
 	}
 
-	@Test
-	void anExecutorThatBlocksItsCallerNeverStopsTheDriver() {
-		try (VirtualApplication application = application("first-name=throttled").with("throttled", Executor.class,
-				() -> Runnable::run)) {
-			CountDownLatch release = new CountDownLatch(1);
-			for (int i = 0; i < 5; i++) {
-				application.bean(Service.class).block(release);
-			}
-			application.advanceSeconds(1);
-			await().until(() -> !threads.isEmpty());
-			for (int i = 0; i < 20; i++) {
-				DelayedTask<String> other = application.tasks()
-					.task(() -> "on time")
-					.executor(named("other"))
-					.after(Duration.ofMillis(10));
-				application.advance(Duration.ofMillis(10));
-				assertThat(other.completion()).succeedsWithin(60, TimeUnit.SECONDS);
-			}
-			assertThat(threads).hasSizeLessThan(5);
-			release.countDown();
-			await().until(() -> threads.size() == 5);
-			application.awaitIdle();
-		}
-	}
-
-	static class DefaultService {
+	static class Service {
 
 		@Delayed("1s")
 		public void run() {
@@ -152,7 +120,7 @@ class DelayedExecutorTests {
 
 	}
 
-	static class Service {
+	static class ServiceOfNamed {
 
 		@Delayed(delay = "1s", executor = "${first-name}")
 		public void named() {
@@ -167,17 +135,6 @@ class DelayedExecutorTests {
 		@Delayed(delay = "1s", executor = "scheduler")
 		public void onScheduler() {
 			note();
-		}
-
-		@Delayed(delay = "0", executor = "${first-name}")
-		public void block(CountDownLatch release) {
-			note();
-			try {
-				release.await(5, TimeUnit.MINUTES);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
 		}
 
 	}

@@ -57,8 +57,7 @@ class DelayedResultTests {
 	void everyKindOfFutureGivesTheResult(Service service) {
 		DelayedTask<String> task = service.task();
 		CompletableFuture<String> ofNull = service.completable(null);
-		List<Future<String>> futures = List.of(service.future(), service.stage().toCompletableFuture(),
-				service.completable(CompletableFuture.completedFuture("result")), task);
+		List<Future<String>> futures = List.of(service.future(), service.stage().toCompletableFuture(), task);
 		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(futures).noneMatch(Future::isDone);
 		app.advanceSeconds(1);
@@ -92,22 +91,6 @@ class DelayedResultTests {
 	}
 
 	@Test
-	void aCancelBeforeTheStartRemovesTheTimerAndLaterReachesTheNestedFuture(Service service) {
-		for (Future<?> future : List.of(service.future(), service.task(),
-				service.completable(new CompletableFuture<>()), service.stage().toCompletableFuture())) {
-			assertThat(future.cancel(false)).isTrue();
-			assertThat(future.cancel(false)).isFalse();
-		}
-		assertThat(app.timers()).isZero();
-		CompletableFuture<String> inner = new CompletableFuture<>();
-		CompletableFuture<String> outer = service.completable(inner);
-		app.advanceSeconds(1);
-		outer.cancel(true);
-		assertThat(inner).isCancelled();
-		assertThat(app.calls()).containsExactly("completable");
-	}
-
-	@Test
 	void afterTheStartOnlyCancelTrueInterrupts() {
 		try (VirtualApplication threads = VirtualApplication.of(Service.class).withExecutors()) {
 			Service service = threads.bean(Service.class);
@@ -125,24 +108,6 @@ class DelayedResultTests {
 			assertThat(app.calls()).containsExactly("interrupted", "released");
 			assertThat(threads.counts("service.blocking").cancelled()).isEqualTo(2);
 			assertThat(List.of(abandoned, interrupted)).allMatch(Future::isCancelled);
-		}
-	}
-
-	@Test
-	void noInterruptLeaksIntoTheExecutorsNextTask() {
-		try (VirtualApplication threads = VirtualApplication.of(Service.class)
-			.withExecutors()
-			.with("spring.task.execution.pool.core-size=1")) {
-			Service service = threads.bean(Service.class);
-			DelayedTask<String> task = service.deaf();
-			threads.advanceSeconds(1);
-			await().until(() -> task.status() == Status.RUNNING);
-			task.cancel(true);
-			threads.awaitIdle();
-			service.run("next");
-			threads.advanceSeconds(1);
-			threads.awaitIdle();
-			assertThat(app.calls()).containsExactly("deaf", "next");
 		}
 	}
 
@@ -219,7 +184,6 @@ class DelayedResultTests {
 
 		@Delayed("1s")
 		public CompletableFuture<String> completable(@Nullable CompletableFuture<String> inner) {
-			app.calls().add("completable");
 			return inner;
 		}
 
@@ -251,17 +215,8 @@ class DelayedResultTests {
 		}
 
 		@Delayed("1s")
-		public DelayedTask<String> deaf() {
-			while (!Thread.currentThread().isInterrupted()) {
-				Thread.onSpinWait();
-			}
-			app.calls().add("deaf");
-			return DelayedTask.completed("done");
-		}
-
-		@Delayed("1s")
 		public void run(String call) {
-			app.calls().add(Thread.currentThread().isInterrupted() ? "interrupted " + call : call);
+			app.calls().add(call);
 		}
 
 		@Delayed("1s")

@@ -14,11 +14,9 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import jakarta.annotation.PostConstruct;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -29,13 +27,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,7 +48,7 @@ class DelayedTests {
 	static final VirtualApplication app = application();
 
 	private static VirtualApplication application() {
-		return VirtualApplication.of(Settings.class, Orders.class)
+		return VirtualApplication.of(Settings.class, OrderSettings.class, Orders.class)
 			.with("window=5m", "orders.name=close-order", "orders.grace=7m");
 	}
 
@@ -95,53 +91,36 @@ class DelayedTests {
 	}
 
 	@Test
-	void theBodyRunsWhenItsTimeHasComeAndKnowsItsTask(Orders orders) {
+	void theBodyRunsWhenItsTimeHasComeOncePerKeyOrForEachCallWithoutAKey(Orders orders) {
+		orders.run(1);
+		orders.run(1);
 		orders.heartbeat("a", 1);
-		String id = app.tasks().find(TaskId.of("driver-silent", "a")).orElseThrow().id();
-		app.advance(Duration.ofSeconds(10).minusNanos(1));
-		assertThat(app.calls()).isEmpty();
-		app.advance(Duration.ofNanos(1));
-		assertThat(app.calls()).containsExactly("silent a 1", "of " + id);
-	}
-
-	@Test
-	void withoutAKeyEachCallIsATaskOfItsOwn(Orders orders) {
-		orders.run(1);
-		orders.run(1);
-		app.advanceSeconds(30);
-		assertThat(app.calls()).containsExactly("run 1", "run 1");
-	}
-
-	@Test
-	void everyCallWithAKeyRestartsTheClockAndTheNewestArgumentsCount(Orders orders) {
-		long replaced = app.counts("driver-silent").replaced();
-		for (int i = 0; i < 5; i++) {
-			orders.heartbeat("a", i);
-			orders.heartbeat("b", 10 * i);
-			app.advanceSeconds(9);
-		}
-		assertThat(app.timers()).isEqualTo(2);
-		app.advanceSeconds(1);
-		assertThat(app.calls()).contains("silent a 4", "silent b 40").hasSize(4);
-		assertThat(app.counts("driver-silent").replaced() - replaced).isEqualTo(8);
-	}
-
-	@Test
-	void keepLeavesTheFirstAndRejectThrowsToTheCaller(Orders orders) {
-		orders.keep("a", 1);
-		orders.reject("a");
+		orders.heartbeat("b", 2);
 		app.advanceSeconds(9);
-		orders.keep("a", 2);
+		orders.heartbeat("a", 3);
+		app.advance(Duration.ofSeconds(10).minusNanos(1));
+		assertThat(app.calls()).containsExactly("silent b 2");
+		app.advance(Duration.ofNanos(1));
+		assertThat(app.calls()).containsExactly("silent b 2", "silent a 3");
+		app.advanceSeconds(11);
+		assertThat(app.calls()).endsWith("run 1", "run 1").hasSize(4);
+	}
+
+	@Test
+	void theAnnotationSaysWhatAPendingTaskDoesToACallAndHowLongCallsMayPutItOff(Orders orders) {
+		orders.reject("a");
 		assertThatExceptionOfType(DuplicateTaskException.class).isThrownBy(() -> orders.reject("a"));
-		orders.reject("b");
-		app.advanceSeconds(1);
-		assertThat(app.calls()).containsExactlyInAnyOrder("keep a 1", "reject a");
-		assertThat(app.pending()).isOne();
+		for (int second = 0; second < 12; second += 4) {
+			orders.keep("a", second);
+			orders.debounce("a", second);
+			app.advanceSeconds(4);
+		}
+		assertThat(app.calls()).containsExactlyInAnyOrder("reject a", "keep a 0", "debounce a 8");
 	}
 
 	@Test
 	void tasksThatWouldStartTooLateAreDroppedAndCountedAsExpired(Orders orders) {
-		orders.perishable(1);
+		orders.perishable();
 		DelayedTask<String> result = orders.perishableResult();
 		DelayedTaskRegistry registry = app.bean(DelayedTaskRegistry.class);
 		List<String> names = List.of("orders.perishable", "orders.perishableResult");
@@ -152,9 +131,6 @@ class DelayedTests {
 		assertThat(app.calls()).isEmpty();
 		assertThat(app.counts("orders.perishable").expired()).isOne();
 		assertThat(result.isCancelled()).isTrue();
-		orders.perishable(2);
-		app.advanceSeconds(10);
-		assertThat(app.calls()).containsExactly("perishable 2");
 	}
 
 	@Test
@@ -162,15 +138,13 @@ class DelayedTests {
 		for (int i = 0; i < 3; i++) {
 			orders.rated();
 		}
-		app.advanceSeconds(1);
-		app.advanceSeconds(49);
+		app.advanceSeconds(50);
 		orders.rated();
 		app.advanceSeconds(1);
 		assertThat(app.calls()).containsExactly("rated");
 		app.advanceSeconds(11);
 		assertThat(app.calls()).containsExactly("rated", "rated");
 		assertThat(app.counts("orders.rated").expired()).isEqualTo(2);
-		assertThat(app.pending()).isZero();
 	}
 
 	@Test
@@ -208,6 +182,13 @@ class DelayedTests {
 			.withMessageContaining("#driver")
 			.withMessageContaining("Orders#heartbeat(String, int)")
 			.withMessageContaining("must not be null");
+		assertThatIllegalArgumentException().isThrownBy(() -> orders.close(orders))
+			.withMessageContaining("The expression \"#id\" of @Delayed(key) on ")
+			.withMessageContaining("has no text of its own");
+		for (Object bad : new Object[] { null, new byte[0] }) {
+			assertThatIllegalArgumentException().isThrownBy(() -> orders.pay(bad))
+				.withMessageContaining("The expression \"#id\" of @CancelDelayed(key) on ");
+		}
 		for (Object bad : new Object[] { Double.NaN, Double.POSITIVE_INFINITY, "soon", new Object() }) {
 			assertThatIllegalArgumentException().isThrownBy(() -> orders.at(bad))
 				.withMessageContaining("The expression \"#when\" of @Delayed(delayExpression) on "
@@ -220,28 +201,8 @@ class DelayedTests {
 		assertThat(app.pending()).isZero();
 	}
 
-	@Test
-	void namesAreListedBeforeTheirFirstCallAndAfterTheShutdownACallIsRejected() {
-		VirtualApplication fresh = application();
-		DelayedTaskRegistry tasks = fresh.bean(DelayedTaskRegistry.class);
-		assertThat(tasks.names()).contains("driver-silent", "orders.run", "close-order");
-		assertThat(tasks.counts("driver-silent")).isEqualTo(new TaskCounts(0, 0, 0, 0, 0, 0, 0, 0));
-		Orders orders = fresh.bean(Orders.class);
-		DelayedTask<String> result = orders.perishableResult();
-		fresh.close();
-		assertThat(result.isCancelled()).isTrue();
-		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> orders.run(1))
-			.withMessageContaining("shutting down");
-	}
-
 	@Configuration(proxyBeanMethods = false)
-	@EnableConfigurationProperties
 	static class Settings {
-
-		@Bean
-		OrderProperties orderProperties() {
-			return new OrderProperties();
-		}
 
 		@Bean
 		AsyncUncaughtExceptionHandler exceptionHandler() {
@@ -261,29 +222,14 @@ class DelayedTests {
 
 	}
 
-	/** A bean that Spring binds after it is created. */
-	@ConfigurationProperties("orders")
-	public static class OrderProperties {
+	/** A bean whose values Spring sets after it is created. */
+	public static class OrderSettings {
 
-		private String name;
+		@Value("${orders.name}")
+		public String name;
 
-		private Duration grace;
-
-		public String getName() {
-			return this.name;
-		}
-
-		public void setName(String name) {
-			this.name = name;
-		}
-
-		public Duration getGrace() {
-			return this.grace;
-		}
-
-		public void setGrace(Duration grace) {
-			this.grace = grace;
-		}
+		@Value("${orders.grace}")
+		public String grace;
 
 	}
 
@@ -308,19 +254,18 @@ class DelayedTests {
 		@Delayed(delay = "PT10S", name = "driver-silent", key = "#driver")
 		public void heartbeat(@Nullable String driver, int report) {
 			app.calls().add("silent " + driver + " " + report);
-			app.calls().add("of " + DelayedTaskContext.current().orElseThrow().id());
 		}
 
 		@Delayed("${window:1m}")
 		public void placeholder() {
 		}
 
-		@Delayed(delay = "#{@orderProperties.grace}", name = "#{@orderProperties.name}", key = "#id")
-		public void close(long id) {
+		@Delayed(delay = "#{@orderSettings.grace}", name = "#{@orderSettings.name}", key = "#id")
+		public void close(Object id) {
 		}
 
-		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
-		public void pay(long id) {
+		@CancelDelayed(name = "#{@orderSettings.name}", key = "#id")
+		public void pay(@Nullable Object id) {
 		}
 
 		@Delayed(delayExpression = "#when")
@@ -342,9 +287,14 @@ class DelayedTests {
 			app.calls().add("reject " + id);
 		}
 
-		@Delayed(delay = "10s", expireAfter = "#{@orderProperties.grace}")
-		public void perishable(int n) {
-			app.calls().add("perishable " + n);
+		@Delayed(delay = "10s", key = "#id", maxWait = "12s")
+		public void debounce(String id, int n) {
+			app.calls().add("debounce " + id + " " + n);
+		}
+
+		@Delayed(delay = "10s", expireAfter = "#{@orderSettings.grace}")
+		public void perishable() {
+			app.calls().add("perishable");
 		}
 
 		@Delayed(delay = "10s", expireAfter = "5s")

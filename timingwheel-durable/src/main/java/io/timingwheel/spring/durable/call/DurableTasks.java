@@ -151,14 +151,6 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 	}
 
 	@Override
-	public void unregister(DurableMethod method) {
-		DurableHandler handler = this.parts.handlers().find(method.name());
-		if (handler != null && handler.method() == method) {
-			this.parts.handlers().unregister(handler);
-		}
-	}
-
-	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
 		return enqueue(calls.stream().map((call) -> submission(call, Kind.ONCE)).toList());
 	}

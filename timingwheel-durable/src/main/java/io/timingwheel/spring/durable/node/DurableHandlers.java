@@ -42,12 +42,6 @@ public final class DurableHandlers {
 		return handler;
 	}
 
-	public synchronized void unregister(DurableHandler handler) {
-		Map<String, DurableHandler> reduced = new HashMap<>(this.handlers);
-		reduced.values().removeIf((known) -> known == handler);
-		this.handlers = Map.copyOf(reduced);
-	}
-
 	public @Nullable DurableHandler find(String nameOrAlias) {
 		return this.handlers.get(nameOrAlias);
 	}

@@ -2,9 +2,7 @@ package io.timingwheel.spring.aop.internal;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -54,9 +52,6 @@ public final class AnnotatedBeans
 
 	/** The names of the beans that Spring has created. */
 	private final Set<String> created = ConcurrentHashMap.newKeySet();
-
-	/** The names of lazy beans whose classes nobody knows. */
-	private final List<String> unknown = new ArrayList<>();
 
 	private volatile @Nullable ConfigurableListableBeanFactory beanFactory;
 
@@ -199,33 +194,10 @@ public final class AnnotatedBeans
 			}
 			else if ((definition.isSingleton() || definition.isPrototype())
 					&& (existing == null || existing instanceof FactoryBean<?>)) {
-				readUnseen(name, definition, existing);
+				read(type(name, existing != null), name);
 			}
 		}
 		this.readers.forEach(Reader::resolveWithBeans);
-	}
-
-	/**
-	 * Reads a bean that the start has not created, and the product of a factory bean. If
-	 * only an interface is known, a bean whose code makes an annotated class is created,
-	 * since it may run by itself.
-	 */
-	private void readUnseen(String name, BeanDefinition definition, @Nullable Object factoryBean) {
-		Class<?> type = type(name, factoryBean != null);
-		read(type, name);
-		if (type == null || type == Object.class || Modifier.isAbstract(type.getModifiers())) {
-			Set<Class<?>> created = FactoryCode.createdBy(definition, factoryBean, beanFactory().getBeanClassLoader());
-			if (created == null && definition.isSingleton()) {
-				this.unknown.add(name);
-			}
-			if (created != null && created.stream().anyMatch(this::isAnnotated)) {
-				beanFactory().getBean(name);
-			}
-		}
-	}
-
-	private boolean isAnnotated(Class<?> type) {
-		return this.annotated.stream().anyMatch((methods) -> !methods.of(type).isEmpty());
 	}
 
 	/** Whether somebody registered an object in place of a bean, as tests do. */
@@ -237,29 +209,31 @@ public final class AnnotatedBeans
 						&& definition.isSynthetic());
 	}
 
-	/**
-	 * The lazy beans, and the objects in place of beans, whose annotations nobody knows.
-	 */
+	/** The objects in place of beans whose annotations nobody knows. */
 	public List<String> unknown() {
-		List<String> names = new ArrayList<>(this.unknown);
-		for (String name : beanFactory().getBeanDefinitionNames()) {
+		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter((name) -> {
 			Object bean = isReplaced(name) ? singleton(name) : null;
-			if (bean != null && bean.getClass().getInterfaces().length > 0 && !isAnnotated(bean.getClass())) {
-				names.add(name);
-			}
-		}
-		return names;
+			return bean != null && bean.getClass().getInterfaces().length > 0
+					&& this.annotated.stream().allMatch((methods) -> methods.of(bean.getClass()).isEmpty());
+		}).toList();
 	}
 
 	/** Checks that all annotated methods can be called on an interface-based proxy. */
 	private void checkProxy(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
-		this.annotated.forEach((methods) -> methods.of(type)
-			.keySet()
-			.stream()
-			.filter((method) -> !methods.defaults(type).contains(method))
-			.forEach((method) -> ProxyRules.checkInterfaces(methods.annotation(), method, type,
-					proxy.getClass().getInterfaces())));
+		Set<Method> callable = Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((callableType) -> Arrays.stream(callableType.getMethods()))
+			.map((method) -> AnnotatedMethods.mostSpecific(method, type))
+			.collect(Collectors.toSet());
+		for (AnnotatedMethods<? extends Annotation> methods : this.annotated) {
+			for (Method method : methods.of(type).keySet()) {
+				Refusal.when(!callable.contains(method) && !methods.defaults(type).contains(method), method,
+						methods.annotation()
+								+ " is on a method that is in no interface of the proxy, which is interface-based",
+						"declare the method in an interface, or give the bean a class-based proxy, by"
+								+ " @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
+			}
+		}
 	}
 
 	public interface Reader {

@@ -76,7 +76,7 @@ public final class DelayedTaskRegistry {
 		return this.byName.values();
 	}
 
-	Stream<PendingTask> pending() {
+	private Stream<PendingTask> pending() {
 		return all().stream().flatMap((tasks) -> tasks.pending().values().stream());
 	}
 
@@ -202,7 +202,7 @@ public final class DelayedTaskRegistry {
 
 	/** Whether a task is pending that runs once and whose name is not paused. */
 	public boolean hasPendingOnce() {
-		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate().isPaused());
+		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().isPaused());
 	}
 
 	/** The ids of the repeating tasks. */
@@ -219,7 +219,12 @@ public final class DelayedTaskRegistry {
 
 	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
 	public void resetLimits() {
-		all().forEach((tasks) -> tasks.gate().countAnew(false));
+		for (NamedTasks tasks : all()) {
+			StartGate gate = tasks.gate();
+			if (gate != null) {
+				gate.reset();
+			}
+		}
 	}
 
 	/** Computes due times again, since somebody has set the wall clock. */
@@ -251,17 +256,17 @@ public final class DelayedTaskRegistry {
 	public boolean setPaused(String name, boolean paused) {
 		NamedTasks tasks = this.byName.get(name);
 		if (tasks != null) {
-			tasks.gate().setPaused(paused);
+			tasks.setPaused(paused);
 		}
 		return tasks != null;
 	}
 
 	public boolean isPaused(String name) {
-		return get(name).gate().isPaused();
+		return get(name).isPaused();
 	}
 
 	public long waiting(String name) {
-		return get(name).gate().waiting();
+		return get(name).waiting();
 	}
 
 	public long pendingCount() {

@@ -33,7 +33,7 @@ final class NamedTasks {
 
 	private final TaskShutdown shutdown;
 
-	private final TaskRecorder recorder = new TaskRecorder();
+	private final TaskRecorder recorder;
 
 	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 
@@ -44,13 +44,14 @@ final class NamedTasks {
 
 	private volatile PolicySettings policy = PolicySettings.NONE;
 
-	private final StartGate gate;
+	/** {@code null} if nothing limits the starts of these tasks. */
+	private volatile @Nullable StartGate gate;
 
 	NamedTasks(String name, TaskEnvironment environment, TaskShutdown shutdown) {
 		this.name = name;
 		this.environment = environment;
 		this.shutdown = shutdown;
-		this.gate = new StartGate(this);
+		this.recorder = new TaskRecorder();
 	}
 
 	String name() {
@@ -87,12 +88,40 @@ final class NamedTasks {
 	synchronized void setPolicy(PolicySettings policy) {
 		if (!policy.equals(this.policy)) {
 			this.policy = policy;
-			this.gate.countAnew(this.gate.isPaused());
+			if (this.gate != null || policy.limitsStarts()) {
+				gateOrNew().setLimits(policy);
+			}
 		}
 	}
 
-	StartGate gate() {
+	@Nullable StartGate gate() {
 		return this.gate;
+	}
+
+	private synchronized StartGate gateOrNew() {
+		StartGate gate = this.gate;
+		if (gate == null) {
+			gate = new StartGate(this, this.policy);
+			this.gate = gate;
+		}
+		return gate;
+	}
+
+	void setPaused(boolean paused) {
+		if (paused || this.gate != null) {
+			gateOrNew().setPaused(paused);
+		}
+	}
+
+	boolean isPaused() {
+		StartGate gate = this.gate;
+		return gate != null && gate.isPaused();
+	}
+
+	/** How many of the pending tasks are due and held back by the policy. */
+	long waiting() {
+		StartGate gate = this.gate;
+		return (gate != null) ? gate.waiting() : 0;
 	}
 
 	ConcurrentHashMap<Object, PendingTask> pending() {
@@ -132,20 +161,22 @@ final class NamedTasks {
 		return end(slot, condition, TaskOutcome.CANCELLED);
 	}
 
-	/** Cancels a task that became pending, if the shutdown may have missed it. */
-	void cancelIfTooLate(Object slot, long sequence, long dueNanos) {
-		if (!this.shutdown.mayRun(dueNanos)) {
-			cancel(slot, (task) -> task.sequence() == sequence);
-		}
-	}
-
 	/**
 	 * Cancels a pending task, since the application shuts down. A repeating task that
 	 * runs is not pending: it ends with this run, and so does its future.
 	 */
 	boolean cancelAtShutdown(Object slot) {
 		boolean cancelled = cancel(slot, (task) -> !task.isRunning());
-		remove(slot, PendingTask::isRunning);
+		PendingTask left = this.pending.get(slot);
+		if (left != null) {
+			update(left, (task) -> {
+				if (task.isRunning()) {
+					task.withdraw();
+					return false;
+				}
+				return true;
+			});
+		}
 		return cancelled;
 	}
 
@@ -154,7 +185,10 @@ final class NamedTasks {
 	}
 
 	private boolean end(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
-		PendingTask task = remove(slot, condition);
+		PendingTask task = change(slot, condition, (current) -> {
+			current.withdraw();
+			return null;
+		});
 		if (task == null) {
 			return false;
 		}
@@ -163,13 +197,6 @@ final class NamedTasks {
 			task.future().cancelled();
 		}
 		return true;
-	}
-
-	private @Nullable PendingTask remove(Object slot, Predicate<PendingTask> condition) {
-		return change(slot, condition, (task) -> {
-			task.withdraw();
-			return null;
-		});
 	}
 
 	/**
@@ -182,8 +209,8 @@ final class NamedTasks {
 			moved.showDue();
 			return moved;
 		});
-		if (task != null) {
-			cancelIfTooLate(slot, task.sequence(), due.dueNanos());
+		if (task != null && !this.shutdown.mayRun(due.dueNanos())) {
+			cancel(slot, condition);
 		}
 		return task != null;
 	}

@@ -27,11 +27,11 @@ import org.springframework.core.task.TaskRejectedException;
  *  due, without a permit                 (in any state) --------------+
  * </pre>
  *
- * A permit is needed only if the policy limits the starts of the name, or during a pause.
- * While the task is on the wheel without one, a replacement moves the timer and writes
- * into the same object, so that a heartbeat makes no new objects that stay in memory. In
- * the other states another object takes its place. An object that is gone is no longer in
- * the map, and its {@code run} does nothing.
+ * A permit is needed only if the name has a gate. While the task is on the wheel without
+ * one, a replacement moves the timer and writes into the same object, so that a heartbeat
+ * makes no new objects that stay in memory. In the other states another object takes its
+ * place. An object that is gone is no longer in the map, and its {@code run} does
+ * nothing.
  *
  * <p>
  * Only a thread that holds the map's lock of the key writes to the fields. The wheel
@@ -132,7 +132,7 @@ final class PendingTask implements RoutedTask {
 			tasks().update(this, PendingTask::startExpiry);
 		}
 		StartGate gate = tasks().gate();
-		if (gate.mayHoldBack() && !gate.admit(this)) {
+		if (gate != null && !gate.admit(this)) {
 			return false;
 		}
 		environment().handOvers().handOver(executor, timer, this::fail);
@@ -162,7 +162,7 @@ final class PendingTask implements RoutedTask {
 			return;
 		}
 		StartGate gate = tasks().gate();
-		if (gate.isPaused()) {
+		if (gate != null && gate.isPaused()) {
 			gate.letWait(this);
 		}
 		else {
@@ -253,7 +253,7 @@ final class PendingTask implements RoutedTask {
 			repetition.moved();
 			return this;
 		}
-		if (due.delayNanos() <= 0 && tasks().gate().mayHoldBack()) {
+		if (due.delayNanos() <= 0 && tasks().gate() != null) {
 			// The task is due and starts as soon as the policy allows. It keeps its
 			// place.
 			return this;
@@ -271,7 +271,10 @@ final class PendingTask implements RoutedTask {
 		if (timer != null) {
 			timer.cancel();
 		}
-		tasks().gate().withdraw(this);
+		StartGate gate = tasks().gate();
+		if (gate != null) {
+			gate.withdraw(this);
+		}
 		forget();
 	}
 

@@ -145,7 +145,10 @@ final class Repetition extends Envelope {
 			scheduleNextRunLater(task, future);
 			return true;
 		}
-		this.tasks.cancelIfTooLate(task.slot(), task.sequence(), task.dueNanos());
+		if (!this.tasks.shutdown().mayRun(task.dueNanos())) {
+			// The shutdown may have looked before the task was pending again.
+			cancel(task);
+		}
 		return !this.over;
 	}
 
@@ -163,7 +166,7 @@ final class Repetition extends Envelope {
 	/** The wheel is full, or the shutdown has begun. */
 	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
 		if (!this.tasks.shutdown().isAccepting()) {
-			this.tasks.cancel(task.slot(), (pending) -> pending == task);
+			cancel(task);
 			return;
 		}
 		Executor completions = this.tasks.environment().handOvers().completions();
@@ -172,6 +175,10 @@ final class Repetition extends Envelope {
 				future.end(null, null);
 			}
 		});
+	}
+
+	private void cancel(PendingTask task) {
+		this.tasks.cancel(task.slot(), (pending) -> pending.payload() == this);
 	}
 
 	/** Moves a task with a cron expression, after somebody has set the wall clock. */

@@ -5,6 +5,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -50,7 +51,9 @@ final class StartGate {
 	 */
 	private volatile boolean locked;
 
-	/** The counts under the present policy. Permits of earlier ones no longer matter. */
+	private volatile PolicySettings limits;
+
+	/** The counts under these limits. Permits of earlier ones no longer matter. */
 	private volatile Permits permits;
 
 	private volatile boolean paused;
@@ -63,20 +66,18 @@ final class StartGate {
 
 	private long lookNanos;
 
-	StartGate(NamedTasks tasks) {
+	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
-		this.permits = new Permits(tasks.policy(), now());
+		this.limits = limits;
+		this.permits = new Permits(limits, now());
+		setPaused(limits.isPaused());
 	}
 
-	/**
-	 * Begins to count by the present policy. Bodies that run go on, and do not count.
-	 * @param paused whether there is a pause, also if the policy does not ask for it
-	 */
-	void countAnew(boolean paused) {
+	/** Sets other limits. Bodies that run go on, and do not count. */
+	void setLimits(PolicySettings limits) {
 		startWaiting(() -> {
-			PolicySettings policy = this.tasks.policy();
-			this.permits = new Permits(policy, now());
-			this.paused = paused || policy.isPaused();
+			this.limits = limits;
+			this.permits = new Permits(limits, now());
 		});
 	}
 
@@ -84,18 +85,18 @@ final class StartGate {
 		startWaiting(() -> this.paused = paused);
 	}
 
+	/** Forgets bodies, starts, and a pause that the policy does not ask for. */
+	void reset() {
+		setLimits(this.limits);
+		setPaused(this.limits.isPaused());
+	}
+
 	boolean isPaused() {
 		return this.paused;
 	}
 
-	/** How many of the pending tasks are due and wait here. */
 	int waiting() {
 		return locked(this.waiting::size);
-	}
-
-	/** Whether a due task may have to wait. A task that never has to needs no permit. */
-	boolean mayHoldBack() {
-		return this.locked || this.tasks.policy().limitsStarts();
 	}
 
 	/**
@@ -103,23 +104,23 @@ final class StartGate {
 	 * no longer in the map.
 	 */
 	boolean admit(PendingTask task) {
-		Permits permits = this.tasks.read(task.slot(), (current) -> (current == task) ? permitsOf(task) : null);
-		if (permits == null) {
+		AtomicBoolean admitted = new AtomicBoolean();
+		this.tasks.update(task, (current) -> {
+			Permits permits = current.permits();
+			if (permits == null) {
+				permits = this.permits;
+				if (this.locked || !permits.tryTakeBody()) {
+					permits = locked(() -> takeOrWait(current));
+				}
+				current.setPermits(permits);
+			}
+			admitted.setPlain(permits != null);
+			return true;
+		});
+		if (!admitted.getPlain()) {
 			startWaiting();
 		}
-		return permits != null;
-	}
-
-	private @Nullable Permits permitsOf(PendingTask task) {
-		Permits permits = task.permits();
-		if (permits == null) {
-			permits = this.permits;
-			if (this.locked || !permits.tryTakeBody()) {
-				permits = locked(() -> takeOrWait(task));
-			}
-			task.setPermits(permits);
-		}
-		return permits;
+		return admitted.getPlain();
 	}
 
 	private @Nullable Permits takeOrWait(PendingTask task) {
@@ -233,13 +234,16 @@ final class StartGate {
 	 * wait.
 	 */
 	private boolean start(PendingTask task, Permits permits) {
-		Boolean onWheel = this.tasks.read(task.slot(), (current) -> (current == task) ? task.callUp(permits) : null);
-		if (onWheel == null) {
+		AtomicBoolean onWheel = new AtomicBoolean();
+		if (!this.tasks.update(task, (current) -> {
+			onWheel.setPlain(current.callUp(permits));
+			return true;
+		})) {
 			startWaiting(() -> permits.giveBack(task.slot(), true));
 			return false;
 		}
 		try {
-			return onWheel || task.handOver(task.executor(), task);
+			return onWheel.getPlain() || task.handOver(task.executor(), task);
 		}
 		catch (RejectedExecutionException ex) {
 			letWait(task);

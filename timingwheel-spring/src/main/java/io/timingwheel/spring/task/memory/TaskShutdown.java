@@ -1,11 +1,12 @@
 package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongPredicate;
-import java.util.function.Predicate;
 
 import io.timingwheel.spring.task.internal.RunningBodies;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.task.TaskRejectedException;
 
 /**
@@ -18,8 +19,10 @@ public final class TaskShutdown {
 
 	private volatile boolean accepting = true;
 
-	/** By the time when a task is due. Matters once no more tasks are accepted. */
-	private volatile LongPredicate mayRun = (dueNanos) -> true;
+	/** The last deadline at which a task may still run; {@code null} for no limit. */
+	private volatile @Nullable Long lastDueNanos;
+
+	private volatile boolean noneMayRun;
 
 	private final RunningBodies bodies = new RunningBodies();
 
@@ -50,7 +53,11 @@ public final class TaskShutdown {
 	 * so one of the two cancels the task.
 	 */
 	boolean mayRun(long dueNanos) {
-		return this.accepting || this.mayRun.test(dueNanos);
+		if (this.accepting) {
+			return true;
+		}
+		Long last = this.lastDueNanos;
+		return !this.noneMayRun && (last == null || dueNanos - last <= 0);
 	}
 
 	public void stopAccepting() {
@@ -58,17 +65,18 @@ public final class TaskShutdown {
 	}
 
 	public long cancelPending() {
-		if (!this.accepting) {
-			this.mayRun = (dueNanos) -> false;
-		}
-		return cancel((task) -> true);
+		this.noneMayRun = !this.accepting;
+		return cancel((tasks, task) -> true);
 	}
 
-	private long cancel(Predicate<PendingTask> condition) {
-		return this.tasks.pending()
-			.filter(condition)
-			.filter((task) -> task.tasks().cancelAtShutdown(task.slot()))
-			.count();
+	private long cancel(BiPredicate<NamedTasks, PendingTask> condition) {
+		long cancelled = 0;
+		for (NamedTasks tasks : this.tasks.all()) {
+			for (PendingTask task : tasks.pending().values()) {
+				cancelled += (condition.test(tasks, task) && tasks.cancelAtShutdown(task.slot())) ? 1 : 0;
+			}
+		}
+		return cancelled;
 	}
 
 	/**
@@ -81,7 +89,7 @@ public final class TaskShutdown {
 		try {
 			if (!timeStandsStill()) {
 				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
-				cancel((task) -> task.tasks().gate().isPaused() || !mayRun(task.dueNanos()));
+				cancel((tasks, task) -> tasks.isPaused() || !mayRun(task.dueNanos()));
 				await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}
@@ -92,7 +100,7 @@ public final class TaskShutdown {
 	}
 
 	void setLastDue(long lastDueNanos) {
-		this.mayRun = (dueNanos) -> dueNanos - lastDueNanos <= 0;
+		this.lastDueNanos = lastDueNanos;
 	}
 
 	/** Waits for the bodies; {@code true} if none runs. */

@@ -60,6 +60,8 @@ public final class TaskSubmission extends DeferredCall
 
 	private boolean givenUp;
 
+	private boolean replaced;
+
 	private @Nullable TaskFuture<?> replacedFuture;
 
 	/**
@@ -125,10 +127,16 @@ public final class TaskSubmission extends DeferredCall
 		if (this.givenUp) {
 			override(Effect.REPLACE);
 		}
+		if (this.replaced) {
+			count(TaskOutcome.REPLACED);
+		}
 		if (this.replacedFuture != null) {
 			this.replacedFuture.replaced();
 		}
-		tasks.cancelIfTooLate(this.slot, sequence(), due().dueNanos());
+		if (!tasks.shutdown().mayRun(due().dueNanos())) {
+			// The shutdown may have visited the map before the task was in it.
+			tasks.cancel(this.slot, (task) -> task.sequence() == sequence());
+		}
 		return this.future;
 	}
 
@@ -151,6 +159,7 @@ public final class TaskSubmission extends DeferredCall
 		}
 		Deadline due = deadline(followed);
 		Object kept = kept(followed);
+		TaskFuture<?> earlier = (current != null) ? current.future() : null;
 		PendingTask task = current;
 		if (task == null || !task.move(this.definition, due)) {
 			task = new PendingTask(slot, this.definition);
@@ -159,10 +168,8 @@ public final class TaskSubmission extends DeferredCall
 				current.withdraw();
 			}
 		}
-		if (current != null) {
-			this.replacedFuture = current.future();
-			count(TaskOutcome.REPLACED);
-		}
+		this.replaced = current != null;
+		this.replacedFuture = earlier;
 		if (this.future != null) {
 			this.future.setDue(due.epochNanos());
 		}

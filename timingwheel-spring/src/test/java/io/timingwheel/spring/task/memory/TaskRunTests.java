@@ -133,6 +133,7 @@ class TaskRunTests {
 		}));
 		this.tasks.advanceSeconds(1);
 		assertThat(inner.isCancelled()).isEqualTo(mayInterrupt);
+		assertThat(Thread.interrupted()).as("left to the executor").isFalse();
 	}
 
 	@Test

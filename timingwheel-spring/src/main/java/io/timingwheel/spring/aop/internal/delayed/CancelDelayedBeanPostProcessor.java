@@ -17,7 +17,6 @@ import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
@@ -72,7 +71,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
 		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beans.beanFactory());
-		ProxyRules.check("@CancelDelayed", method);
+		Refusal.whenNoProxyIntercepts("@CancelDelayed", method);
 		Refusal.when(!attributes.has("key"), method, "@CancelDelayed has no key",
 				"set the key to an expression on the arguments, such as #orderId");
 		if (!annotation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(method.getReturnType())) {

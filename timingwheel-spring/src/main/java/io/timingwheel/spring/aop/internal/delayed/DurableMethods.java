@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.DelayedTask;
@@ -29,14 +30,28 @@ public interface DurableMethods {
 	 */
 	void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay);
 
-	/** Ends the runs of a method on this node. Its tasks stay in the store. */
-	void unregister(DurableMethod method);
-
 	/** Cancels a pending task or a schedule, with the transaction of the thread. */
 	boolean cancel(TaskId taskId);
 
 	/** Finds a pending task, and returns what cancels it later if it is pending then. */
 	Runnable cancellation(TaskId taskId);
+
+	/**
+	 * When a call is due: after a delay by the clock that keeps the task, or at a time.
+	 *
+	 * @param delay of no meaning if there is a time
+	 */
+	record CallTime(Duration delay, @Nullable Instant time) {
+
+		static CallTime after(Duration delay) {
+			return new CallTime(delay, null);
+		}
+
+		static CallTime at(Instant time) {
+			return new CallTime(Duration.ZERO, time);
+		}
+
+	}
 
 	interface StoredCalls {
 

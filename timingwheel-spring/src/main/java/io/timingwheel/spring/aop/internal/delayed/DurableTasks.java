@@ -23,29 +23,23 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final TaskRuntime runtime;
 
-	/** What to do if the bean of a recurring method is gone. */
-	private final Runnable end;
-
-	private final DurableMethod durable;
-
 	private final DurableMethods.@Nullable StoredCalls calls;
 
-	DurableTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
+	DurableTasks(TaskMethod method, TaskRuntime runtime) {
 		this.method = method;
 		this.runtime = runtime;
-		this.end = end;
 		TaskMethod.Values values = method.values();
 		Recurring recurring = (method.annotation() instanceof Recurring annotation) ? annotation : null;
-		this.durable = new DurableMethod(values.name(), values.aliases(), method.method(), method.argumentTypes(),
-				runtime.executor(method), values.expireAfter(), recurring == null && method.delayed().transactional(),
-				(recurring != null) ? recurring.missed() : null, this::run,
-				(error, arguments) -> runtime.uncaught(error, method.method(), arguments));
+		DurableMethod durable = new DurableMethod(values.name(), values.aliases(), method.method(),
+				method.argumentTypes(), runtime.executor(method), values.expireAfter(),
+				recurring == null && method.delayed().transactional(), (recurring != null) ? recurring.missed() : null,
+				this::run, (error, arguments) -> runtime.uncaught(error, method.method(), arguments));
 		if (recurring != null) {
 			this.calls = null;
-			runtime.durableMethods().registerSchedule(this.durable, values.requiredSchedule(), values.delay());
+			runtime.durableMethods().registerSchedule(durable, values.requiredSchedule(), values.delay());
 		}
 		else {
-			this.calls = runtime.durableMethods().register(this.durable);
+			this.calls = runtime.durableMethods().register(durable);
 		}
 		// Last, since the meters of the name depend on its being durable.
 		runtime.declare(method);
@@ -80,11 +74,6 @@ final class DurableTasks implements MethodInterceptor {
 	 * Runs the method, and waits for its future, so that the run ends with the future.
 	 */
 	private @Nullable Object runOfSchedule() throws Throwable {
-		if (this.runtime.isGone(this.method.beanName())) {
-			this.runtime.durableMethods().unregister(this.durable);
-			this.end.run();
-			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
-		}
 		Object result = this.runtime.invoke(this.method, new Object[0]);
 		Future<?> future = (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture()
 				: (Future<?>) result;

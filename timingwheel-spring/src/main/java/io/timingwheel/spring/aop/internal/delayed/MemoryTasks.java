@@ -4,8 +4,8 @@ import java.lang.reflect.Method;
 
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.memory.Deadline;
 import io.timingwheel.spring.task.memory.TaskClock;
@@ -45,13 +45,10 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	private final boolean shared;
 
-	/** What to do if the bean of a recurring method is gone. */
-	private final Runnable end;
-
 	/** The object that all calls go to, if there is only one. */
 	private volatile @Nullable Object target;
 
-	MemoryTasks(TaskMethod method, TaskRuntime runtime, Runnable end) {
+	MemoryTasks(TaskMethod method, TaskRuntime runtime) {
 		super(runtime.declare(method), method.name(), runtime.executor(method), method.values().expireAfter());
 		this.method = method;
 		this.values = method.values();
@@ -60,7 +57,6 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		this.ifPending = method.recurring() ? IfPending.REPLACE : method.delayed().ifPending();
 		this.afterCommit = !method.recurring() && method.delayed().afterCommit();
 		this.shared = runtime.isShared(method.beanName());
-		this.end = end;
 	}
 
 	@Override
@@ -112,15 +108,8 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		if (payload instanceof MethodInvocation invocation) {
 			return next(invocation).proceed();
 		}
-		if (!this.method.recurring()) {
-			return AopUtils.invokeJoinpointUsingReflection(this.target, method(), (Object[]) payload);
-		}
-		if (this.runtime.isGone(this.method.beanName())) {
-			this.end.run();
-			this.runtime.tasks().cancel(TaskId.of(this.method.name(), TaskMethodRegistry.RECURRING_KEY));
-			return null;
-		}
-		return this.runtime.invoke(this.method, NO_ARGUMENTS);
+		return this.method.recurring() ? this.runtime.invoke(this.method, NO_ARGUMENTS)
+				: AopUtils.invokeJoinpointUsingReflection(this.target, method(), (Object[]) payload);
 	}
 
 	/**

@@ -15,6 +15,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param lazyValues reads the values of the annotation once, and may instantiate beans
  */
 record TaskMethod(String beanName, Method method, Annotation annotation, List<Type> argumentTypes,
-		Expressions expressions, Supplier<Values> lazyValues) {
+		@Nullable ArgumentExpression key, @Nullable ArgumentExpression delayExpression, Supplier<Values> lazyValues) {
 
 	/**
 	 * Identifies a method of a bean, whether it was read from the class or an interface.
@@ -70,15 +71,15 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 	}
 
 	boolean hasKey() {
-		return this.expressions.key() != null;
+		return this.key != null;
 	}
 
 	@Nullable Object keyOf(@Nullable Object[] arguments) {
-		return (this.expressions.key() != null) ? this.expressions.key().key(arguments) : null;
+		return (this.key != null) ? this.key.key(arguments) : null;
 	}
 
 	CallTime due(@Nullable Object[] arguments) {
-		ArgumentExpression delay = this.expressions.delay();
+		ArgumentExpression delay = this.delayExpression;
 		if (delay == null) {
 			return CallTime.after(Objects.requireNonNull(values().delay()));
 		}
@@ -92,9 +93,6 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 		catch (IllegalArgumentException ex) {
 			throw delay.failure("must give a Duration, a number of milliseconds or an Instant", ex);
 		}
-	}
-
-	record Expressions(@Nullable ArgumentExpression key, @Nullable ArgumentExpression delay) {
 	}
 
 	/**

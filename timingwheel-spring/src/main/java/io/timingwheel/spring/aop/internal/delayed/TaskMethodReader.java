@@ -21,7 +21,6 @@ import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
@@ -73,10 +72,10 @@ final class TaskMethodReader {
 	TaskMethod read(Class<?> beanClass, String beanName, TaskRuntime runtime) {
 		String publicName = AnnotatedBeans.publicName(beanName);
 		TaskMethod task = new TaskMethod(publicName, this.method, this.annotation,
-				AnnotatedMethods.argumentTypes(this.method, beanClass),
-				new TaskMethod.Expressions(expression("key"), expression("delayExpression")),
+				AnnotatedMethods.argumentTypes(this.method, beanClass), expression("key"),
+				expression("delayExpression"),
 				SingletonSupplier.of(() -> values(publicName + "." + this.method.getName())));
-		ProxyRules.check(this.type, this.method);
+		Refusal.whenNoProxyIntercepts(this.type, this.method);
 		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class), "and @Async are on one method",
 				"remove @Async: the method runs on an executor anyway");

@@ -15,8 +15,6 @@ import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 import org.springframework.util.ClassUtils;
 
@@ -29,8 +27,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	/** The key of the task of each recurring method, in memory as in a store. */
 	public static final String RECURRING_KEY = "recurring";
-
-	private static final Log logger = LogFactory.getLog(TaskMethodRegistry.class);
 
 	private final AnnotatedMethods<Delayed> delayed = new AnnotatedMethods<>(Delayed.class);
 
@@ -123,21 +119,11 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 			return;
 		}
 		this.runtime.checkCanRun(method);
-		MethodInterceptor tasks = method.durable() ? new DurableTasks(method, this.runtime, () -> end(method))
-				: new MemoryTasks(method, this.runtime, () -> end(method));
+		MethodInterceptor tasks = method.durable() ? new DurableTasks(method, this.runtime)
+				: new MemoryTasks(method, this.runtime);
 		this.begun.put(method.place(), tasks);
 		if (this.started) {
 			recur(tasks);
-		}
-	}
-
-	/** Ends the runs of a recurring method whose bean is gone. */
-	private void end(TaskMethod method) {
-		this.byName.values().removeIf((holder) -> holder == method);
-		if (this.byPlace.remove(method.place(), method)) {
-			this.begun.remove(method.place());
-			logger.warn("The bean \"%s\" is gone, so the @Recurring method %s does not run here any more"
-				.formatted(method.beanName(), InvalidAnnotatedMethodException.describe(method.method())));
 		}
 	}
 

@@ -150,10 +150,6 @@ final class TaskRuntime {
 		return tasks().isKnown(taskId.name()) ? null : durable;
 	}
 
-	boolean isGone(String beanName) {
-		return !this.beanFactory.containsBean(beanName);
-	}
-
 	@Nullable Object invoke(TaskMethod method, @Nullable Object[] arguments) throws Throwable {
 		Object bean = this.beanFactory.getBean(method.beanName());
 		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());

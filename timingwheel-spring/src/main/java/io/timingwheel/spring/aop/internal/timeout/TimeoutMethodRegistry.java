@@ -16,7 +16,6 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.ProxyRules;
 import io.timingwheel.spring.aop.internal.Refusal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -77,7 +76,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 		for (Method method : methods) {
 			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
 			try {
-				ProxyRules.check("@Timeout", method);
+				Refusal.whenNoProxyIntercepts("@Timeout", method);
 				limited = true;
 			}
 			catch (InvalidAnnotatedMethodException ex) {
