@@ -1,7 +1,9 @@
 package io.timingwheel.spring.task;
 
 import java.time.Duration;
+import java.util.List;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,19 +24,14 @@ class DurableCallTests {
 	}
 
 	@Test
-	void aCallThatUpdatesHasNoLongestWait() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.call.maxWait(MINUTE).updating())
-			.withMessageContaining("a call that updates the pending one never puts it off");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.call.updating().maxWait(MINUTE))
-			.withMessageContaining("a call that updates the pending one never puts it off");
-	}
-
-	@Test
-	void aLongestWaitNeedsAKeyAndIsNotNegative() {
-		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("index", MINUTE, 1).maxWait(MINUTE))
-			.withMessageContaining("needs a key");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.call.maxWait(MINUTE.negated()))
-			.withMessageContaining("must not be negative");
+	void aLongestWaitNeedsAKeyIsNotNegativeAndGoesWithNoUpdate() {
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.call.maxWait(MINUTE).updating(),
+				() -> this.call.updating().maxWait(MINUTE), () -> this.call.maxWait(MINUTE.negated()),
+				() -> DurableCall.of("index", MINUTE, 1).maxWait(MINUTE))) {
+			assertThatIllegalArgumentException().isThrownBy(call)
+				.withMessage("A longest wait needs a key, must not be negative, and is for calls that replace the"
+						+ " pending one: a call that updates the pending one never puts it off");
+		}
 	}
 
 }

@@ -1,13 +1,11 @@
 package io.timingwheel.spring.task.internal;
 
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -23,17 +21,14 @@ public final class TaskRecorder {
 
 	private final LongAdder ended = new LongAdder();
 
-	private final Map<TaskOutcome, LongAdder> outcomes = new EnumMap<>(TaskOutcome.class);
+	/** By the ordinals of the outcomes. */
+	private final LongAdder[] outcomes = Stream.generate(LongAdder::new)
+		.limit(TaskOutcome.values().length)
+		.toArray(LongAdder[]::new);
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private final List<ExecutionTimes> listeners = new CopyOnWriteArrayList<>();
-
-	public TaskRecorder() {
-		for (TaskOutcome outcome : TaskOutcome.values()) {
-			this.outcomes.put(outcome, new LongAdder());
-		}
-	}
 
 	public void onExecution(ExecutionTimes listener) {
 		this.listeners.add(listener);
@@ -72,7 +67,7 @@ public final class TaskRecorder {
 	}
 
 	private LongAdder adder(TaskOutcome outcome) {
-		return Objects.requireNonNull(this.outcomes.get(outcome));
+		return this.outcomes[outcome.ordinal()];
 	}
 
 	public long running() {

@@ -122,11 +122,11 @@ class HandOverExecutorsTests {
 
 	@Test
 	void executorsThatBlockDelayNoOther() {
-		CountDownLatch release = new CountDownLatch(1);
+		Semaphore release = new Semaphore(0);
 		CountDownLatch blocked = new CountDownLatch(HandOverExecutors.MAX_THREADS - 1);
 		for (int i = 0; i < HandOverExecutors.MAX_THREADS - 1; i++) {
 			safe((task) -> {
-				awaitUninterruptibly(release);
+				release.acquireUninterruptibly();
 				task.run();
 			}).execute(blocked::countDown);
 		}
@@ -135,7 +135,7 @@ class HandOverExecutorsTests {
 		safe(new SyncTaskExecutor()).execute(() -> ran.add("another"));
 		await().untilAsserted(() -> assertThat(ran).containsExactlyInAnyOrder("other", "another"));
 		assertThat(blocked.getCount()).isEqualTo(HandOverExecutors.MAX_THREADS - 1);
-		release.countDown();
+		release.release(HandOverExecutors.MAX_THREADS);
 		await().until(() -> blocked.getCount() == 0);
 	}
 
@@ -232,15 +232,6 @@ class HandOverExecutorsTests {
 
 	private Executor safe(Executor executor) {
 		return (task) -> this.executors.handOver(executor, task, null);
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new RejectedExecutionException(ex);
-		}
 	}
 
 	private ThreadPoolExecutor threadPool(RejectedExecutionHandler handler) {

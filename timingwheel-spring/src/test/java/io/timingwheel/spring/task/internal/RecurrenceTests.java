@@ -9,6 +9,8 @@ import java.util.Random;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,34 +23,27 @@ class RecurrenceTests {
 
 	private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
 
-	@Test
-	void aRunStandsForAllTimesUpToItsStart() {
-		assertThat(next(Missed.ONCE, 0, 0, 0, 10)).isEqualTo(60);
-		assertThat(next(Missed.ONCE, 0, 0, 150, 160)).isEqualTo(180);
-		assertThat(next(Missed.ONCE, 0, 0, 0, 150)).as("passed during the run").isEqualTo(60);
-		assertThat(next(Missed.SKIP, 0, 0, 0, 150)).isEqualTo(180);
-		assertThat(next(Missed.ALL, 0, 0, 150, 160)).isEqualTo(60);
-	}
-
-	@Test
-	void anAdditionalRunLeavesTheTimesAsTheyAre() {
-		for (Missed missed : Missed.values()) {
-			assertThat(next(missed, 60, 10, 10, 20)).isEqualTo(60);
-		}
-		assertThat(next(Missed.ONCE, 60, 10, 10, 130)).isEqualTo(60);
-		assertThat(next(Missed.SKIP, 60, 10, 10, 130)).isEqualTo(180);
-	}
-
-	@Test
-	void aMovedRunStandsForTheTimesBefore() {
-		assertThat(next(Missed.ONCE, 0, 130, 130, 140)).isEqualTo(180);
-		assertThat(next(Missed.ALL, 0, 130, 130, 140)).isEqualTo(180);
-	}
-
-	private static long next(Missed missed, int scheduledAt, int dueAt, int startedAt, int endedAt) {
-		Instant next = new Recurrence(minute(scheduledAt), minute(dueAt), minute(startedAt)).next(HOURLY, missed,
-				minute(endedAt));
-		return Duration.between(START, Objects.requireNonNull(next)).toMinutes();
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(textBlock = """
+			# a run, missed, scheduled, due, started, ended, next
+			in time,                          ONCE, 0,  0,   0,   10,  60
+			late stands for all to its start, ONCE, 0,  0,   150, 160, 180
+			late stands for its own time,     ALL,  0,  0,   150, 160, 60
+			long leaves its times due,        ONCE, 0,  0,   0,   150, 60
+			long skips its times,             SKIP, 0,  0,   0,   150, 180
+			additional leaves the next time,  ONCE, 60, 10,  10,  20,  60
+			additional leaves the next time,  SKIP, 60, 10,  10,  20,  60
+			additional leaves the next time,  ALL,  60, 10,  10,  20,  60
+			additional and long,              ONCE, 60, 10,  10,  130, 60
+			additional and long,              SKIP, 60, 10,  10,  130, 180
+			moved stands for the times before, ONCE, 0, 130, 130, 140, 180
+			moved stands for the times before, ALL, 0,  130, 130, 140, 180
+			""")
+	void theNextTimeFollowsFromTheRun(String run, Missed missed, int scheduledAt, int dueAt, int startedAt, int endedAt,
+			int next) {
+		assertThat(new Recurrence(minute(scheduledAt), minute(dueAt), minute(startedAt)).next(HOURLY, missed,
+				minute(endedAt)))
+			.isEqualTo(minute(next));
 	}
 
 	private static Instant minute(int minute) {

@@ -68,6 +68,15 @@ class DebounceTests {
 	}
 
 	@Test
+	void anUpdateDuringARunOfARepeatingTaskIsDueAfterItsOwnDelay() {
+		this.tasks.template.task(() -> spec("update").ifPending(IfPending.UPDATE).after(Duration.ofSeconds(30)))
+			.id(ID)
+			.every(Duration.ofSeconds(10));
+		this.tasks.advanceSeconds(50);
+		assertThat(this.ran).containsExactly("update at 40");
+	}
+
+	@Test
 	void aDebounceUnderConstantFireStartsWithinItsLongestWait() {
 		for (int second = 0; second < 20; second++) {
 			spec("call " + second).maxWait(Duration.ofSeconds(7)).after(Duration.ofSeconds(2));

@@ -1,12 +1,15 @@
 package io.timingwheel.spring.task.memory;
 
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
+import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.BackoffSettings;
@@ -119,6 +122,20 @@ class ScheduleClockTests {
 		advance(60);
 		assertThat(this.seenByRuns).hasSize(1).containsOnlyNulls();
 		assertDue(120, 120);
+	}
+
+	@Test
+	void aStallBetweenTheReadingsOfTheClocksDoesNotShiftTheDueTimes() {
+		ManualTimeSource time = new ManualTimeSource();
+		long start = time.nanoTime();
+		Instant noon = Instant.parse("2026-01-10T12:00:00Z");
+		AtomicReference<Duration> stall = new AtomicReference<>(Duration.ofMillis(100));
+		InstantSource wall = () -> {
+			time.advance(stall.getAndSet(Duration.ZERO));
+			return noon.plusNanos(time.nanoTime() - start);
+		};
+		Clock clock = wall.withZone(ZoneOffset.UTC);
+		assertThat(new TaskClock(time, clock).now()).isEqualTo(noon.plusMillis(100));
 	}
 
 	private void move(int minutes) {

@@ -1,10 +1,7 @@
 package io.timingwheel.spring.task.memory;
 
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
-import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -12,8 +9,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
@@ -29,12 +27,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
 import static io.timingwheel.spring.task.memory.VirtualTasks.id;
+import static io.timingwheel.spring.task.memory.VirtualTasks.limits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The run of a task and its end, within a decorator and an interceptor.
+ * The run of a task within a decorator and an interceptor, its end, and its further
+ * attempts.
  */
 class TaskRunTests {
+
+	private static final PolicySettings THREE_ATTEMPTS = new PolicySettings(3,
+			new BackoffSettings(Duration.ofSeconds(1), 10.0, Duration.ofSeconds(5), null), null, null, null, null);
 
 	private final ThreadLocal<@Nullable String> tenant = new ThreadLocal<>();
 
@@ -56,18 +59,17 @@ class TaskRunTests {
 
 	};
 
-	private final VirtualTasks tasks = new VirtualTasks(
-			Map.of(NAME, new PolicySettings(3, BackoffSettings.NONE, null, null, null, null)),
+	private final VirtualTasks decorated = new VirtualTasks(Map.of(NAME, THREE_ATTEMPTS),
 			(builder) -> builder.maxPending(2), (task) -> () -> {
 				this.tenant.set("a");
 				task.run();
 				this.tenant.remove();
 			}, this.interceptor);
 
-	private final List<String> ran = this.tasks.ran;
+	private final List<String> ran = this.decorated.ran;
 
-	private final TaskDefinition<Callable<@Nullable Object>> definition = new TaskDefinition<>(this.tasks.registry,
-			NAME, () -> this.tasks.executor, null) {
+	private final TaskDefinition<Callable<@Nullable Object>> definition = new TaskDefinition<>(this.decorated.registry,
+			NAME, () -> this.decorated.executor, null) {
 
 		@Override
 		protected @Nullable Object run(Callable<@Nullable Object> payload) throws Exception {
@@ -88,13 +90,13 @@ class TaskRunTests {
 
 	private @Nullable DelayedTask<?> schedule(Callable<@Nullable Object> body) {
 		return new TaskSubmission(this.definition, 1, IfPending.REPLACE, null, body, true)
-			.schedule(this.tasks.registry.clock().after(Duration.ofSeconds(1)));
+			.schedule(this.decorated.registry.clock().after(Duration.ofSeconds(1)));
 	}
 
 	@Test
 	void anInterceptorStandsAroundTheBodyWithWhatItCapturedWithinTheDecorator() {
 		schedule(() -> "result");
-		this.tasks.advanceSeconds(1);
+		this.decorated.advanceSeconds(1);
 		assertThat(this.ran).containsExactly("before, captured for work, a", "after result");
 	}
 
@@ -103,13 +105,13 @@ class TaskRunTests {
 		schedule(() -> {
 			throw new IllegalStateException("first");
 		});
-		this.tasks.holdBack = true;
-		this.tasks.advanceSeconds(1);
+		this.decorated.holdBack = true;
+		this.decorated.advanceSeconds(1);
 		for (int i = 0; i < 2; i++) {
-			this.tasks.template.schedule(Duration.ofDays(1), () -> {
+			this.decorated.template.schedule(Duration.ofDays(1), () -> {
 			});
 		}
-		this.tasks.runQueue();
+		this.decorated.runQueue();
 		assertThat(this.ran).hasSize(2).endsWith("handled for a");
 	}
 
@@ -118,8 +120,8 @@ class TaskRunTests {
 		TaskSubmission.recur(this.definition, 1, () -> {
 			throw new CancellationException();
 		}, Schedule.every(Duration.ofSeconds(10)), Missed.ONCE, null);
-		this.tasks.advanceSeconds(20);
-		assertThat(this.tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
+		this.decorated.advanceSeconds(20);
+		assertThat(this.decorated.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
 	}
 
 	@ParameterizedTest
@@ -131,39 +133,169 @@ class TaskRunTests {
 			task.get().cancel(mayInterrupt);
 			return inner;
 		}));
-		this.tasks.advanceSeconds(1);
+		this.decorated.advanceSeconds(1);
 		assertThat(inner.isCancelled()).isEqualTo(mayInterrupt);
 		assertThat(Thread.interrupted()).as("left to the executor").isFalse();
 	}
 
-	@Test
-	void aStallBetweenTheReadingsOfTheClocksDoesNotShiftTheDueTimes() {
-		ManualTimeSource time = new ManualTimeSource();
-		long start = time.nanoTime();
-		Instant noon = Instant.parse("2026-01-10T12:00:00Z");
-		AtomicReference<Duration> stall = new AtomicReference<>(Duration.ofMillis(100));
-		InstantSource wall = () -> {
-			time.advance(stall.getAndSet(Duration.ZERO));
-			return noon.plusNanos(time.nanoTime() - start);
-		};
-		Clock clock = wall.withZone(ZoneOffset.UTC);
-		assertThat(new TaskClock(time, clock).now()).isEqualTo(noon.plusMillis(100));
+	private static DelayedTask<?> failing(VirtualTasks tasks, String key) {
+		return tasks.template.schedule(id(key), Duration.ofSeconds(1), () -> {
+			tasks.ran.add(key + " " + DelayedTaskContext.current().orElseThrow().attempt());
+			throw new IllegalStateException(key);
+		});
 	}
 
 	@Test
-	void anUpdateDuringARunOfARepeatingTaskIsDueAfterItsOwnDelay() {
-		VirtualTasks tasks = new VirtualTasks();
-		tasks.template.task(() -> {
-			tasks.ran.add("repeating");
-			tasks.template.task(() -> tasks.ran.add("update"))
-				.id(id(1))
-				.ifPending(IfPending.UPDATE)
-				.after(Duration.ofSeconds(30));
-		}).id(id(1)).every(Duration.ofSeconds(10));
-		tasks.advanceSeconds(39);
-		assertThat(tasks.ran).containsExactly("repeating");
+	void aTaskThatFailsIsTriedAgainAfterTheBackoffAndItsFutureGetsTheLastFailure() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		List<String> attempts = new ArrayList<>();
+		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
+			int attempt = DelayedTaskContext.current().orElseThrow().attempt();
+			attempts.add(tasks.time.nanoTime() / 1_000_000_000 + " s: " + attempt);
+			throw new IllegalStateException("attempt " + attempt);
+		});
+		String id = task.id();
 		tasks.advanceSeconds(1);
-		assertThat(tasks.ran).containsExactly("repeating", "update");
+		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+		assertThat(tasks.registry.pendingCount()).isOne();
+		assertThat(tasks.registry.runningCount()).isZero();
+		assertThat(tasks.template.find(id(1))).containsSame(task);
+		tasks.advanceSeconds(6);
+		assertThat(attempts).containsExactly("1 s: 1", "2 s: 2", "7 s: 3");
+		assertThat(task.id()).isEqualTo(id);
+		assertThat(task.completion()).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("attempt 3");
+		assertThat(tasks.uncaught).hasSize(1);
+		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(0, 0, 0, 1, 0, 0, 0, 0));
+	}
+
+	@Test
+	void aTaskCanBeCancelledMovedAndReplacedBetweenItsAttempts() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		DelayedTask<?> cancelled = failing(tasks, "cancelled");
+		DelayedTask<?> replaced = failing(tasks, "replaced");
+		DelayedTask<?> moved = failing(tasks, "moved");
+		tasks.advanceSeconds(1);
+		assertThat(cancelled.cancel(false)).isTrue();
+		tasks.schedule("replaced", 100);
+		assertThat(moved.reschedule(Duration.ofMillis(100))).isTrue();
+		tasks.advance(Duration.ofMillis(100));
+		assertThat(cancelled.status()).isEqualTo(Status.CANCELLED);
+		assertThat(replaced.status()).isEqualTo(Status.REPLACED);
+		assertThat(tasks.ran).containsExactly("cancelled 1", "replaced 1", "moved 1", "replaced", "moved 2");
+	}
+
+	@Test
+	void anAttemptGivesWayToANewerTaskWithItsKey() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
+			tasks.template.task(() -> tasks.ran.add("newer"))
+				.id(id(1))
+				.ifPending(IfPending.REJECT)
+				.after(Duration.ZERO);
+			throw new IllegalStateException("first");
+		});
+		tasks.advanceSeconds(20);
+		assertThat(task.status()).isEqualTo(Status.FAILED);
+		assertThat(tasks.ran).containsExactly("newer");
+		assertThat(tasks.registry.counts(NAME).superseded()).isOne();
+	}
+
+	@Test
+	void aFailureIsFinalIfTheWheelHasNoRoomForTheNextAttempt() {
+		VirtualTasks tasks = VirtualTasks.withMaxPending(1);
+		tasks.registry.declare(NAME, THREE_ATTEMPTS);
+		tasks.holdBack = true;
+		DelayedTask<?> task = failing(tasks, "full");
+		tasks.advanceSeconds(1);
+		tasks.schedule("other", 100_000);
+		tasks.runQueue();
+		tasks.advanceSeconds(20);
+		assertThat(tasks.ran).containsExactly("full 1");
+		assertThat(task.status()).isEqualTo(Status.FAILED);
+		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 1, 0, 0, 0, 0));
+	}
+
+	@Test
+	void aTaskThatIsCancelledByItsBodyIsNotTriedAgain() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
+			tasks.ran.add("a");
+			throw new CancellationException();
+		});
+		tasks.advanceSeconds(20);
+		assertThat(tasks.ran).hasSize(1);
+		assertThat(task.isDone()).isTrue();
+	}
+
+	@Test
+	void theShutdownEndsATaskThatFailsDuringItWithItsFailure() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
+			tasks.registry.atShutdown().stopAccepting();
+			tasks.registry.atShutdown().cancelPending();
+			throw new IllegalStateException("last");
+		});
+		tasks.advanceSeconds(20);
+		assertThat(task.completion()).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("last");
+	}
+
+	@Test
+	void aRunOfAScheduleIsTriedAgainAndLeavesItsPermitToOthersUntilThen() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS.overriddenBy(limits(1, null, null)));
+		recur(tasks, () -> {
+			throw new IllegalStateException("failed");
+		});
+		tasks.schedule("other", 1000);
+		tasks.holdBack = true;
+		tasks.advanceSeconds(1);
+		assertThat(tasks.queue).hasSize(1);
+		tasks.runQueue();
+		assertThat(tasks.ran).containsExactly("attempt 1", "other");
+		assertThat(tasks.registry.runningCount()).isZero();
+		tasks.advanceSeconds(20);
+		assertThat(tasks.ran).containsExactly("attempt 1", "other", "attempt 2", "attempt 3", "handled", "attempt 1");
+		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 1, 1, 0, 0, 0, 0));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theShutdownCancelsAScheduleWhoseNextAttemptOrRunComesTooLate(boolean fails) {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		recur(tasks, () -> {
+			tasks.registry.atShutdown().stopAccepting();
+			tasks.registry.atShutdown().setLastDue(tasks.time.nanoTime());
+			if (fails) {
+				throw new IllegalStateException("failed");
+			}
+		});
+		tasks.advanceSeconds(1);
+		assertThat(tasks.ran).isEqualTo(fails ? List.of("attempt 1", "handled") : List.of("attempt 1"));
+		assertThat(tasks.wheel.pending()).isZero();
+		assertThat(tasks.registry.counts(NAME))
+			.isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, fails ? 1 : 0, 1, 0, 0, 0));
+	}
+
+	/**
+	 * Starts a schedule with a run after 1 s and every 20 s from then on.
+	 */
+	private static void recur(VirtualTasks tasks, Runnable body) {
+		TaskDefinition<String> definition = new TaskDefinition<>(tasks.registry, NAME, () -> tasks.executor, null) {
+
+			@Override
+			protected @Nullable Object run(String payload) {
+				tasks.ran.add("attempt " + DelayedTaskContext.current().orElseThrow().attempt());
+				body.run();
+				return null;
+			}
+
+			@Override
+			protected void handleError(Throwable error, String payload) {
+				tasks.ran.add("handled");
+			}
+
+		};
+		TaskSubmission.recur(definition, "schedule", "payload", Schedule.every(Duration.ofSeconds(20)), Missed.ONCE,
+				Duration.ofSeconds(1));
 	}
 
 }

@@ -161,30 +161,6 @@ class TaskShutdownTests {
 	}
 
 	@Test
-	void noFutureHangsThatRacesWithTheShutdown() throws Exception {
-		List<DelayedTask<?>> accepted = new CopyOnWriteArrayList<>();
-		CountDownLatch started = new CountDownLatch(2);
-		Runnable scheduleUntilRejected = () -> assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> {
-			while (true) {
-				accepted.add(this.template.schedule(Duration.ofHours(1), () -> {
-				}));
-				started.countDown();
-			}
-		});
-		List<Thread> threads = List.of(new Thread(scheduleUntilRejected), new Thread(scheduleUntilRejected));
-		threads.forEach(Thread::start);
-		started.await();
-		this.registry.atShutdown().stopAccepting();
-		this.registry.atShutdown().cancelPending();
-		for (Thread thread : threads) {
-			thread.join();
-		}
-		assertThat(accepted).isNotEmpty().allMatch(DelayedTask::isDone);
-		assertThat(this.registry.pendingCount()).isZero();
-		assertThat(this.tasks.wheel.pending()).isZero();
-	}
-
-	@Test
 	void aRepeatingTaskThatRunsIsNotPendingAndItsHandleIsDoneAfterTheRun() {
 		VirtualTasks tasks = new VirtualTasks();
 		List<Object> duringTheRun = new ArrayList<>();
