@@ -2,11 +2,7 @@ package io.timingwheel.spring.aop;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.function.BiFunction;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
@@ -43,10 +39,9 @@ class TimeoutTests {
 
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
-		.of(WholeClass.class, WithFallback.class, ScopedQuotes.class, HiddenFallback.class, TaskSupplier.class,
-				OwnLoader.class, InheritedLoader.class, Database.class, JdbcOrders.class)
+		.of(WholeClass.class, WithFallback.class, ScopedQuotes.class, HiddenFallback.class, Database.class,
+				JdbcOrders.class)
 		.with("spring.aop.proxy-target-class=false")
-		.with("lambda", Loader.class, () -> () -> new FutureTask<>(() -> "never runs"))
 		.with("limit", Duration.class, () -> Duration.ofMillis(50));
 
 	@AfterEach
@@ -165,26 +160,6 @@ class TimeoutTests {
 		assertThat(orders.insert(3, Duration.ofMillis(800))).isEqualTo("1 orders");
 	}
 
-	@Test
-	@SuppressWarnings("unchecked")
-	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
-		FutureTask<String> future = (FutureTask<String>) app.bean(Supplier.class).get();
-		FutureTask<String> unknown = TimeoutTests.<FutureTask<String>>loader("lambda").load();
-		Own special = TimeoutTests.<Own>loader("ownLoader").load();
-		CompletableFuture<String> completable = TimeoutTests.<CompletableFuture<String>>loader("inheritedLoader")
-			.load();
-		app.advanceSeconds(1);
-		assertThat(future).isCancelled();
-		assertThat(unknown).isCancelled();
-		assertThat(special).isCompletedExceptionally();
-		assertThat(completable).isCompletedExceptionally();
-	}
-
-	@SuppressWarnings("unchecked")
-	private static <T> Loader<T> loader(String name) {
-		return app.context().getBean(name, Loader.class);
-	}
-
 	@Timeout("800ms")
 	static class WholeClass {
 
@@ -282,50 +257,6 @@ class TimeoutTests {
 		private String ofClass(VirtualApplication application) {
 			return this.text;
 		}
-
-	}
-
-	interface Loader<T> {
-
-		@Timeout("800ms")
-		T load();
-
-	}
-
-	static class Own extends CompletableFuture<String> {
-
-	}
-
-	static class OwnLoader implements Loader<Own> {
-
-		@Override
-		public Own load() {
-			return new Own();
-		}
-
-	}
-
-	static class TaskSupplier implements Supplier<FutureTask<String>> {
-
-		@Override
-		@Timeout("800ms")
-		public FutureTask<String> get() {
-			return new FutureTask<>(() -> "never runs");
-		}
-
-	}
-
-	abstract static class AbstractLoader<T extends Future<String>> implements Loader<T> {
-
-		@Override
-		@SuppressWarnings("unchecked")
-		public T load() {
-			return (T) new CompletableFuture<String>();
-		}
-
-	}
-
-	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
 
 	}
 

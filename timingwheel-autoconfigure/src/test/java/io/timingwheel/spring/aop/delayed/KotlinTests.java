@@ -9,6 +9,7 @@ import java.util.function.Function;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -81,6 +82,17 @@ class KotlinTests {
 	}
 
 	@Test
+	void suspendFunctionsFlowsAndDeferredResultsAreLimited() {
+		DelayedContexts.realTimeRunner().withBean(Limits.class).run((context) -> {
+			Limits limits = context.getBean(Limits.class);
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> Blocking.suspending(limits),
+					() -> Blocking.flow(limits), () -> Blocking.deferred(limits))) {
+				assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call);
+			}
+		});
+	}
+
+	@Test
 	void whatCannotTakeEffectStopsTheStart() {
 		ApplicationContextRunner runner = DelayedContexts.runner();
 		assertFails(runner, FinalByDefault.class, "@Delayed is on a final method, which a proxy cannot intercept",
@@ -92,6 +104,7 @@ class KotlinTests {
 				"declare java.lang.String last(String)");
 		assertFails(runner, SuspendingFallbackOfOrdinaryFunction.class,
 				"the fallback \"last\" of @Timeout is no method of", "declare java.lang.String last(String)");
+		assertFails(runner, LimitedSequence.class, "cannot limit the work of the Sequence", "return the result itself");
 		assertFails(runner.withClassLoader(new FilteredClassLoader("kotlinx.coroutines.reactor")),
 				SuspendingPayments.class, "@CancelDelayed is on a suspend function",
 				"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor");

@@ -6,6 +6,9 @@ import io.timingwheel.spring.annotation.MethodTimeoutException
 import io.timingwheel.spring.annotation.Timeout
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CopyOnWriteArrayList
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Deferred
+import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
@@ -132,8 +135,39 @@ open class SuspendingFallbackOfOrdinaryFunction {
 
 }
 
+/** Limits of functions that never end by themselves. */
+open class Limits {
+
+    @Timeout("20ms")
+    open suspend fun suspending(): String = awaitCancellation()
+
+    @Timeout("20ms")
+    open fun flow(): Flow<String> = flow { awaitCancellation() }
+
+    @Timeout("20ms")
+    open fun deferred(): Deferred<String> = CompletableDeferred()
+
+}
+
+/** The result is computed when somebody reads it. */
+open class LimitedSequence {
+
+    @Timeout("20ms")
+    open fun limited(): Sequence<String> = sequenceOf()
+
+}
+
 /** Calls suspending functions from Java. */
 object Blocking {
+
+    @JvmStatic
+    fun suspending(limits: Limits): String = runBlocking { limits.suspending() }
+
+    @JvmStatic
+    fun flow(limits: Limits): List<String> = runBlocking { limits.flow().toList() }
+
+    @JvmStatic
+    fun deferred(limits: Limits): String = runBlocking { limits.deferred().await() }
 
     @JvmStatic
     fun pay(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): String =

@@ -1,27 +1,32 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
-import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.Advised;
+import org.springframework.context.annotation.Scope;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,19 +42,23 @@ class TimeoutOfSynchronousMethodTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
-	private final Proxies proxies = new Proxies();
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Service.class, WithFallback.class)
+		.with("timingwheel.tick=1ns");
 
-	private final ManualTimeSource time = this.proxies.time;
+	private final Service service = app.bean(Service.class);
 
-	private final Service service = this.proxies.proxy(new Service());
+	private final WithFallback withFallback = app.bean(WithFallback.class);
 
-	private final WithFallback fallbacks = new WithFallback();
-
-	private final WithFallback withFallback = this.proxies.proxy(this.fallbacks);
+	@BeforeAll
+	static void noteTimeouts(TimeoutMethodRegistry methods) {
+		methods.onTimeout((method) -> app.calls().add("timeout"));
+	}
 
 	@AfterEach
 	void noTimerAndNoInterruptIsLeft() {
-		this.proxies.assertNoTimerAndNoInterruptIsLeft();
+		assertThat(app.timers()).isZero();
+		assertThat(Thread.interrupted()).isFalse();
 	}
 
 	private static MethodTimeoutException timeoutOf(ThrowingCallable call) {
@@ -59,8 +68,23 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	private String late() {
-		this.time.advance(LIMIT);
+		app.advance(LIMIT);
 		return "late";
+	}
+
+	/** What a timeout has suppressed, without the stack at the deadline. */
+	private static List<Throwable> suppressed(Throwable timeout) {
+		return Arrays.stream(timeout.getSuppressed())
+			.filter((ex) -> !ex.getClass().getSimpleName().equals("StackAtDeadline"))
+			.toList();
+	}
+
+	/** A bean with advice between the limit and the body. */
+	private static Service between(MethodInterceptor advice) {
+		Service service = app.bean(Service.class);
+		Advised proxy = (Advised) service;
+		proxy.addAdvice(proxy.getAdvisorCount() - 1, advice);
+		return service;
 	}
 
 	private static boolean isInterrupted() {
@@ -70,7 +94,7 @@ class TimeoutOfSynchronousMethodTests {
 	@Test
 	void aCallInTimeIsUnchanged() throws Exception {
 		assertThat(this.service.call(() -> {
-			this.time.advance(LIMIT.minusNanos(1));
+			app.advance(LIMIT.minusNanos(1));
 			assertThat(isInterrupted()).isFalse();
 			return Thread.currentThread();
 		})).isEqualTo(Thread.currentThread());
@@ -78,7 +102,7 @@ class TimeoutOfSynchronousMethodTests {
 		assertThat(catchThrowable(() -> this.service.call(() -> {
 			throw failure;
 		}))).isSameAs(failure).hasNoSuppressedExceptions();
-		assertThat(this.proxies.timeouts).isEmpty();
+		assertThat(app.calls()).isEmpty();
 	}
 
 	@Test
@@ -94,13 +118,13 @@ class TimeoutOfSynchronousMethodTests {
 			.hasCauseExactlyInstanceOf(TimeoutException.class);
 		assertThat(timeout.getMethod()).isEqualTo(Service.class.getMethod("call", Callable.class));
 		assertThat(timeout.getTimeout()).isEqualTo(LIMIT);
-		assertThat(Proxies.suppressed(timeout)).isEmpty();
-		assertThat(this.proxies.timeouts).containsExactly(timeout.getMethod());
+		assertThat(suppressed(timeout)).isEmpty();
+		assertThat(app.calls()).containsExactly("timeout");
 	}
 
 	@Test
 	void theExceptionOfTheInterruptedBodyIsSuppressed() {
-		assertThat(Proxies.suppressed(timeoutOf(() -> this.service.call(() -> {
+		assertThat(suppressed(timeoutOf(() -> this.service.call(() -> {
 			late();
 			Thread.sleep(1);
 			return "unreached";
@@ -122,7 +146,7 @@ class TimeoutOfSynchronousMethodTests {
 		AtomicReference<Throwable> seen = new AtomicReference<>();
 		RuntimeException replacement = new IllegalStateException("rollback failed");
 		for (boolean replaces : List.of(false, true)) {
-			Service service = this.proxies.proxy(new Service(), (invocation) -> {
+			Service service = between((invocation) -> {
 				try {
 					return invocation.proceed();
 				}
@@ -134,24 +158,27 @@ class TimeoutOfSynchronousMethodTests {
 			});
 			MethodTimeoutException timeout = timeoutOf(() -> service.call(this::late));
 			assertThat(timeout == seen.get()).isEqualTo(!replaces);
-			assertThat(Proxies.suppressed(timeout)).isEqualTo(replaces ? List.of(replacement) : List.of());
+			assertThat(suppressed(timeout)).isEqualTo(replaces ? List.of(replacement) : List.of());
 		}
-		assertThat(this.proxies.timeouts).hasSize(2);
+		assertThat(app.calls()).containsExactly("timeout", "timeout");
 	}
 
 	@Test
-	void aDeadlineThatPassesAfterTheBodyIsATimeout() {
-		Service service = this.proxies.proxy(new Service(), (invocation) -> {
+	void aDeadlineThatPassesAfterTheBodyIsATimeoutAndCancelsAFuture() {
+		CompletableFuture<String> future = new CompletableFuture<>();
+		Service service = between((invocation) -> {
 			Object result = invocation.proceed();
 			late();
 			return result;
 		});
 		timeoutOf(() -> service.call(() -> "commit"));
+		timeoutOf(() -> service.call(() -> future));
+		assertThat(future).isCancelled();
 	}
 
 	@Test
 	void aBodyDoesNotBeginPastItsDeadline() {
-		Service service = this.proxies.proxy(new Service(), (invocation) -> {
+		Service service = between((invocation) -> {
 			late();
 			return invocation.proceed();
 		});
@@ -177,7 +204,7 @@ class TimeoutOfSynchronousMethodTests {
 					Thread.currentThread().interrupt();
 				}
 				assertThat(stays || Thread.interrupted()).isTrue();
-				this.time.advance(Duration.ofSeconds(1));
+				app.advance(Duration.ofSeconds(1));
 				return null;
 			})));
 			assertThat(Thread.interrupted()).isEqualTo(stays);
@@ -194,16 +221,16 @@ class TimeoutOfSynchronousMethodTests {
 			assertThat(isInterrupted()).isFalse();
 			return inner;
 		})).satisfies((inner) -> assertThat(inner.getTimeout()).isEqualTo(LIMIT))
-			.satisfies((inner) -> assertThat(Proxies.suppressed(inner)).isEmpty());
+			.satisfies((inner) -> assertThat(suppressed(inner)).isEmpty());
 		timeoutOf(() -> this.service.within(5_000, () -> this.service.call(this::late)));
-		assertThat(this.proxies.timeouts).hasSize(2);
+		assertThat(app.calls()).containsExactly("timeout", "timeout");
 	}
 
 	@Test
 	void theInterruptOfAnOuterCallReachesTheInnerBodyAndLastsUntilTheOuterCallReturns() {
 		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(100, () -> {
 			assertThat(this.service.call(() -> {
-				this.time.advance(Duration.ofMillis(100));
+				app.advance(Duration.ofMillis(100));
 				return isInterrupted();
 			})).isEqualTo(true);
 			assertThat(isInterrupted()).isTrue();
@@ -216,12 +243,12 @@ class TimeoutOfSynchronousMethodTests {
 	@ValueSource(longs = { 100, 800, 900 })
 	void ifBothCallsExpireTheInnerExceptionHasTheOuterOneSuppressed(long outer) {
 		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(outer, () -> this.service.call(() -> {
-			this.time.advance(Duration.ofSeconds(1));
+			app.advance(Duration.ofSeconds(1));
 			return null;
 		})));
 		assertThat(timeout.getTimeout()).isEqualTo(LIMIT);
-		assertThat(Proxies.suppressed(timeout)).extracting("timeout").containsExactly(Duration.ofMillis(outer));
-		assertThat(this.proxies.timeouts).hasSize(2);
+		assertThat(suppressed(timeout)).extracting("timeout").containsExactly(Duration.ofMillis(outer));
+		assertThat(app.calls()).containsExactly("timeout", "timeout");
 	}
 
 	@ParameterizedTest
@@ -229,7 +256,7 @@ class TimeoutOfSynchronousMethodTests {
 	void anOuterCallThatHasExpiredIsInterruptedAgain(long outer) {
 		MethodTimeoutException timeout = timeoutOf(() -> this.service.within(outer, () -> {
 			timeoutOf(() -> this.service.call(() -> {
-				this.time.advance(Duration.ofSeconds(1));
+				app.advance(Duration.ofSeconds(1));
 				// The outer call must be interrupted even if the inner body cleared the
 				// flag.
 				assertThat(Thread.interrupted()).isTrue();
@@ -239,7 +266,7 @@ class TimeoutOfSynchronousMethodTests {
 			return null;
 		}));
 		assertThat(timeout.getTimeout()).hasMillis(outer);
-		assertThat(Proxies.suppressed(timeout)).singleElement().isInstanceOf(InterruptedException.class);
+		assertThat(suppressed(timeout)).singleElement().isInstanceOf(InterruptedException.class);
 	}
 
 	@Test
@@ -247,11 +274,11 @@ class TimeoutOfSynchronousMethodTests {
 		assertThat(timeoutOf(() -> this.service.within(3_000, () -> {
 			this.service.within(2_000, () -> {
 				this.service.within(1_000, () -> null);
-				assertThat(this.proxies.wheel.pending()).isEqualTo(2);
+				assertThat(app.timers()).isEqualTo(2);
 				return null;
 			});
-			assertThat(this.proxies.wheel.pending()).isEqualTo(1);
-			this.time.advance(Duration.ofSeconds(3));
+			assertThat(app.timers()).isEqualTo(1);
+			app.advance(Duration.ofSeconds(3));
 			return null;
 		})).getTimeout()).hasSeconds(3);
 	}
@@ -261,47 +288,54 @@ class TimeoutOfSynchronousMethodTests {
 	@ValueSource(strings = "banana")
 	@ValueSource(doubles = Double.NaN)
 	void anExpressionThatGivesNoDurationFailsAsAnIllegalArgument(Object limit) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.service.unreached(limit))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.withFallback.unreached(limit))
 			.withMessageStartingWith("The expression \"#limit\" of @Timeout(timeoutExpression) on "
-					+ Service.class.getName() + "#unreached(Object) gives no duration: ");
+					+ WithFallback.class.getName() + "#unreached(Object) gives no duration: ");
 	}
 
-	@Test
-	void anExpressionThatLeavesNoTimeIsATimeout() {
-		timeoutOf(() -> this.service.unreached(0));
-		assertThat(this.proxies.timeouts).hasSize(1);
+	@ParameterizedTest
+	@ValueSource(ints = { 0, -1 })
+	void anExpressionThatLeavesNoTimeIsATimeout(int limit) {
+		assertThat(this.withFallback.unreached(limit)).isEqualTo("nothing left");
+		assertThat(app.calls()).containsExactly("timeout");
 	}
 
 	@Test
 	void aFullWheelRejectsTheCall() {
-		Proxies full = new Proxies(TimingWheel.builder(Runnable::run).maxPending(1), true);
-		full.wheel.schedule(() -> {
-		}, Duration.ofDays(1));
-		assertThatExceptionOfType(TaskRejectedException.class)
-			.isThrownBy(() -> full.proxy(new Service()).call(() -> "begun"))
-			.withMessageStartingWith("No timer for the @Timeout of this call");
+		try (VirtualApplication full = VirtualApplication.of(Service.class).with("timingwheel.max-pending=1")) {
+			full.tasks().schedule(Duration.ofDays(1), () -> {
+			});
+			assertThatExceptionOfType(TaskRejectedException.class)
+				.isThrownBy(() -> full.bean(Service.class).call(() -> "begun"))
+				.withMessageStartingWith("No timer for the @Timeout of this call");
+		}
 	}
 
 	@Test
 	void workDuringShutdownHasNoLimit() throws Exception {
-		this.proxies.wheel.stop();
-		assertThat(this.service.call(() -> "done")).isEqualTo("done");
+		try (VirtualApplication stopping = VirtualApplication.of(Service.class)) {
+			stopping.bean(TimingWheel.class).stop();
+			assertThat(stopping.bean(Service.class).call(() -> "done")).isEqualTo("done");
+		}
 	}
 
 	@Test
 	void aListenerThatFailsDoesNotHideTheTimeout() {
-		this.proxies.listener = (method) -> {
-			throw new IllegalStateException();
-		};
-		timeoutOf(() -> this.service.call(this::late));
+		try (VirtualApplication application = VirtualApplication.of(Service.class)) {
+			application.bean(TimeoutMethodRegistry.class).onTimeout((method) -> {
+				throw new IllegalStateException();
+			});
+			timeoutOf(() -> application.bean(Service.class).call(() -> {
+				application.advance(LIMIT);
+				return "late";
+			}));
+		}
 	}
 
 	@Test
 	void theCallerGetsTheResultOfTheFallback() throws Exception {
 		assertThat(this.withFallback.plain("tea", this::late)).isEqualTo("instead of tea");
-		assertThat(this.proxies.timeouts).hasSize(1);
-		assertThat(this.fallbacks.calls).containsExactly(Thread.currentThread());
-		assertThat(this.fallbacks.interrupted).isFalse();
+		assertThat(app.calls()).containsExactly("timeout", "fallback on " + Thread.currentThread().getName());
 	}
 
 	@Test
@@ -311,7 +345,7 @@ class TimeoutOfSynchronousMethodTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.plain("tea", () -> {
 			throw failure;
 		})).isSameAs(failure);
-		assertThat(this.fallbacks.calls).isEmpty();
+		assertThat(app.calls()).isEmpty();
 	}
 
 	@Test
@@ -322,18 +356,12 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void aCallWithoutTimeLeftGetsTheResultOfTheFallback() {
-		assertThat(this.withFallback.budget(0)).isEqualTo("nothing left of 0");
-		assertThat(this.proxies.timeouts).hasSize(1);
-	}
-
-	@Test
 	void anExceptionOfTheFallbackHasTheTimeoutSuppressed() {
 		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.failing(this::late))
 			.withMessage("the fallback failed")
 			.satisfies(
 					(ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(MethodTimeoutException.class));
-		assertThat(Proxies.suppressed(timeoutOf(() -> this.withFallback.rethrowing(this::late)))).isEmpty();
+		assertThat(suppressed(timeoutOf(() -> this.withFallback.rethrowing(this::late)))).isEmpty();
 	}
 
 	@Test
@@ -342,16 +370,13 @@ class TimeoutOfSynchronousMethodTests {
 		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", this::late)))
 			.isEqualTo("instead of tea");
 		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", () -> {
-			this.time.advance(Duration.ofSeconds(10));
+			app.advance(Duration.ofSeconds(10));
 			return "late";
 		}))).isEqualTo("outer");
 	}
 
-	@Test
-	void aMethodThatBlocksBeforeItReturnsItsFutureGivesTheFutureOfTheFallback() {
-		assertThat(this.withFallback.blockingFuture(this::late)).isSameAs(this.fallbacks.later);
-	}
-
+	/** Each test may add advice to its own bean. */
+	@Scope("prototype")
 	static class Service {
 
 		@Timeout("800ms")
@@ -362,11 +387,6 @@ class TimeoutOfSynchronousMethodTests {
 		@Timeout(timeoutExpression = "#limit")
 		public Object within(long limit, Callable<?> body) throws Exception {
 			return body.call();
-		}
-
-		@Timeout(timeoutExpression = "#limit")
-		public void unreached(Object limit) {
-			throw new AssertionError("begun");
 		}
 
 	}
@@ -381,20 +401,14 @@ class TimeoutOfSynchronousMethodTests {
 
 	static class WithFallback extends Base<Callable<String>> {
 
-		final List<Thread> calls = new ArrayList<>();
-
-		final CompletableFuture<String> later = new CompletableFuture<>();
-
-		boolean interrupted;
-
 		@Timeout(timeout = "800ms", fallback = "plainFallback")
 		public String plain(String item, Callable<String> body) throws Exception {
 			return body.call();
 		}
 
 		private String plainFallback(String item, Callable<String> body) {
-			this.calls.add(Thread.currentThread());
-			this.interrupted = Thread.currentThread().isInterrupted();
+			assertThat(isInterrupted()).isFalse();
+			app.calls().add("fallback on " + Thread.currentThread().getName());
 			return "instead of " + item;
 		}
 
@@ -429,13 +443,13 @@ class TimeoutOfSynchronousMethodTests {
 			return body.call();
 		}
 
-		@Timeout(timeoutExpression = "#millis", fallback = "nothingLeft")
-		public String budget(int millis) {
-			return "unreached";
+		@Timeout(timeoutExpression = "#limit", fallback = "nothingLeft")
+		public String unreached(Object limit) {
+			throw new AssertionError("begun");
 		}
 
-		String nothingLeft(int millis) {
-			return "nothing left of " + millis;
+		String nothingLeft(Object limit) {
+			return "nothing left";
 		}
 
 		@Timeout(timeout = "800ms", fallback = "fail")
@@ -463,16 +477,6 @@ class TimeoutOfSynchronousMethodTests {
 
 		String outerFallback(Callable<String> body) {
 			return "outer";
-		}
-
-		@Timeout(timeout = "800ms", fallback = "blockingFallback")
-		public CompletableFuture<String> blockingFuture(Supplier<String> body) {
-			body.get();
-			return new CompletableFuture<>();
-		}
-
-		private CompletableFuture<String> blockingFallback(Supplier<String> body) {
-			return this.later;
 		}
 
 	}

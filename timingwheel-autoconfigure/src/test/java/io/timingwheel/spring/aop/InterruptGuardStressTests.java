@@ -1,15 +1,16 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,9 +27,10 @@ class InterruptGuardStressTests {
 
 	private static final long LIMIT = 4_000;
 
-	private final Proxies proxies = new Proxies(TimingWheel.builder(Runnable::run).tick(Duration.ofNanos(1_000)), true);
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication.of(Service.class).with("timingwheel.tick=1us");
 
-	private final Service service = this.proxies.proxy(new Service());
+	private final Service service = app.bean(Service.class);
 
 	private final ReentrantLock advancing = new ReentrantLock();
 
@@ -46,8 +48,6 @@ class InterruptGuardStressTests {
 	}
 
 	private void interruptFlagIsUnchangedAfter(int calls) {
-		this.proxies.listener = (method) -> {
-		};
 		Caller[] callers = { new Caller(1, calls / 2), new Caller(2, calls / 2) };
 		for (Caller caller : callers) {
 			caller.start();
@@ -57,14 +57,14 @@ class InterruptGuardStressTests {
 			timedOut += caller.timedOut.join();
 		}
 		assertThat(timedOut).isBetween(calls / 10, calls / 10 * 9);
-		assertThat(this.proxies.wheel.pending()).isZero();
+		assertThat(app.timers()).isZero();
 	}
 
 	private void advanceTime() {
 		if (this.advancing.tryLock()) {
 			try {
 				long now = System.nanoTime();
-				this.proxies.time.advance(Duration.ofNanos(now - this.advancedTo));
+				app.advance(Duration.ofNanos(now - this.advancedTo));
 				this.advancedTo = now;
 			}
 			finally {

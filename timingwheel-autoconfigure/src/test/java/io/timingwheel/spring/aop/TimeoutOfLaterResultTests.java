@@ -1,0 +1,710 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import io.reactivex.rxjava3.core.Completable;
+import io.reactivex.rxjava3.core.Flowable;
+import io.reactivex.rxjava3.core.Maybe;
+import io.reactivex.rxjava3.core.Observable;
+import io.reactivex.rxjava3.core.Single;
+import io.timingwheel.spring.VirtualApplication;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.task.DelayedTask;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.FlowAdapters;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.http.ResponseEntity;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Results whose work goes on, or begins, after the method has returned: in time, late,
+ * failed, cancelled, and with a fallback. Each kind of result is that of the method with
+ * this name.
+ */
+@org.junit.jupiter.api.Timeout(60)
+class TimeoutOfLaterResultTests {
+
+	private static final Duration LIMIT = Duration.ofMillis(800);
+
+	@RegisterExtension
+	static final VirtualApplication app = VirtualApplication
+		.of(Service.class, Fallbacks.class, TaskLoader.class, OwnLoader.class, InheritedLoader.class)
+		.with("spring.aop.proxy-target-class=false", "timingwheel.tick=1ns")
+		.with("lambda", Loader.class, () -> () -> new FutureTask<>(() -> "never runs"));
+
+	/** What the body returns, or adapts. */
+	private final CompletableFuture<String> source = new CompletableFuture<>();
+
+	/** Has no callbacks. */
+	private final FutureTask<String> plainSource = new FutureTask<>(this.source::join);
+
+	/** What the fallback returns, or adapts. */
+	private final CompletableFuture<String> instead = new CompletableFuture<>();
+
+	private Duration workTime = Duration.ZERO;
+
+	@BeforeAll
+	static void noteTimeouts(TimeoutMethodRegistry methods) {
+		methods.onTimeout((method) -> app.calls().add("timeout"));
+	}
+
+	@AfterEach
+	void noTimerAndNoInterruptIsLeft() {
+		assertThat(app.timers()).isZero();
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@ParameterizedTest
+	@ValueSource(strings = { "future", "stage", "plain", "object", "mono", "flux", "publisher", "flow", "single",
+			"maybe", "completable", "observable", "flowable", "anySingle" })
+	@interface EachKind {
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@ParameterizedTest
+	@ValueSource(strings = { "future", "plain", "mono" })
+	@interface EachKindWithFallback {
+
+	}
+
+	private Future<String> source(String kind) {
+		return kind.equals("plain") ? this.plainSource : this.source;
+	}
+
+	private void end(@Nullable Throwable failure) {
+		if (failure != null) {
+			this.source.completeExceptionally(failure);
+		}
+		else {
+			this.source.complete("in time");
+		}
+		this.plainSource.run();
+	}
+
+	private Future<?> call(Class<?> service, String kind) {
+		return call(service, kind, new Call(() -> source(kind), () -> this.instead));
+	}
+
+	/** The limit of a publisher counts from the subscription. */
+	private static Future<?> call(Class<?> service, String kind, Call call) {
+		Object result = ReflectionUtils.invokeMethod(ReflectionUtils.findMethod(service, kind, Call.class),
+				app.bean(service), call);
+		if (result instanceof Future<?> future) {
+			return future;
+		}
+		app.advance(LIMIT);
+		return Mono.from(ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, result).toPublisher(result))
+			.toFuture();
+	}
+
+	@EachKind
+	void completesExceptionallyAtTheDeadlineAndCancelsTheSource(String kind) {
+		Future<?> result = call(Service.class, kind);
+		app.advance(LIMIT.minusNanos(1));
+		assertThat(result.isDone()).isFalse();
+		app.advance(Duration.ofNanos(1));
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get)
+			.havingCause()
+			.isExactlyInstanceOf(MethodTimeoutException.class)
+			.withMessage("%s.%s did not finish within 800ms", Service.class.getName(), kind)
+			.withCauseExactlyInstanceOf(TimeoutException.class);
+		assertThat(result.isDone()).isTrue();
+		assertThat(result.isCancelled()).isFalse();
+		assertThat(source(kind).isCancelled()).isTrue();
+		assertThat(app.calls()).containsExactly("timeout");
+	}
+
+	@EachKind
+	void aResultInTimeCancelsTheTimer(String kind) throws Exception {
+		Future<?> result = call(Service.class, kind);
+		assertThat(app.timers()).isOne();
+		end(null);
+		assertThat(result.get()).isEqualTo(kind.equals("completable") ? null : "in time");
+		assertThat(app.timers()).isZero();
+		app.advance(LIMIT);
+		assertThat(app.calls()).isEmpty();
+	}
+
+	@EachKind
+	void aFailureInTimeReachesTheCallerAndCancelsTheTimer(String kind) {
+		Future<?> result = call(Service.class, kind);
+		IllegalStateException failure = new IllegalStateException();
+		end(failure);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get).havingRootCause().isSameAs(failure);
+		assertThat(app.timers()).isZero();
+	}
+
+	@EachKind
+	void cancellingTheResultCancelsTheTimerAndTheSource(String kind) {
+		Future<?> result = call(Service.class, kind);
+		assertThat(result.cancel(true)).isTrue();
+		assertThat(app.timers()).isZero();
+		assertThat(source(kind).isCancelled()).isTrue();
+		assertThat(result.isCancelled()).isTrue();
+		assertThatExceptionOfType(CancellationException.class).isThrownBy(result::get);
+	}
+
+	@EachKind
+	void aCallThatBlocksBeforeItReturnsThrowsAndCancelsAFuture(String kind) {
+		assertThatExceptionOfType(MethodTimeoutException.class)
+			.isThrownBy(() -> call(Service.class, kind, new Call(() -> {
+				app.advance(LIMIT);
+				return source(kind);
+			}, null)));
+		if (List.of("future", "stage", "plain", "object").contains(kind)) {
+			assertThat(source(kind).isCancelled()).isTrue();
+		}
+	}
+
+	@EachKindWithFallback
+	void theResultFollowsThatOfTheFallback(String kind) throws Exception {
+		Future<?> result = call(Fallbacks.class, kind);
+		app.advance(LIMIT);
+		assertThat(source(kind).isCancelled()).isTrue();
+		assertThat(result.isDone()).isFalse();
+		assertThat(result.isCancelled()).isFalse();
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> result.get(1, TimeUnit.MILLISECONDS));
+		this.instead.complete("later");
+		assertThat(result.get()).isEqualTo("later");
+		assertThat(app.calls()).containsExactly("timeout", "fallback");
+	}
+
+	@EachKindWithFallback
+	void aCallThatBlocksBeforeItReturnsGivesTheResultOfTheFallback(String kind) throws Exception {
+		this.instead.complete("fallback");
+		assertThat(call(Fallbacks.class, kind, new Call(() -> {
+			app.advance(LIMIT);
+			return source(kind);
+		}, () -> this.instead)).get()).isEqualTo("fallback");
+	}
+
+	@EachKindWithFallback
+	void aFallbackThatThrowsFailsTheResultWithTheTimeoutSuppressed(String kind) {
+		IllegalStateException failure = new IllegalStateException("the fallback failed");
+		Future<?> result = call(Fallbacks.class, kind, new Call(() -> source(kind), () -> {
+			throw failure;
+		}));
+		app.advance(LIMIT);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get).withCause(failure);
+		assertThat(failure.getSuppressed()).hasAtLeastOneElementOfType(MethodTimeoutException.class);
+	}
+
+	@EachKindWithFallback
+	void cancellingTheResultCancelsThatOfTheFallback(String kind) {
+		Future<?> result = call(Fallbacks.class, kind);
+		app.advance(LIMIT);
+		assertThat(result.cancel(true)).isTrue();
+		assertThat(this.instead).isCancelled();
+		assertThat(result.isCancelled()).isTrue();
+	}
+
+	@EachKindWithFallback
+	void theFallbackIsNotCalledInTime(String kind) throws Exception {
+		Future<?> result = call(Fallbacks.class, kind);
+		end(null);
+		assertThat(result.get()).isEqualTo("in time");
+		assertThat(app.calls()).isEmpty();
+	}
+
+	@Test
+	void theDeadlineOfAFutureCountsFromTheCall() {
+		Future<?> result = call(Service.class, "future", new Call(() -> {
+			app.advance(LIMIT.minusMillis(1));
+			return this.source;
+		}, null));
+		assertThat(result.isDone()).isFalse();
+		app.advance(Duration.ofMillis(1));
+		assertThat(result.isDone()).isTrue();
+	}
+
+	@Test
+	void completingTheResultCancelsTheTimerButNotTheSource() {
+		((CompletableFuture<?>) call(Service.class, "future")).complete(null);
+		assertThat(app.timers()).isZero();
+		assertThat(this.source).isNotDone();
+	}
+
+	@Test
+	void aMinimalStageIsLimited(Service service) {
+		CompletionStage<?> result = (CompletionStage<?>) service.anything(this.source.minimalCompletionStage());
+		app.advance(LIMIT.minusMillis(1));
+		CompletionStage<?> later = (CompletionStage<?>) service.anything(this.source.minimalCompletionStage());
+		app.advance(Duration.ofMillis(1));
+		assertThat(result.toCompletableFuture()).isCompletedExceptionally();
+		end(null);
+		assertThat(later.toCompletableFuture().join()).isEqualTo("in time");
+	}
+
+	@Test
+	void theReadersOfAPlainFutureGetTheTimeoutAndItsBodyIsInterrupted() throws Exception {
+		CountDownLatch started = new CountDownLatch(1);
+		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+		FutureTask<String> body = new FutureTask<>(() -> {
+			started.countDown();
+			try {
+				new CountDownLatch(1).await();
+			}
+			catch (InterruptedException ex) {
+				interrupted.complete(true);
+			}
+			return "late";
+		});
+		Future<?> result = call(Service.class, "plain", new Call(() -> body, null));
+		FutureTask<Object> reader = new FutureTask<>(result::get);
+		new Thread(body).start();
+		new Thread(reader).start();
+		started.await();
+		app.advance(LIMIT);
+		assertThat(interrupted.get()).isTrue();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(reader::get)
+			.havingRootCause()
+			.isExactlyInstanceOf(TimeoutException.class);
+	}
+
+	@Test
+	void aPlainFutureThatIsDoneAtTheDeadlineIsUnchanged() {
+		Future<?> result = call(Service.class, "plain");
+		end(null);
+		app.advance(LIMIT);
+		assertThat(result.isDone()).isTrue();
+		assertThat(result.isCancelled()).isFalse();
+		assertThat(app.calls()).isEmpty();
+	}
+
+	@Test
+	void aFutureOfAnotherDeclaredTypeIsCompletedInPlace(Service service, Fallbacks fallbacks) {
+		Special special = new Special();
+		assertThat(service.special(special)).isSameAs(special);
+		Special orFallback = fallbacks.special(new Special());
+		app.advance(LIMIT);
+		assertThat(special).isCompletedExceptionally();
+		assertThat(orFallback).isCompletedWithValue("special");
+		service.special(new Special()).complete("in time");
+		assertThat(app.timers()).isZero();
+	}
+
+	@Test
+	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
+		FutureTask<String> unknown = TimeoutOfLaterResultTests.<FutureTask<String>>loader("lambda").load();
+		FutureTask<String> task = TimeoutOfLaterResultTests.<FutureTask<String>>loader("taskLoader").load();
+		Special special = TimeoutOfLaterResultTests.<Special>loader("ownLoader").load();
+		CompletableFuture<String> future = TimeoutOfLaterResultTests
+			.<CompletableFuture<String>>loader("inheritedLoader")
+			.load();
+		app.advance(LIMIT);
+		assertThat(unknown).isCancelled();
+		assertThat(task).isCancelled();
+		assertThat(special).isCompletedExceptionally();
+		assertThat(future).isCompletedExceptionally();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T> Loader<T> loader(String name) {
+		return app.context().getBean(name, Loader.class);
+	}
+
+	@Test
+	void theLimitEndsWhenACallReturnsTheHandleOfADurableTask(Service service) {
+		DelayedTask<?> handle = proxy(DelayedTask.class, (proxy, method, arguments) -> {
+			if (method.getName().equals("isDone")) {
+				return false;
+			}
+			throw new UnsupportedOperationException();
+		});
+		assertThat(service.handle(handle)).isSameAs(handle);
+		assertThat(service.anything(handle)).isSameAs(handle);
+		assertThat(app.timers()).isZero();
+	}
+
+	@Test
+	void aStageThatCannotBeReplacedOrCancelledNamesTheRemedy(Service service) {
+		Promise promise = proxy(Promise.class, (proxy, method, arguments) -> method.invoke(this.source, arguments));
+		assertThatIllegalStateException().isThrownBy(() -> service.promise(promise))
+			.withMessageContaining("Service#promise(Promise)")
+			.withMessageContaining("return the result itself, or a CompletableFuture");
+	}
+
+	private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+		return type.cast(Proxy.newProxyInstance(Promise.class.getClassLoader(), new Class<?>[] { type }, handler));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theLimitOfAFluxLastsUntilItsCompletionAndTheFallbackFollowsWhatItHasEmitted(boolean fallback) {
+		Sinks.Many<String> source = Sinks.many().unicast().onBackpressureBuffer();
+		List<String> elements = new ArrayList<>();
+		Flux<String> flux = fallback ? app.bean(Fallbacks.class).elements(source.asFlux())
+				: app.bean(Service.class).elements(source.asFlux());
+		CompletableFuture<?> result = flux.doOnNext(elements::add).then().toFuture();
+		source.tryEmitNext("first");
+		app.advance(LIMIT.dividedBy(2));
+		source.tryEmitNext("second");
+		assertThat(result).isNotDone();
+		app.advance(LIMIT.dividedBy(2));
+		assertThat(result.isCompletedExceptionally()).isEqualTo(!fallback);
+		assertThat(elements)
+			.isEqualTo(fallback ? List.of("first", "second", "one", "two") : List.of("first", "second"));
+		assertThat(source.currentSubscriberCount()).isZero();
+	}
+
+	@Test
+	void eachSubscriptionOfAFluxHasALimitAndAFallbackOfItsOwn(Service service, Fallbacks fallbacks) {
+		assertThat(service.elements(Flux.just("one", "two")).collectList().block()).containsExactly("one", "two");
+		assertThat(service.elements(Flux.empty()).blockFirst()).isNull();
+		Flux<String> result = fallbacks.elements(Flux.never());
+		for (int i = 0; i < 2; i++) {
+			CompletableFuture<List<String>> outcome = result.collectList().toFuture();
+			app.advance(LIMIT.minusNanos(1));
+			assertThat(outcome).isNotDone();
+			app.advance(Duration.ofNanos(1));
+			assertThat(outcome).isCompletedWithValue(List.of("one", "two"));
+		}
+	}
+
+	private String work() {
+		app.advance(this.workTime);
+		return "work";
+	}
+
+	@Test
+	void eachCallOfACallableIsLimited(Service service, Fallbacks fallbacks) throws Exception {
+		Callable<String> callable = service.callable(this::work);
+		app.advance(LIMIT);
+		this.workTime = LIMIT.minusNanos(1);
+		assertThat(callable.call()).isEqualTo("work");
+		this.workTime = LIMIT;
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(callable::call);
+		assertThat(fallbacks.callable(this::work).call()).isEqualTo("fallback");
+	}
+
+	@Test
+	void aTaskOfACallableKeepsItsSettings(Service service) {
+		WebAsyncTask<String> source = new WebAsyncTask<>(5_000L, this::work);
+		source.onTimeout(() -> "timed out");
+		WebAsyncTask<String> task = service.task(source);
+		assertThat(task).isNotSameAs(source);
+		assertThat(task.getTimeout()).isEqualTo(5_000L);
+		assertThat(task).extracting("timeoutCallback").isNotNull();
+		assertThat(task).extracting("completionCallback").isNull();
+		assertThat(task.getExecutor()).isNull();
+		this.workTime = LIMIT;
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> task.getCallable().call());
+	}
+
+	@Test
+	void aDeferredResultGetsTheTimeoutOrTheFallback(Service service, Fallbacks fallbacks) {
+		DeferredResult<String> source = new DeferredResult<>();
+		DeferredResult<String> inTime = new DeferredResult<>();
+		assertThat(service.deferred(source)).isSameAs(source);
+		service.deferred(inTime);
+		DeferredResult<String> fallback = fallbacks.deferred();
+		inTime.setResult("in time");
+		app.advance(LIMIT.minusNanos(1));
+		assertThat(source.hasResult()).isFalse();
+		app.advance(Duration.ofNanos(1));
+		assertThat(source.getResult()).isInstanceOf(MethodTimeoutException.class);
+		assertThat(fallback.getResult()).isEqualTo("fallback");
+		assertThat(inTime.getResult()).isEqualTo("in time");
+	}
+
+	@Test
+	void anObjectThatTurnsOutToComeLaterIsLimitedOrRefused(Service service) {
+		Callable<?> callable = (Callable<?>) service.anything((Callable<String>) this::work);
+		this.workTime = LIMIT;
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(callable::call);
+		assertThatIllegalStateException().isThrownBy(() -> service.anything((Supplier<String>) this::work))
+			.withMessageContaining("Service#anything(Object)")
+			.withMessageContaining("; return the result itself, or a CompletableFuture");
+		assertThatIllegalStateException().isThrownBy(() -> service.entity(Flux.never()));
+		assertThatIllegalStateException().isThrownBy(() -> service.optional(new CompletableFuture<>()));
+		assertThat(service.entity("body").getBody()).isEqualTo("body");
+		for (Object value : List.of("text", new Email("a@b"), Level.HIGH)) {
+			assertThat(service.anything(value)).isSameAs(value);
+		}
+	}
+
+	/** What a call gives, and what its fallback gives. */
+	record Call(Supplier<Future<String>> body, @Nullable Supplier<CompletableFuture<String>> fallback) {
+
+		CompletableFuture<String> future() {
+			return (CompletableFuture<String>) this.body.get();
+		}
+
+		Mono<String> mono() {
+			return Mono.fromFuture(future());
+		}
+
+	}
+
+	static class Special extends CompletableFuture<String> {
+
+	}
+
+	interface Promise extends CompletionStage<String> {
+
+	}
+
+	/** Holds what it supplies. */
+	record Email(String get) implements Supplier<String> {
+
+	}
+
+	/** The class of the constant is no enum. */
+	enum Level implements LongSupplier {
+
+		HIGH {
+
+			@Override
+			public long getAsLong() {
+				return 2;
+			}
+
+		}
+
+	}
+
+	@Timeout("800ms")
+	public static class Service {
+
+		public CompletableFuture<String> future(Call call) {
+			return call.future();
+		}
+
+		public CompletionStage<String> stage(Call call) {
+			return call.future();
+		}
+
+		public Future<String> plain(Call call) {
+			return call.body().get();
+		}
+
+		public Object object(Call call) {
+			return call.future();
+		}
+
+		public Mono<String> mono(Call call) {
+			return call.mono();
+		}
+
+		public Flux<String> flux(Call call) {
+			return call.mono().flux();
+		}
+
+		public Publisher<String> publisher(Call call) {
+			return call.mono();
+		}
+
+		public Flow.Publisher<String> flow(Call call) {
+			return FlowAdapters.toFlowPublisher(call.mono());
+		}
+
+		public Single<String> single(Call call) {
+			return Single.fromPublisher(call.mono());
+		}
+
+		public Maybe<String> maybe(Call call) {
+			return Maybe.fromPublisher(call.mono());
+		}
+
+		public Completable completable(Call call) {
+			return Completable.fromPublisher(call.mono());
+		}
+
+		public Observable<String> observable(Call call) {
+			return Observable.fromPublisher(call.mono());
+		}
+
+		public Flowable<String> flowable(Call call) {
+			return Flowable.fromPublisher(call.mono());
+		}
+
+		public Object anySingle(Call call) {
+			return Single.fromPublisher(call.mono());
+		}
+
+		public Flux<String> elements(Flux<String> source) {
+			return source;
+		}
+
+		public Special special(Special source) {
+			return source;
+		}
+
+		public DelayedTask<?> handle(DelayedTask<?> handle) {
+			return handle;
+		}
+
+		public Promise promise(Promise promise) {
+			return promise;
+		}
+
+		public Callable<String> callable(Callable<String> source) {
+			return source;
+		}
+
+		public WebAsyncTask<String> task(WebAsyncTask<String> source) {
+			return source;
+		}
+
+		public DeferredResult<String> deferred(DeferredResult<String> source) {
+			return source;
+		}
+
+		public Object anything(Object object) {
+			return object;
+		}
+
+		public ResponseEntity<?> entity(Object body) {
+			return ResponseEntity.ok(body);
+		}
+
+		public Optional<?> optional(Object content) {
+			return Optional.of(content);
+		}
+
+	}
+
+	@Timeout(timeout = "800ms", fallback = "instead")
+	public static class Fallbacks {
+
+		public CompletableFuture<String> future(Call call) {
+			return call.future();
+		}
+
+		public Future<String> plain(Call call) {
+			return call.body().get();
+		}
+
+		private CompletableFuture<String> instead(Call call) {
+			app.calls().add("fallback");
+			return call.fallback().get();
+		}
+
+		@Timeout(timeout = "800ms", fallback = "monoInstead")
+		public Mono<String> mono(Call call) {
+			return call.mono();
+		}
+
+		private Mono<String> monoInstead(Call call, Throwable timeout) {
+			return Mono.fromFuture(instead(call));
+		}
+
+		public Flux<String> elements(Flux<String> source) {
+			return source;
+		}
+
+		private Flux<String> instead(Flux<String> source) {
+			return Flux.just("one", "two");
+		}
+
+		public Special special(Special source) {
+			return source;
+		}
+
+		private Special instead(Special source) {
+			Special result = new Special();
+			result.complete("special");
+			return result;
+		}
+
+		public Callable<String> callable(Callable<String> source) {
+			return source;
+		}
+
+		private Callable<String> instead(Callable<String> source) {
+			return () -> "fallback";
+		}
+
+		public DeferredResult<String> deferred() {
+			return new DeferredResult<>();
+		}
+
+		private DeferredResult<String> instead() {
+			DeferredResult<String> result = new DeferredResult<>();
+			result.setResult("fallback");
+			return result;
+		}
+
+	}
+
+	interface Loader<T> {
+
+		@Timeout("800ms")
+		T load();
+
+	}
+
+	static class TaskLoader implements Loader<FutureTask<String>> {
+
+		@Override
+		public FutureTask<String> load() {
+			return new FutureTask<>(() -> "never runs");
+		}
+
+	}
+
+	static class OwnLoader implements Loader<Special> {
+
+		@Override
+		public Special load() {
+			return new Special();
+		}
+
+	}
+
+	abstract static class AbstractLoader<T extends Future<String>> implements Loader<T> {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public T load() {
+			return (T) new CompletableFuture<String>();
+		}
+
+	}
+
+	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
+
+	}
+
+}
