@@ -24,7 +24,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Application contexts whose wheel is on virtual time, while bodies run on executors.
  */
-final class DelayedContexts {
+public final class DelayedContexts {
 
 	private DelayedContexts() {
 	}
@@ -76,7 +76,7 @@ final class DelayedContexts {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class VirtualTime {
+	public static class VirtualTime {
 
 		@Bean
 		ManualTimeSource time() {

@@ -20,8 +20,8 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.delayed.DelayedContexts;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
@@ -47,6 +47,7 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
@@ -138,57 +139,46 @@ class AheadOfTimeTests {
 	@Test
 	@CompileWithForkedClassLoader
 	void contextsFromGeneratedCodeBehaveAsOthers() {
-		assertAll(AheadOfTimeTests::annotationsWorkWithInterfaceBasedProxies,
-				AheadOfTimeTests::annotationsWorkBehindABeanMethodThatDeclaresAnInterface,
-				AheadOfTimeTests::attributesAreResolvedByThePropertiesAtStart,
-				AheadOfTimeTests::anInvalidAnnotationFailsTheStart);
-	}
-
-	private static void annotationsWorkWithInterfaceBasedProxies() {
-		start(INTERFACES, "", (context) -> {
+		start("the.delay=10s,the.name=from-property,the.limit=20ms", (context) -> {
 			context.refresh();
-			Orders orders = context.getBean(Orders.class);
-			assertThat(AopUtils.isJdkDynamicProxy(orders)).isTrue();
-			orders.close(1);
-			orders.close(2);
-			orders.pay(2);
-			context.getBean(ManualTimeSource.class).advance(Duration.ofMinutes(31));
-			await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
-			assertThat(pending(context)).isZero();
-			assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
-			assertThat(orders.quote(Duration.ofMillis(800))).isEqualTo("instead");
-			assertThat(Thread.interrupted()).isFalse();
-		}, OrderService.class);
-	}
-
-	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
-		start("", "", (context) -> {
-			context.refresh();
-			context.getBean("reminder", Runnable.class).run();
-			assertThat(pending(context)).isOne();
-		}, HiddenBehindInterface.class);
-	}
-
-	private static void attributesAreResolvedByThePropertiesAtStart() {
-		start("", "the.delay=10s,the.name=from-property,the.limit=20ms", (context) -> {
-			context.refresh();
-			Configured configured = context.getBean(Configured.class);
-			configured.run("1");
-			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10))
-				.hasSize(1);
-			configured.cancel("1");
-			assertThat(pending(context)).isZero();
-			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);
-		}, Configured.class);
-	}
-
-	private static void anInvalidAnnotationFailsTheStart() {
-		start("", "",
+			assertAll(() -> annotationsWorkWithInterfaceBasedProxies(context),
+					() -> annotationsWorkBehindABeanMethodThatDeclaresAnInterface(context),
+					() -> attributesAreResolvedByThePropertiesAtStart(context));
+		}, OrderService.class, HiddenBehindInterface.class, Configured.class);
+		start("",
 				(context) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 					.isThrownBy(context::refresh)
 					.withMessageContaining("PrivateMethod#run()")
 					.withMessageContaining("private method"),
 				PrivateMethod.class);
+	}
+
+	private static void annotationsWorkWithInterfaceBasedProxies(ApplicationContext context) {
+		Orders orders = context.getBean(Orders.class);
+		assertThat(AopUtils.isJdkDynamicProxy(orders)).isTrue();
+		orders.close(1);
+		orders.close(2);
+		orders.pay(2);
+		context.getBean(ManualTimeSource.class).advance(Duration.ofMinutes(31));
+		await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
+		assertThat(pending(context)).isZero();
+		assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
+		assertThat(orders.quote(Duration.ofMillis(800))).isEqualTo("instead");
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface(ApplicationContext context) {
+		context.getBean("reminder", Runnable.class).run();
+		assertThat(pending(context)).isOne();
+	}
+
+	private static void attributesAreResolvedByThePropertiesAtStart(ApplicationContext context) {
+		Configured configured = context.getBean(Configured.class);
+		configured.run("1");
+		assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10)).hasSize(1);
+		configured.cancel("1");
+		assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10)).isEmpty();
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);
 	}
 
 	private static long pending(ApplicationContext context) {
@@ -220,43 +210,31 @@ class AheadOfTimeTests {
 	 * Creates a context from the generated code.
 	 * @param propertiesAtStart are unknown during the processing
 	 */
-	private static void start(String property, String propertiesAtStart, Consumer<GenericApplicationContext> test,
+	private static void start(String propertiesAtStart, Consumer<GenericApplicationContext> test,
 			Class<?>... components) {
 		// A class loader takes the classes of several contexts if their names differ.
 		TestGenerationContext generation = new TestGenerationContext(
 				new ClassNameGenerator(TestGenerationContext.TEST_TARGET, "Start" + starts.incrementAndGet()));
-		ClassName initializer = process(generation, property, components);
+		ClassName initializer = process(generation, INTERFACES, components);
 		generation.writeGeneratedContent();
 		TestCompiler.forSystem().with(generation).compile((compiled) -> {
 			try (GenericApplicationContext context = new GenericApplicationContext()) {
-				TestPropertyValues.of(property).and(propertiesAtStart.split(",")).applyTo(context);
-				initialize(context,
-						compiled.getInstance(ApplicationContextInitializer.class, initializer.canonicalName()));
+				TestPropertyValues.of(INTERFACES).and(propertiesAtStart.split(",")).applyTo(context);
+				@SuppressWarnings("unchecked")
+				ApplicationContextInitializer<GenericApplicationContext> generated = compiled
+					.getInstance(ApplicationContextInitializer.class, initializer.canonicalName());
+				generated.initialize(context);
 				test.accept(context);
 			}
 		});
-	}
-
-	@SuppressWarnings("unchecked")
-	private static void initialize(GenericApplicationContext context, ApplicationContextInitializer<?> initializer) {
-		((ApplicationContextInitializer<GenericApplicationContext>) initializer).initialize(context);
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
 			TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
 			TimingWheelEndpointAutoConfiguration.class })
+	@Import(DelayedContexts.VirtualTime.class)
 	static class Application {
-
-		@Bean
-		ManualTimeSource time() {
-			return new ManualTimeSource();
-		}
-
-		@Bean
-		TimingWheelBuilderCustomizer timeCustomizer(ManualTimeSource time) {
-			return (builder) -> builder.timeSource(time);
-		}
 
 	}
 

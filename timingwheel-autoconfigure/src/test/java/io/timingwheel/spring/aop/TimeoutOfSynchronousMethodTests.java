@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.VirtualApplication;
@@ -43,12 +44,9 @@ class TimeoutOfSynchronousMethodTests {
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Service.class, WithFallback.class)
-		.with("timingwheel.tick=1ns");
+	static final VirtualApplication app = VirtualApplication.of(Service.class).with("timingwheel.tick=1ns");
 
 	private final Service service = app.bean(Service.class);
-
-	private final WithFallback withFallback = app.bean(WithFallback.class);
 
 	@BeforeAll
 	static void noteTimeouts(TimeoutMethodRegistry methods) {
@@ -288,15 +286,17 @@ class TimeoutOfSynchronousMethodTests {
 	@ValueSource(strings = "banana")
 	@ValueSource(doubles = Double.NaN)
 	void anExpressionThatGivesNoDurationFailsAsAnIllegalArgument(Object limit) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.withFallback.unreached(limit))
+		assertThatIllegalArgumentException().isThrownBy(() -> orElseFail(limit, this::late))
 			.withMessageStartingWith("The expression \"#limit\" of @Timeout(timeoutExpression) on "
-					+ WithFallback.class.getName() + "#unreached(Object) gives no duration: ");
+					+ Service.class.getName() + "#orElse(Object, Callable, Function) gives no duration: ");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, -1 })
 	void anExpressionThatLeavesNoTimeIsATimeout(int limit) {
-		assertThat(this.withFallback.unreached(limit)).isEqualTo("nothing left");
+		assertThat(this.service.orElse(limit, () -> {
+			throw new AssertionError("begun");
+		}, (timeout) -> "nothing left")).isEqualTo("nothing left");
 		assertThat(app.calls()).containsExactly("timeout");
 	}
 
@@ -334,50 +334,67 @@ class TimeoutOfSynchronousMethodTests {
 
 	@Test
 	void theCallerGetsTheResultOfTheFallback() throws Exception {
-		assertThat(this.withFallback.plain("tea", this::late)).isEqualTo("instead of tea");
-		assertThat(app.calls()).containsExactly("timeout", "fallback on " + Thread.currentThread().getName());
+		assertThat(this.service.orElse(800, this::late, (timeout) -> {
+			assertThat(timeout.getTimeout()).isEqualTo(LIMIT);
+			assertThat(isInterrupted()).isFalse();
+			return Thread.currentThread();
+		})).isEqualTo(Thread.currentThread());
+		assertThat(this.service.orStatic(this::late)).isEqualTo("static");
+		assertThat(this.service.orInherited(this::late)).isEqualTo("inherited");
+		assertThat(app.calls()).containsExactly("timeout", "timeout", "timeout");
 	}
 
 	@Test
 	void theFallbackIsNotCalledIfTheMethodReturnsOrFailsInTime() throws Exception {
-		assertThat(this.withFallback.plain("tea", () -> "in time")).isEqualTo("in time");
-		IllegalStateException failure = new IllegalStateException();
-		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.plain("tea", () -> {
+		assertThat(orElseFail(800, () -> "in time")).isEqualTo("in time");
+		IOException failure = new IOException();
+		assertThat(catchThrowable(() -> orElseFail(800, () -> {
 			throw failure;
-		})).isSameAs(failure);
-		assertThat(app.calls()).isEmpty();
+		}))).isSameAs(failure);
 	}
 
-	@Test
-	void theFallbackThatTakesTheExceptionIsPreferredAndMayBeStaticOrInherited() throws Exception {
-		assertThat(this.withFallback.overloaded("tea", this::late)).isEqualTo("after 800 ms");
-		assertThat(this.withFallback.ofClass(this::late)).isEqualTo("static");
-		assertThat(this.withFallback.inherited(this::late)).isEqualTo("inherited");
+	private Object orElseFail(Object limit, Callable<?> body) throws Exception {
+		return this.service.orElse(limit, body, (timeout) -> {
+			throw new IllegalStateException("the fallback failed");
+		});
 	}
 
 	@Test
 	void anExceptionOfTheFallbackHasTheTimeoutSuppressed() {
-		assertThatIllegalStateException().isThrownBy(() -> this.withFallback.failing(this::late))
+		assertThatIllegalStateException().isThrownBy(() -> orElseFail(800, this::late))
 			.withMessage("the fallback failed")
 			.satisfies(
 					(ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(MethodTimeoutException.class));
-		assertThat(suppressed(timeoutOf(() -> this.withFallback.rethrowing(this::late)))).isEmpty();
+		assertThat(suppressed(timeoutOf(() -> orElseRethrow(this::late)))).isEmpty();
+	}
+
+	private Object orElseRethrow(Callable<?> body) throws Exception {
+		return this.service.orElse(800, body, (timeout) -> {
+			throw timeout;
+		});
 	}
 
 	@Test
 	void theTimeoutOfAnInnerCallIsNoTimeoutOfTheOuterCall() throws Exception {
-		timeoutOf(() -> this.withFallback.outer(() -> this.withFallback.rethrowing(this::late)));
-		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", this::late)))
-			.isEqualTo("instead of tea");
-		assertThat(this.withFallback.outer(() -> this.withFallback.plain("tea", () -> {
+		timeoutOf(() -> orElseFail(5_000, () -> orElseRethrow(this::late)));
+		assertThat(orElseFail(5_000, () -> this.service.orStatic(this::late))).isEqualTo("static");
+		assertThat(this.service.orElse(5_000, () -> this.service.orStatic(() -> {
 			app.advance(Duration.ofSeconds(10));
 			return "late";
-		}))).isEqualTo("outer");
+		}), (timeout) -> "outer")).isEqualTo("outer");
+	}
+
+	static class Base<T> {
+
+		String inherited(T body) {
+			return "inherited";
+		}
+
 	}
 
 	/** Each test may add advice to its own bean. */
 	@Scope("prototype")
-	static class Service {
+	static class Service extends Base<Callable<String>> {
 
 		@Timeout("800ms")
 		public Object call(Callable<?> body) throws Exception {
@@ -389,94 +406,38 @@ class TimeoutOfSynchronousMethodTests {
 			return body.call();
 		}
 
-	}
-
-	static class Base<T> {
-
-		String inheritedFallback(T body) {
-			return "inherited";
-		}
-
-	}
-
-	static class WithFallback extends Base<Callable<String>> {
-
-		@Timeout(timeout = "800ms", fallback = "plainFallback")
-		public String plain(String item, Callable<String> body) throws Exception {
+		@Timeout(timeoutExpression = "#limit", fallback = "instead")
+		public Object orElse(Object limit, Callable<?> body, Function<MethodTimeoutException, ?> fallback)
+				throws Exception {
 			return body.call();
 		}
 
-		private String plainFallback(String item, Callable<String> body) {
-			assertThat(isInterrupted()).isFalse();
-			app.calls().add("fallback on " + Thread.currentThread().getName());
-			return "instead of " + item;
+		private Object instead(Object limit, Callable<?> body, Function<MethodTimeoutException, ?> fallback,
+				MethodTimeoutException timeout) {
+			return fallback.apply(timeout);
 		}
 
-		@Timeout(timeout = "800ms", fallback = "overload")
-		public Object overloaded(String item, Callable<String> body) throws Exception {
+		/** Is not called, because it does not take the exception. */
+		String instead(Object limit, Callable<?> body, Function<MethodTimeoutException, ?> fallback) {
+			return "without the exception";
+		}
+
+		String instead(Object limit) {
+			return "with other parameters";
+		}
+
+		@Timeout(timeout = "800ms", fallback = "ofClass")
+		public String orStatic(Callable<String> body) throws Exception {
 			return body.call();
 		}
 
-		String overload(String item, Callable<String> body) {
-			return "without";
-		}
-
-		String overload(String item, Callable<String> body, MethodTimeoutException timeout) {
-			return "after %d ms".formatted(timeout.getTimeout().toMillis());
-		}
-
-		String overload(String item) {
-			return "other parameters";
-		}
-
-		@Timeout(timeout = "800ms", fallback = "staticFallback")
-		public String ofClass(Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		private static String staticFallback(Callable<String> body) {
+		private static String ofClass(Callable<String> body) {
 			return "static";
 		}
 
-		@Timeout(timeout = "800ms", fallback = "inheritedFallback")
-		public String inherited(Callable<String> body) throws Exception {
+		@Timeout(timeout = "800ms", fallback = "inherited")
+		public String orInherited(Callable<String> body) throws Exception {
 			return body.call();
-		}
-
-		@Timeout(timeoutExpression = "#limit", fallback = "nothingLeft")
-		public String unreached(Object limit) {
-			throw new AssertionError("begun");
-		}
-
-		String nothingLeft(Object limit) {
-			return "nothing left";
-		}
-
-		@Timeout(timeout = "800ms", fallback = "fail")
-		public String failing(Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		String fail(Callable<String> body) {
-			throw new IllegalStateException("the fallback failed");
-		}
-
-		@Timeout(timeout = "800ms", fallback = "rethrow")
-		public String rethrowing(Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		String rethrow(Callable<String> body, RuntimeException timeout) {
-			throw timeout;
-		}
-
-		@Timeout(timeout = "5s", fallback = "outerFallback")
-		public String outer(Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		String outerFallback(Callable<String> body) {
-			return "outer";
 		}
 
 	}

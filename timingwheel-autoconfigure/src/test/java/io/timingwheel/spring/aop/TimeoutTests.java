@@ -172,7 +172,7 @@ class TimeoutTests {
 		}
 
 		@Timeout("#{limit.toMillis()}")
-		public String ofBean(VirtualApplication app, Duration work) {
+		protected String ofBean(VirtualApplication app, Duration work) {
 			return work(app, work);
 		}
 

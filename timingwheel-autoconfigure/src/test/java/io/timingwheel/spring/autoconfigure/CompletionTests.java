@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
@@ -18,12 +17,11 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import org.jspecify.annotations.Nullable;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import reactor.core.publisher.Mono;
@@ -38,7 +36,7 @@ import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -57,10 +55,17 @@ class CompletionTests {
 	@Test
 	void aCompletionDoesNotWaitForTheWorkThatItEnds() {
 		this.runner.run((context) -> {
-			assertEnds(context, (service) -> service.future(new CompletableFuture<>()).join());
-			assertEnds(context, (service) -> service.mono(new CompletableFuture<>()).block());
-			assertEnds(context, (service) -> service.futureOrFallback().join());
-			assertEnds(context, (service) -> join(service.plainOrFallback()));
+			Service service = context.getBean(Service.class);
+			for (Callable<String> call : List.<Callable<String>>of(
+					() -> service.future(new CompletableFuture<>()).join(),
+					() -> service.mono(new CompletableFuture<>()).block())) {
+				assertThat(occupy(context, call)).allSatisfy((result) -> assertFails(result, TimeoutException.class));
+			}
+			for (Callable<String> call : List.<Callable<String>>of(() -> service.futureOrFallback().join(),
+					() -> join(service.plainOrFallback()))) {
+				assertThat(occupy(context, call)).allSatisfy(
+						(result) -> assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("fallback null"));
+			}
 		});
 	}
 
@@ -73,9 +78,8 @@ class CompletionTests {
 			await().until(() -> ((DelayedTask<?>) task).status() == DelayedTask.Status.RUNNING);
 			List<Future<String>> waiting = occupy(context, task::get);
 			inner.run();
-			for (Future<String> result : waiting) {
-				assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("result");
-			}
+			assertThat(waiting)
+				.allSatisfy((result) -> assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("result"));
 		});
 	}
 
@@ -83,18 +87,13 @@ class CompletionTests {
 	void aTaskExpiresAlsoIfTheWorkThatWaitsForItOccupiesItsExecutorOrItsPermit() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
-			for (Future<String> result : occupy(context, () -> join(service.expiring()))) {
-				assertThat(result).failsWithin(60, TimeUnit.SECONDS)
-					.withThrowableThat()
-					.withRootCauseInstanceOf(CancellationException.class);
-			}
+			assertThat(occupy(context, () -> join(service.expiring())))
+				.allSatisfy((result) -> assertFails(result, CancellationException.class));
 			CompletableFuture<Future<String>> next = new CompletableFuture<>();
 			CompletableFuture<String> first = service.limited(next);
 			await().until(() -> next.getNumberOfDependents() > 0);
 			next.complete(service.limited(CompletableFuture.completedFuture(new CompletableFuture<>())));
-			assertThat(first).failsWithin(60, TimeUnit.SECONDS)
-				.withThrowableThat()
-				.withRootCauseInstanceOf(CancellationException.class);
+			assertFails(first, CancellationException.class);
 			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 			assertThat(tasks.counts("expiring").expired()).isEqualTo(POOL_SIZE);
 			assertThat(tasks.counts("limited").expired()).isOne();
@@ -109,18 +108,18 @@ class CompletionTests {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			FutureTask<String> payment = new FutureTask<>(() -> "paid");
-			CountDownLatch release = new CountDownLatch(1);
+			CompletableFuture<Void> release = new CompletableFuture<>();
 			service.close();
 			service.pay(payment);
 			for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
-				ForkJoinPool.commonPool().execute(() -> awaitUninterruptibly(release));
+				ForkJoinPool.commonPool().execute(release::join);
 			}
 			try {
 				payment.run();
 				await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 0);
 			}
 			finally {
-				release.countDown();
+				release.complete(null);
 			}
 		});
 	}
@@ -140,9 +139,17 @@ class CompletionTests {
 			service.future(new CompletableFuture<>()).whenComplete((value, error) -> last.complete(null));
 			assertThat(CompletableFuture.allOf(blocked.toArray(CompletableFuture[]::new))).succeedsWithin(60,
 					TimeUnit.SECONDS);
-			await().untilAsserted(() -> assertThat(threads("timing-wheel-completion-").size()).isGreaterThan(100));
+			await().until(() -> completionThreads() > 100);
 		});
-		await().untilAsserted(() -> assertThat(threads("timing-wheel-completion-")).isEmpty());
+		await().until(() -> completionThreads() == 0);
+	}
+
+	private static long completionThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("timing-wheel-completion-"))
+			.count();
 	}
 
 	@Test
@@ -168,20 +175,22 @@ class CompletionTests {
 	void aResultThatComesTooLateIsNoneAlsoIfTheWheelsThreadIsLate() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
-			CountDownLatch release = new CountDownLatch(1);
+			CompletableFuture<Void> release = new CompletableFuture<>();
 			CountDownLatch blocked = new CountDownLatch(1);
 			context.getBean(TimingWheel.class).schedule((DirectTask) () -> {
 				blocked.countDown();
-				awaitUninterruptibly(release);
+				release.join();
 			}, 0, TimeUnit.SECONDS);
 			blocked.await();
 			try {
-				assertTimesOut(() -> service.sleeping(100));
-				assertTimesOut(() -> lateResult(service::future));
-				assertTimesOut(() -> lateResult((source) -> service.mono(source).toFuture()));
+				for (ThrowingCallable call : List.<ThrowingCallable>of(() -> service.sleeping(100),
+						() -> lateResult(service::future),
+						() -> lateResult((source) -> service.mono(source).toFuture()))) {
+					assertThatThrownBy(call).hasRootCauseInstanceOf(TimeoutException.class);
+				}
 			}
 			finally {
-				release.countDown();
+				release.complete(null);
 			}
 		});
 	}
@@ -199,30 +208,8 @@ class CompletionTests {
 		return result.join();
 	}
 
-	private static List<Thread> threads(String prefix) {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.filter((thread) -> thread.getName().startsWith(prefix))
-			.toList();
-	}
-
-	private static void assertEnds(ApplicationContext context, Function<Service, @Nullable Object> call)
-			throws Exception {
-		Service service = context.getBean(Service.class);
-		for (Future<String> result : occupy(context, () -> outcome(() -> call.apply(service)))) {
-			assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).asString().startsWith("fallback");
-		}
-	}
-
-	private static String outcome(Callable<?> call) throws Exception {
-		try {
-			return String.valueOf(call.call());
-		}
-		catch (MethodTimeoutException | CompletionException ex) {
-			assertThat(ex).hasRootCauseInstanceOf(TimeoutException.class);
-			return "fallback: none";
-		}
+	private static void assertFails(Future<?> result, Class<? extends Exception> rootCause) {
+		assertThat(result).failsWithin(60, TimeUnit.SECONDS).withThrowableThat().withRootCauseInstanceOf(rootCause);
 	}
 
 	/**
@@ -250,26 +237,12 @@ class CompletionTests {
 		return results;
 	}
 
-	private static void assertTimesOut(Callable<?> call) {
-		assertThatExceptionOfType(Exception.class).isThrownBy(call::call)
-			.matches((ex) -> ex instanceof MethodTimeoutException || ex.getCause() instanceof MethodTimeoutException);
-	}
-
 	private static <T> T join(Future<T> future) {
 		try {
 			return future.get(60, TimeUnit.SECONDS);
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 	}
 
