@@ -293,7 +293,7 @@ class TimeoutOfSynchronousMethodTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, -1 })
-	void anExpressionThatLeavesNoTimeIsATimeout(int limit) {
+	void anExpressionThatLeavesNoTimeIsATimeout(int limit) throws Exception {
 		assertThat(this.service.orElse(limit, () -> {
 			throw new AssertionError("begun");
 		}, (timeout) -> "nothing left")).isEqualTo("nothing left");

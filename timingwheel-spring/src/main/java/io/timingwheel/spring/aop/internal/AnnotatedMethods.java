@@ -129,7 +129,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 	/**
 	 * Those of classes are first, because their annotations precede those of interfaces.
 	 */
-	static Set<Method> declared(Class<?> type) {
+	public static Set<Method> declared(Class<?> type) {
 		Set<Class<?>> types = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {
 			types.add(type);

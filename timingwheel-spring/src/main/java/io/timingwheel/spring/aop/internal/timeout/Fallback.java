@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -13,6 +12,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +39,9 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		boolean suspending = KotlinDetector.isSuspendingFunction(limited);
 		List<Class<?>> parameters = parameters(limited, beanClass);
 		ResolvableType result = ResolvableType.forMethodReturnType(limited, beanClass);
-		Method method = candidates(name, beanClass).stream()
+		Method method = AnnotatedMethods.declared(beanClass)
+			.stream()
+			.filter((candidate) -> isNamed(candidate, name))
 			.filter((candidate) -> suspending || !KotlinDetector.isSuspendingFunction(candidate))
 			.filter((candidate) -> fits(parameters, parameters(candidate, beanClass)))
 			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
@@ -58,16 +60,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		checkCanComplete(limited, result.toClass());
 		ReflectionUtils.makeAccessible(method);
 		return new Fallback(method, parameters(method, beanClass).size() > parameters.size(), suspending);
-	}
-
-	private static List<Method> candidates(String name, Class<?> beanClass) {
-		List<Method> candidates = new ArrayList<>();
-		Class<?>[] types = Proxy.isProxyClass(beanClass) ? beanClass.getInterfaces() : new Class<?>[] { beanClass };
-		for (Class<?> type : types) {
-			ReflectionUtils.doWithMethods(type, candidates::add,
-					(method) -> isNamed(method, name) && !method.isSynthetic());
-		}
-		return candidates;
 	}
 
 	/**

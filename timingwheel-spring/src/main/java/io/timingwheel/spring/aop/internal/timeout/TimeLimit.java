@@ -87,16 +87,15 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 	 * means that the call has no time left.
 	 */
 	long nanos(@Nullable Object[] arguments) {
-		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.get();
-	}
-
-	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
-		Object value = expression.evaluate(arguments);
+		if (this.expression == null) {
+			return this.constant.get();
+		}
+		Object value = this.expression.evaluate(arguments);
 		try {
 			return TimeUnit.NANOSECONDS.convert(MethodAttributes.toDuration(value));
 		}
 		catch (IllegalArgumentException ex) {
-			throw expression.failure("gives no duration", ex);
+			throw this.expression.failure("gives no duration", ex);
 		}
 	}
 

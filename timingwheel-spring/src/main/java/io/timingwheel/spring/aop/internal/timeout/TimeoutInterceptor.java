@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +40,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	private TimeLimit limit(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
-		Object target = invocation.getThis();
-		Class<?> targetClass = (target != null) ? target.getClass() : method.getDeclaringClass();
+		Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		TimeLimit limit = this.limits.get(key);
 		if (limit == null) {

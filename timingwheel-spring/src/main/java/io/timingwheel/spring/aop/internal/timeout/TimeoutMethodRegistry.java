@@ -6,11 +6,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -70,29 +70,29 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		Set<Method> methods = of(beanClass).keySet();
-		Set<String> unlimited = new TreeSet<>();
-		InvalidAnnotatedMethodException refusal = null;
-		boolean limited = methods.isEmpty();
+		Map<Method, InvalidAnnotatedMethodException> unlimited = new HashMap<>();
 		for (Method method : methods) {
 			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
 			try {
 				Refusal.whenNoProxyIntercepts("@Timeout", method);
-				limited = true;
 			}
 			catch (InvalidAnnotatedMethodException ex) {
 				if (!this.annotated.defaults(beanClass).contains(method)) {
 					throw ex;
 				}
-				refusal = ex;
-				unlimited.add(method.getName() + "()");
+				unlimited.put(method, ex);
 			}
 		}
-		if (refusal != null && !limited) {
-			throw refusal;
+		if (unlimited.isEmpty()) {
+			return;
 		}
-		if (refusal != null && this.warned.add(beanClass)) {
-			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final " + "method")
-				.formatted(beanClass.getName(), String.join(", ", unlimited)));
+		if (unlimited.size() == methods.size()) {
+			throw unlimited.values().iterator().next();
+		}
+		if (this.warned.add(beanClass)) {
+			Stream<String> names = unlimited.keySet().stream().map((method) -> method.getName() + "()");
+			logger.warn("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method"
+				.formatted(beanClass.getName(), names.distinct().sorted().collect(Collectors.joining(", "))));
 		}
 	}
 
