@@ -17,8 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -73,11 +71,12 @@ class TimeoutTests {
 
 	@Test
 	void aPropertyReplacesTheLimitOfOneBean() {
-		try (VirtualApplication app = VirtualApplication.of(ScopedQuotes.class, HiddenTypes.class)
+		try (VirtualApplication app = VirtualApplication.of(ScopedQuotes.class)
 			.with(LIMITS + "first.limited=50ms", LIMITS + "first.by-argument=1m10s",
 					LIMITS + "scopedQuotes.limited=50ms", LIMITS + "hidden.limited=50ms")
 			.with("first", Quotes.class, Quotes::new)
-			.with("second", Quotes.class, Quotes::new)) {
+			.with("second", Quotes.class, Quotes::new)
+			.with("hidden", Limited.class, Quotes::new)) {
 			Quotes first = app.context().getBean("first", Quotes.class);
 			assertLimit(app, first::limited, "50ms");
 			assertLimit(app, app.context().getBean("second", Quotes.class)::limited, "800ms");
@@ -210,16 +209,6 @@ class TimeoutTests {
 
 	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
 	static class ScopedQuotes extends Quotes {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class HiddenTypes {
-
-		@Bean(autowireCandidate = false)
-		Limited hidden() {
-			return new Quotes();
-		}
 
 	}
 

@@ -131,12 +131,12 @@ class CompletionTests {
 			CompletableFuture<Void> last = new CompletableFuture<>();
 			List<CompletableFuture<?>> blocked = new ArrayList<>();
 			for (int i = 0; i < 100; i++) {
-				blocked.add(service.future(new CompletableFuture<>()).exceptionally((ex) -> {
+				blocked.add(service.futureOfASecond().exceptionally((ex) -> {
 					last.join();
 					return "unblocked";
 				}));
 			}
-			service.future(new CompletableFuture<>()).whenComplete((value, error) -> last.complete(null));
+			service.futureOfASecond().whenComplete((value, error) -> last.complete(null));
 			assertThat(CompletableFuture.allOf(blocked.toArray(CompletableFuture[]::new))).succeedsWithin(60,
 					TimeUnit.SECONDS);
 			await().until(() -> completionThreads() > 100);
@@ -264,6 +264,12 @@ class CompletionTests {
 		@Timeout("20ms")
 		public CompletableFuture<String> future(CompletableFuture<String> source) {
 			return source;
+		}
+
+		/** On a busy machine a call may take 20 ms. */
+		@Timeout("1s")
+		public CompletableFuture<String> futureOfASecond() {
+			return new CompletableFuture<>();
 		}
 
 		@Timeout("20ms")

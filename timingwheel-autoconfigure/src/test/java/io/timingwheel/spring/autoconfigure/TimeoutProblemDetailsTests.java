@@ -1,13 +1,15 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Stream;
+import java.util.concurrent.TimeoutException;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
@@ -43,6 +45,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.test.web.reactive.server.WebTestClient;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -83,10 +86,8 @@ class TimeoutProblemDetailsTests {
 
 	@Test
 	void anUncaughtTimeoutIsAProblemDetailAndAWarning(CapturedOutput output) {
-		List<String> inBoth = List.of("/blocking", "/future", "/wrapped", "/mono");
-		List<String> onlyInMvc = List.of("/callable", "/deferred");
 		this.mvc.run((context) -> {
-			for (String path : concat(inBoth, onlyInMvc)) {
+			for (String path : List.of("/blocking", "/future", "/wrapped", "/mono", "/callable", "/deferred")) {
 				assertThat(get(context, path)).as(path)
 					.hasStatus(HttpStatus.GATEWAY_TIMEOUT)
 					.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
@@ -95,7 +96,7 @@ class TimeoutProblemDetailsTests {
 			}
 		});
 		this.webFlux.run((context) -> {
-			for (String path : concat(inBoth, List.of("/functional"))) {
+			for (String path : List.of("/blocking", "/future", "/wrapped", "/mono", "/functional")) {
 				assertStatus(context, path, HttpStatus.GATEWAY_TIMEOUT).expectHeader()
 					.contentType(MediaType.APPLICATION_PROBLEM_JSON)
 					.expectBody()
@@ -107,10 +108,6 @@ class TimeoutProblemDetailsTests {
 			.filter((line) -> line.contains("WARN") && !line.contains("The timing wheel lags"))).hasSize(11)
 			.allMatch((line) -> line.contains("did not finish within "));
 		assertThat(output).doesNotContain("\tat ");
-	}
-
-	private static List<String> concat(List<String> paths, List<String> others) {
-		return Stream.concat(paths.stream(), others.stream()).toList();
 	}
 
 	@ParameterizedTest
@@ -125,7 +122,7 @@ class TimeoutProblemDetailsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "timingwheel.timeout.problem-details=false", "timingwheel.enabled=false" })
 	void canBeSwitchedOff(String property) {
-		this.mvc.withPropertyValues(property).run((context) -> assertFails(context, "/wrapped", "the wrapped timeout"));
+		this.mvc.withPropertyValues(property).run((context) -> assertFails(context, "/wrapped", TimeoutException.class));
 		this.webFlux.withPropertyValues(property)
 			.run((context) -> assertStatus(context, "/wrapped", HttpStatus.INTERNAL_SERVER_ERROR));
 	}
@@ -143,8 +140,8 @@ class TimeoutProblemDetailsTests {
 	@Test
 	void otherExceptionsAndFunctionalEndpointsOfMvcAreLeftAlone() {
 		this.mvc.run((context) -> {
-			assertFails(context, "/other", "other");
-			assertFails(context, "/functional", "functional");
+			assertFails(context, "/other", IllegalStateException.class);
+			assertFails(context, "/functional", TimeoutException.class);
 			assertThat(get(context, "/unavailable")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
 		});
 		this.webFlux.run((context) -> {
@@ -157,8 +154,8 @@ class TimeoutProblemDetailsTests {
 		return MockMvcTester.from(context).get().uri(path).exchange();
 	}
 
-	private static void assertFails(WebApplicationContext context, String path, String message) {
-		assertThat(get(context, path)).hasFailed().failure().hasRootCauseMessage(message);
+	private static void assertFails(WebApplicationContext context, String path, Class<? extends Exception> cause) {
+		assertThat(get(context, path)).hasFailed().failure().hasRootCauseInstanceOf(cause);
 	}
 
 	private static WebTestClient.ResponseSpec assertStatus(ApplicationContext context, String path, HttpStatus status) {
@@ -173,16 +170,9 @@ class TimeoutProblemDetailsTests {
 			.isEqualTo(status);
 	}
 
-	private static MethodTimeoutException timeout(String message) {
-		try {
-			MethodTimeoutException timeout = new MethodTimeoutException(Controller.class.getMethod("blocking"),
-					Duration.ofMillis(200));
-			timeout.getCause().initCause(new IllegalStateException(message));
-			return timeout;
-		}
-		catch (NoSuchMethodException ex) {
-			throw new IllegalStateException(ex);
-		}
+	private static MethodTimeoutException timeout() {
+		Method method = Objects.requireNonNull(ReflectionUtils.findMethod(Controller.class, "blocking"));
+		return new MethodTimeoutException(method, Duration.ofMillis(200));
 	}
 
 	/** Handler methods need not be public. */
@@ -222,17 +212,17 @@ class TimeoutProblemDetailsTests {
 
 		@GetMapping("/wrapped")
 		public String wrapped() {
-			throw new CompletionException(timeout("the wrapped timeout"));
+			throw new CompletionException(timeout());
 		}
 
 		@GetMapping("/unavailable")
 		public String unavailable() {
-			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "busy", timeout("unavailable"));
+			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "busy", timeout());
 		}
 
 		@GetMapping("/other")
 		public String other() {
-			throw new IllegalStateException("other");
+			throw new IllegalStateException();
 		}
 
 	}
@@ -243,7 +233,7 @@ class TimeoutProblemDetailsTests {
 		@Bean
 		RouterFunction<ServerResponse> routes() {
 			return route().GET("/functional", (request) -> {
-				throw timeout("functional");
+				throw timeout();
 			}).build();
 		}
 
@@ -255,7 +245,7 @@ class TimeoutProblemDetailsTests {
 		@Bean
 		org.springframework.web.reactive.function.server.RouterFunction<org.springframework.web.reactive.function.server.ServerResponse> routes() {
 			return RouterFunctions.route(RequestPredicates.GET("/functional"),
-					(request) -> Mono.error(timeout("functional")));
+					(request) -> Mono.error(timeout()));
 		}
 
 	}
