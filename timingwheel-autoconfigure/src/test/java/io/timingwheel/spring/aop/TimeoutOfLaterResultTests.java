@@ -144,12 +144,12 @@ class TimeoutOfLaterResultTests {
 		app.advance(LIMIT.minusNanos(1));
 		assertThat(result.isDone()).isFalse();
 		app.advance(Duration.ofNanos(1));
+		assertThat(result.isDone()).isTrue();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get)
 			.havingCause()
 			.isExactlyInstanceOf(MethodTimeoutException.class)
 			.withMessage("%s.%s did not finish within 800ms", Service.class.getName(), kind)
 			.withCauseExactlyInstanceOf(TimeoutException.class);
-		assertThat(result.isDone()).isTrue();
 		assertThat(result.isCancelled()).isFalse();
 		assertThat(source(kind).isCancelled()).isTrue();
 		assertThat(app.calls()).containsExactly("timeout");

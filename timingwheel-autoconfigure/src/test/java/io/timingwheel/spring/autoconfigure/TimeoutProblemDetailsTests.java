@@ -122,7 +122,8 @@ class TimeoutProblemDetailsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "timingwheel.timeout.problem-details=false", "timingwheel.enabled=false" })
 	void canBeSwitchedOff(String property) {
-		this.mvc.withPropertyValues(property).run((context) -> assertFails(context, "/wrapped", TimeoutException.class));
+		this.mvc.withPropertyValues(property)
+			.run((context) -> assertFails(context, "/wrapped", TimeoutException.class));
 		this.webFlux.withPropertyValues(property)
 			.run((context) -> assertStatus(context, "/wrapped", HttpStatus.INTERNAL_SERVER_ERROR));
 	}
@@ -244,8 +245,7 @@ class TimeoutProblemDetailsTests {
 
 		@Bean
 		org.springframework.web.reactive.function.server.RouterFunction<org.springframework.web.reactive.function.server.ServerResponse> routes() {
-			return RouterFunctions.route(RequestPredicates.GET("/functional"),
-					(request) -> Mono.error(timeout()));
+			return RouterFunctions.route(RequestPredicates.GET("/functional"), (request) -> Mono.error(timeout()));
 		}
 
 	}
