@@ -125,10 +125,10 @@ class InterruptGuardStressTests {
 				}
 				try {
 					if (i % 8 == 1) {
-						InterruptGuardStressTests.this.service.nested(this);
+						InterruptGuardStressTests.this.service.outer(this::nested);
 					}
 					else {
-						InterruptGuardStressTests.this.service.single(this);
+						InterruptGuardStressTests.this.service.single(this::work);
 					}
 					this.bias += 2;
 				}
@@ -145,16 +145,18 @@ class InterruptGuardStressTests {
 			return timedOut;
 		}
 
-		void work() {
+		private void nested() {
+			try {
+				InterruptGuardStressTests.this.service.single(this::work);
+			}
+			catch (MethodTimeoutException ex) {
+				work(Math.abs(spread()));
+				throw ex;
+			}
+		}
+
+		private void work() {
 			work(LIMIT + this.bias + spread());
-		}
-
-		void callInner() {
-			InterruptGuardStressTests.this.service.single(this);
-		}
-
-		void workALittle() {
-			work(Math.abs(spread()));
 		}
 
 		private long spread() {
@@ -174,19 +176,13 @@ class InterruptGuardStressTests {
 	static class Service {
 
 		@Timeout("PT0.000004S")
-		public void single(Caller caller) {
-			caller.work();
+		public void single(Runnable body) {
+			body.run();
 		}
 
 		@Timeout("PT0.000005S")
-		public void nested(Caller caller) {
-			try {
-				caller.callInner();
-			}
-			catch (MethodTimeoutException ex) {
-				caller.workALittle();
-				throw ex;
-			}
+		public void outer(Runnable body) {
+			body.run();
 		}
 
 	}
