@@ -30,27 +30,21 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 
 	/**
 	 * The id, which identifies this one scheduling and is never reused.
-	 * @return the id
 	 */
 	String id();
 
 	/**
-	 * The name and key under which the task is pending.
-	 * @return the identity, {@code null} for a task without a key
+	 * The name and key under which the task is pending; {@code null} for a task without a
+	 * key.
 	 */
 	@Nullable TaskId taskId();
 
 	/**
-	 * When the task is due. For a task with several runs, this is the due time of the
-	 * next run.
-	 * @return the time by the wall clock, computed when the task was scheduled
+	 * When the task is due by the wall clock, computed when the task was scheduled. For a
+	 * task with several runs, this is the due time of the next run.
 	 */
 	Instant dueAt();
 
-	/**
-	 * The present status of the task.
-	 * @return the status
-	 */
 	Status status();
 
 	/**
@@ -63,18 +57,16 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	boolean reschedule(Duration delay);
 
 	/**
-	 * The result as a future. If a caller cancels or completes the future before the
-	 * start, the task is removed.
-	 * @return the future, always the same object
+	 * The result as a future, always the same object. If a caller cancels or completes
+	 * the future before the start, the task is removed.
 	 * @throws UnsupportedOperationException if the task is durable
 	 */
 	CompletableFuture<T> completion();
 
 	/**
-	 * Creates a task that has ended. The body of a {@code @Delayed} method returns it.
+	 * Creates a task that has ended with a result. The body of a {@code @Delayed} method
+	 * returns it.
 	 * @param <T> the type of the result
-	 * @param value the result
-	 * @return the task
 	 */
 	static <T extends @Nullable Object> DelayedTask<T> completed(T value) {
 		return new CompletedTask<>(value);

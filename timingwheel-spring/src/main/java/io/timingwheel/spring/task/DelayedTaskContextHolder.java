@@ -16,16 +16,14 @@ public final class DelayedTaskContextHolder {
 	}
 
 	/**
-	 * The context of the current thread.
-	 * @return the context, {@code null} outside of a body
+	 * The context of the current thread, {@code null} outside of a body.
 	 */
 	public static @Nullable DelayedTaskContext get() {
 		return CONTEXT.get();
 	}
 
 	/**
-	 * Sets the context of the current thread.
-	 * @param context the context, {@code null} for none
+	 * Sets the context of the current thread, {@code null} for none.
 	 */
 	public static void set(@Nullable DelayedTaskContext context) {
 		if (context != null) {

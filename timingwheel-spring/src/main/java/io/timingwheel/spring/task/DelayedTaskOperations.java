@@ -28,6 +28,13 @@ import org.springframework.core.task.TaskRejectedException;
  * ends with the first run that throws an exception.
  *
  * <p>
+ * The methods that store calls throw an {@link IllegalStateException} if there is no
+ * store and a {@link TaskRejectedException} after shutdown. They throw an
+ * {@link IllegalArgumentException} if the arguments cannot be stored, or if this node has
+ * the method and it does not take these arguments or is a {@code @Recurring} method. Then
+ * nothing is stored.
+ *
+ * <p>
  * {@code null} arguments cause an {@link IllegalArgumentException}.
  *
  * @since 0.1
@@ -45,12 +52,12 @@ public interface DelayedTaskOperations {
 	DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task);
 
 	/**
-	 * Schedules a task without a key that gives a result.
+	 * Schedules a task without a key that gives a result, as
+	 * {@link #schedule(Duration, Runnable)} does.
 	 * @param <T> the type of the result
-	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @param delay how long from now
 	 * @param task what to run
 	 * @return the task
-	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	<T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task);
 
@@ -66,17 +73,13 @@ public interface DelayedTaskOperations {
 	DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task);
 
 	/**
-	 * Begins the description of a task.
-	 * @param task what to run
-	 * @return the description, to be completed
+	 * Begins the description of a task, to be completed.
 	 */
 	TaskSpec<@Nullable Void> task(Runnable task);
 
 	/**
 	 * Begins the description of a task that gives a result.
 	 * @param <T> the type of the result
-	 * @param task what to run
-	 * @return the description, to be completed
 	 */
 	<T extends @Nullable Object> TaskSpec<T> task(Callable<T> task);
 
@@ -88,11 +91,6 @@ public interface DelayedTaskOperations {
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param arguments the arguments of the method, by position
 	 * @return the task; it gives no result
-	 * @throws IllegalStateException if there is no store
-	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
-	 * stored; then nothing is stored
-	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
 
@@ -103,11 +101,6 @@ public interface DelayedTaskOperations {
 	 * @param due when it is due, by the clock of the store; may be in the past
 	 * @param arguments the arguments of the method, by position
 	 * @return the task; it gives no result
-	 * @throws IllegalStateException if there is no store
-	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
-	 * stored; then nothing is stored
-	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
@@ -125,9 +118,6 @@ public interface DelayedTaskOperations {
 	 * stay, and this method throws the exception of the failed write.
 	 * @param calls the calls; their names may differ, and each has a delay or a due time
 	 * @return the tasks, in the order of the calls; they give no results
-	 * @throws IllegalStateException if there is no store
-	 * @throws IllegalArgumentException if a call cannot be stored; then nothing is stored
-	 * @throws TaskRejectedException after shutdown
 	 */
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
@@ -146,11 +136,6 @@ public interface DelayedTaskOperations {
 	 * @param schedule the times, by the clock of the store
 	 * @param arguments the arguments of the method, by position
 	 * @return the recurring task; it gives no result
-	 * @throws IllegalStateException if there is no store
-	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
-	 * stored; then nothing is stored
-	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
 
@@ -177,15 +162,12 @@ public interface DelayedTaskOperations {
 	boolean reschedule(TaskId id, Duration delay);
 
 	/**
-	 * Finds a pending task.
-	 * @param id name and key
-	 * @return the task, empty if none is pending
+	 * Finds a pending task; empty if none is pending.
 	 */
 	Optional<DelayedTask<?>> find(TaskId id);
 
 	/**
 	 * How many tasks are pending in the memory of this JVM, of all names.
-	 * @return the number
 	 */
 	long pendingCount();
 

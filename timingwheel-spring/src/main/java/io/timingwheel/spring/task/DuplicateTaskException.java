@@ -11,8 +11,7 @@ public class DuplicateTaskException extends RuntimeException {
 	private final TaskId taskId;
 
 	/**
-	 * Creates an exception.
-	 * @param taskId the identity of the pending task
+	 * Creates an exception with the identity of the pending task.
 	 */
 	public DuplicateTaskException(TaskId taskId) {
 		super("A task \"%s\" with the key \"%s\" is pending already".formatted(taskId.name(), taskId.key()));
@@ -21,7 +20,6 @@ public class DuplicateTaskException extends RuntimeException {
 
 	/**
 	 * The identity of the pending task.
-	 * @return the identity of the pending task
 	 */
 	public TaskId getTaskId() {
 		return this.taskId;

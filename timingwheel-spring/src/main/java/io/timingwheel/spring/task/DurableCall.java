@@ -53,11 +53,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Creates a call that replaces the pending call with the same key, if there is a key.
-	 * @param name the task's name
-	 * @param key the key within the name, {@code null} for a task without one
-	 * @param delay how long from now, {@code null} if there is a due time
-	 * @param due when it is due, {@code null} if there is a delay
-	 * @param arguments the arguments of the method, by position
 	 */
 	public DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
 			List<@Nullable Object> arguments) {
@@ -66,10 +61,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Creates a call that replaces the pending call with the same id.
-	 * @param id name and key
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments the arguments of the method, by position
-	 * @return the call
 	 */
 	public static DurableCall of(TaskId id, Duration delay, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
@@ -78,10 +69,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Creates a call that replaces the pending call with the same id.
-	 * @param id name and key
-	 * @param due when it is due, by the clock of the store; may be in the past
-	 * @param arguments the arguments of the method, by position
-	 * @return the call
 	 */
 	public static DurableCall of(TaskId id, Instant due, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
@@ -90,10 +77,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Creates a call without a key, which replaces none.
-	 * @param name the task's name
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments the arguments of the method, by position
-	 * @return the call
 	 */
 	public static DurableCall of(String name, Duration delay, @Nullable Object... arguments) {
 		return new DurableCall(name, null, delay, null, list(arguments));
@@ -101,10 +84,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Creates a call without a key, which replaces none.
-	 * @param name the task's name
-	 * @param due when it is due, by the clock of the store; may be in the past
-	 * @param arguments the arguments of the method, by position
-	 * @return the call
 	 */
 	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {
 		return new DurableCall(name, null, null, due, list(arguments));
@@ -113,7 +92,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	/**
 	 * Creates the same call with the due time of the pending call with its key, if there
 	 * is one.
-	 * @return the call
 	 * @throws IllegalArgumentException if the call has a longest wait
 	 */
 	public DurableCall updating() {
@@ -124,8 +102,6 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	/**
 	 * Creates the same call with a longest wait: however often it is replaced, it is due
 	 * at most this long after the first call since it last began.
-	 * @param maxWait the time; not negative
-	 * @return the call
 	 * @throws IllegalArgumentException if it is negative, if the call has no key, or if
 	 * it updates the pending call
 	 */

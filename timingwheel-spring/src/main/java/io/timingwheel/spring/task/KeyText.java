@@ -24,11 +24,6 @@ final class KeyText {
 	private KeyText() {
 	}
 
-	/**
-	 * The text of a key.
-	 * @throws IllegalArgumentException if the text tells the identity of an object, or
-	 * there is no text
-	 */
 	static String of(Object key) {
 		if (ClassUtils.isPrimitiveWrapper(key.getClass()) || key instanceof UUID) {
 			return key.toString();

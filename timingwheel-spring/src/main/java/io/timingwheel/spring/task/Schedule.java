@@ -66,7 +66,6 @@ public final class Schedule {
 	 * @param expression an expression of six fields, from seconds to days of the week, or
 	 * a macro such as {@code @daily}
 	 * @param zone the time zone of the fields
-	 * @return the schedule
 	 * @throws IllegalArgumentException if the expression cannot be parsed, or never
 	 * matches
 	 */
@@ -83,10 +82,8 @@ public final class Schedule {
 	/**
 	 * A schedule with a fixed rhythm: each time is one period after the time before,
 	 * however long the runs take.
-	 * @param period the period, in whole milliseconds, at most 100 years
-	 * @return the schedule
-	 * @throws IllegalArgumentException if the period is shorter than a millisecond or
-	 * longer than 100 years, or has a fraction of a millisecond
+	 * @param period the period, in whole milliseconds, from 1 ms to 100 years
+	 * @throws IllegalArgumentException for another period
 	 */
 	public static Schedule every(Duration period) {
 		return new Schedule(Kind.EVERY, checked("period", period).toString(), null, ZoneOffset.UTC, period);
@@ -94,10 +91,8 @@ public final class Schedule {
 
 	/**
 	 * A schedule with a pause from the end of each run to the start of the next.
-	 * @param delay the pause, in whole milliseconds, at most 100 years
-	 * @return the schedule
-	 * @throws IllegalArgumentException if the pause is shorter than a millisecond or
-	 * longer than 100 years, or has a fraction of a millisecond
+	 * @param delay the pause, in whole milliseconds, from 1 ms to 100 years
+	 * @throws IllegalArgumentException for another pause
 	 */
 	public static Schedule fixedDelay(Duration delay) {
 		return new Schedule(Kind.FIXED_DELAY, checked("delay", delay).toString(), null, ZoneOffset.UTC, delay);
@@ -114,9 +109,7 @@ public final class Schedule {
 	}
 
 	/**
-	 * Reads the text of a schedule.
-	 * @param text a text that {@link #toString()} has given
-	 * @return the schedule
+	 * Reads a text that {@link #toString()} has given.
 	 * @throws IllegalArgumentException if the text is none of a schedule
 	 */
 	public static Schedule parse(String text) {
@@ -155,10 +148,8 @@ public final class Schedule {
 	}
 
 	/**
-	 * The first time of this schedule after another time. A rhythm begins one period
-	 * after that time.
-	 * @param time any time
-	 * @return the first later time, {@code null} if there is none
+	 * The first time of this schedule after another time, {@code null} if there is none.
+	 * A rhythm begins one period after that time.
 	 */
 	public @Nullable Instant next(Instant time) {
 		return next(time, time);
@@ -199,16 +190,15 @@ public final class Schedule {
 	}
 
 	/**
-	 * Whether the times depend on the end of each run.
-	 * @return {@code true} for a fixed delay
+	 * Whether the times depend on the end of each run, as for a fixed delay.
 	 */
 	public boolean isFixedDelay() {
 		return this.kind == Kind.FIXED_DELAY;
 	}
 
 	/**
-	 * Whether the times are those of a calendar, rather than periods.
-	 * @return {@code true} for a cron expression
+	 * Whether the times are those of a calendar, by a cron expression, rather than
+	 * periods.
 	 */
 	public boolean isCron() {
 		return this.kind == Kind.CRON;

@@ -25,9 +25,7 @@ public record TaskId(String name, String key) {
 
 	/**
 	 * Creates an identity.
-	 * @param name the task's name
 	 * @param key the key within the name, as {@link #textOf} converts it
-	 * @return the identity
 	 * @throws IllegalArgumentException if no task can have this name, the key is
 	 * {@code null}, or the key has no text of its own
 	 */
@@ -38,8 +36,6 @@ public record TaskId(String name, String key) {
 
 	/**
 	 * The text by which a key is compared: its {@code toString()}.
-	 * @param key the key
-	 * @return the text
 	 * @throws IllegalArgumentException if the text, or a part of it, is that of
 	 * {@link Object#toString()}, as for an array, a lambda expression and a class without
 	 * a {@code toString()} of its own: equal keys would have different texts
@@ -51,7 +47,6 @@ public record TaskId(String name, String key) {
 	/**
 	 * Checks the name of a task. A name has text, and no slash: a slash separates the
 	 * name from the key in the paths of the endpoint {@code delayedtasks}.
-	 * @param name the name
 	 * @throws IllegalArgumentException if no task can have this name
 	 */
 	public static void checkName(@Nullable String name) {

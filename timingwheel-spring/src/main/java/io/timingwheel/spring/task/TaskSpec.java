@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The description of a task: first what the task is, then when it runs. Not thread-safe.
+ * The description of a task: first what the task is, then when it runs. The methods that
+ * describe the task return this object. Not thread-safe.
  *
  * <pre class="code">
  * tasks.task(() -&gt; close(orderId)).id(TaskId.of("close-order", orderId)).after(Duration.ofMinutes(30));
@@ -30,24 +31,18 @@ public interface TaskSpec<T extends @Nullable Object> {
 
 	/**
 	 * Names the task, for metrics and the endpoint. Default: {@code unnamed}.
-	 * @param name the name
-	 * @return this
 	 * @throws IllegalStateException if the task has an {@link #id}, which contains a name
 	 */
 	TaskSpec<T> name(String name);
 
 	/**
 	 * Gives the task an identity: its name and its key.
-	 * @param id the identity
-	 * @return this
 	 */
 	TaskSpec<T> id(TaskId id);
 
 	/**
 	 * Sets what to do if a task of the same identity is pending. Default:
 	 * {@link IfPending#REPLACE}.
-	 * @param ifPending what to do
-	 * @return this
 	 */
 	TaskSpec<T> ifPending(IfPending ifPending);
 
@@ -55,8 +50,6 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 * Sets how long calls that replace the pending task can put it off. The task is due
 	 * at most this long after the first call since it last began. Only for a task with an
 	 * identity, with {@link IfPending#REPLACE}, that runs once. Default: no limit.
-	 * @param maxWait the time; not negative
-	 * @return this
 	 * @throws IllegalArgumentException if it is negative
 	 */
 	TaskSpec<T> maxWait(Duration maxWait);
@@ -64,16 +57,13 @@ public interface TaskSpec<T extends @Nullable Object> {
 	/**
 	 * Sets the executor that runs the task. Default: that of {@code @Delayed} methods.
 	 * @param nameOrQualifier the name or qualifier of a bean
-	 * @return this
 	 * @throws IllegalArgumentException if there is none
 	 */
 	TaskSpec<T> executor(String nameOrQualifier);
 
 	/**
-	 * Sets the executor that runs the task.
-	 * @param executor the executor; a separate thread calls its {@code execute} method
-	 * unless this method is known to return promptly
-	 * @return this
+	 * Sets the executor that runs the task. A separate thread calls its {@code execute}
+	 * method unless this method is known to return promptly.
 	 */
 	TaskSpec<T> executor(Executor executor);
 

@@ -26,15 +26,11 @@ public abstract class DeferredCall {
 
 	protected abstract void commit();
 
-	/**
-	 * Gives up after a rollback, also to a savepoint from before this call.
-	 */
+	/** Gives up after a rollback, also to a savepoint from before this call. */
 	protected void rollback() {
 	}
 
-	/**
-	 * Gives up, since a later call of the transaction replaces or cancels its task.
-	 */
+	/** Gives up, since a later call of the transaction replaces or cancels its task. */
 	protected void override(Effect later) {
 	}
 

@@ -42,9 +42,7 @@ public record StartRate(long count, TimeUnit unit) {
 		return (period + this.count - 1) / this.count;
 	}
 
-	/**
-	 * How many tasks may start at once: what is allowed in a tenth of a second.
-	 */
+	/** How many tasks may start at once: what is allowed in a tenth of a second. */
 	public long burst() {
 		return Math.max(1, this.count / (BURSTS_PER_SECOND * this.unit.toSeconds(1)));
 	}

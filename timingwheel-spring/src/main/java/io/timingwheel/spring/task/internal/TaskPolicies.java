@@ -53,9 +53,7 @@ public final class TaskPolicies {
 		return this.exactBackoff ? new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0) : backoff;
 	}
 
-	/**
-	 * Warns of names in the configuration that no method has.
-	 */
+	/** Warns of names in the configuration that no method has. */
 	public void checkNames() {
 		Set<String> names = new TreeSet<>(this.declared.keySet());
 		names.addAll(this.switchedOff);

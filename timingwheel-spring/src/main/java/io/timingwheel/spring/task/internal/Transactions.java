@@ -200,8 +200,7 @@ public final class Transactions {
 		@Override
 		public void afterCompletion(int status) {
 			// JTA may call this on another thread. The thread of the transaction then
-			// finds
-			// a void holder, which Spring removes.
+			// finds a void holder, which Spring removes.
 			TransactionSynchronizationManager.unbindResourceIfPossible(Calls.class);
 			unbound();
 			if (status == STATUS_COMMITTED) {

@@ -28,9 +28,7 @@ public final class CallerContext {
 		this.executor = executor;
 	}
 
-	/**
-	 * Captures the context of the current thread.
-	 */
+	/** Captures the context of the current thread. */
 	public <T extends @Nullable Object> Callable<T> capture(Callable<T> code) {
 		Object security = SecurityContextExecutors.find(this.executor);
 		if (this.decorator == null && security == null) {

@@ -76,7 +76,7 @@ public final class DelayedTaskRegistry {
 		return this.byName.values();
 	}
 
-	private Stream<PendingTask> pending() {
+	Stream<PendingTask> pending() {
 		return all().stream().flatMap((tasks) -> tasks.pending().values().stream());
 	}
 
@@ -202,7 +202,7 @@ public final class DelayedTaskRegistry {
 
 	/** Whether a task is pending that runs once and whose name is not paused. */
 	public boolean hasPendingOnce() {
-		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().isPaused());
+		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate().isPaused());
 	}
 
 	/** The ids of the repeating tasks. */
@@ -219,12 +219,7 @@ public final class DelayedTaskRegistry {
 
 	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
 	public void resetLimits() {
-		for (NamedTasks tasks : all()) {
-			StartGate gate = tasks.gate();
-			if (gate != null) {
-				gate.reset();
-			}
-		}
+		all().forEach((tasks) -> tasks.gate().countAnew(false));
 	}
 
 	/** Computes due times again, since somebody has set the wall clock. */
@@ -256,17 +251,17 @@ public final class DelayedTaskRegistry {
 	public boolean setPaused(String name, boolean paused) {
 		NamedTasks tasks = this.byName.get(name);
 		if (tasks != null) {
-			tasks.setPaused(paused);
+			tasks.gate().setPaused(paused);
 		}
 		return tasks != null;
 	}
 
 	public boolean isPaused(String name) {
-		return get(name).isPaused();
+		return get(name).gate().isPaused();
 	}
 
 	public long waiting(String name) {
-		return get(name).waiting();
+		return get(name).gate().waiting();
 	}
 
 	public long pendingCount() {

@@ -100,4 +100,15 @@ class Envelope implements Runnable {
 		}
 	}
 
+	/**
+	 * What a task keeps that was scheduled with a longest wait.
+	 *
+	 * @param payload the payload, perhaps in an envelope
+	 * @param firstNanos when the first call came since the task last began, by the
+	 * wheel's clock
+	 */
+	record Debounce(Object payload, long firstNanos) {
+
+	}
+
 }

@@ -33,7 +33,7 @@ final class NamedTasks {
 
 	private final TaskShutdown shutdown;
 
-	private final TaskRecorder recorder;
+	private final TaskRecorder recorder = new TaskRecorder();
 
 	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 
@@ -44,14 +44,13 @@ final class NamedTasks {
 
 	private volatile PolicySettings policy = PolicySettings.NONE;
 
-	/** {@code null} if nothing limits the starts of these tasks. */
-	private volatile @Nullable StartGate gate;
+	private final StartGate gate;
 
 	NamedTasks(String name, TaskEnvironment environment, TaskShutdown shutdown) {
 		this.name = name;
 		this.environment = environment;
 		this.shutdown = shutdown;
-		this.recorder = new TaskRecorder();
+		this.gate = new StartGate(this);
 	}
 
 	String name() {
@@ -88,40 +87,12 @@ final class NamedTasks {
 	synchronized void setPolicy(PolicySettings policy) {
 		if (!policy.equals(this.policy)) {
 			this.policy = policy;
-			if (this.gate != null || policy.limitsStarts()) {
-				gateOrNew().setLimits(policy);
-			}
+			this.gate.countAnew(this.gate.isPaused());
 		}
 	}
 
-	@Nullable StartGate gate() {
+	StartGate gate() {
 		return this.gate;
-	}
-
-	private synchronized StartGate gateOrNew() {
-		StartGate gate = this.gate;
-		if (gate == null) {
-			gate = new StartGate(this, this.policy);
-			this.gate = gate;
-		}
-		return gate;
-	}
-
-	void setPaused(boolean paused) {
-		if (paused || this.gate != null) {
-			gateOrNew().setPaused(paused);
-		}
-	}
-
-	boolean isPaused() {
-		StartGate gate = this.gate;
-		return gate != null && gate.isPaused();
-	}
-
-	/** How many of the pending tasks are due and held back by the policy. */
-	long waiting() {
-		StartGate gate = this.gate;
-		return (gate != null) ? gate.waiting() : 0;
 	}
 
 	ConcurrentHashMap<Object, PendingTask> pending() {
@@ -161,22 +132,20 @@ final class NamedTasks {
 		return end(slot, condition, TaskOutcome.CANCELLED);
 	}
 
+	/** Cancels a task that became pending, if the shutdown may have missed it. */
+	void cancelIfTooLate(Object slot, long sequence, long dueNanos) {
+		if (!this.shutdown.mayRun(dueNanos)) {
+			cancel(slot, (task) -> task.sequence() == sequence);
+		}
+	}
+
 	/**
 	 * Cancels a pending task, since the application shuts down. A repeating task that
 	 * runs is not pending: it ends with this run, and so does its future.
 	 */
 	boolean cancelAtShutdown(Object slot) {
 		boolean cancelled = cancel(slot, (task) -> !task.isRunning());
-		PendingTask left = this.pending.get(slot);
-		if (left != null) {
-			update(left, (task) -> {
-				if (task.isRunning()) {
-					task.withdraw();
-					return false;
-				}
-				return true;
-			});
-		}
+		remove(slot, PendingTask::isRunning);
 		return cancelled;
 	}
 
@@ -185,10 +154,7 @@ final class NamedTasks {
 	}
 
 	private boolean end(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
-		PendingTask task = change(slot, condition, (current) -> {
-			current.withdraw();
-			return null;
-		});
+		PendingTask task = remove(slot, condition);
 		if (task == null) {
 			return false;
 		}
@@ -197,6 +163,13 @@ final class NamedTasks {
 			task.future().cancelled();
 		}
 		return true;
+	}
+
+	private @Nullable PendingTask remove(Object slot, Predicate<PendingTask> condition) {
+		return change(slot, condition, (task) -> {
+			task.withdraw();
+			return null;
+		});
 	}
 
 	/**
@@ -209,8 +182,8 @@ final class NamedTasks {
 			moved.showDue();
 			return moved;
 		});
-		if (task != null && !this.shutdown.mayRun(due.dueNanos())) {
-			cancel(slot, condition);
+		if (task != null) {
+			cancelIfTooLate(slot, task.sequence(), due.dueNanos());
 		}
 		return task != null;
 	}

@@ -27,11 +27,11 @@ import org.springframework.core.task.TaskRejectedException;
  *  due, without a permit                 (in any state) --------------+
  * </pre>
  *
- * A permit is needed only if the name has a gate. While the task is on the wheel without
- * one, a replacement moves the timer and writes into the same object, so that a heartbeat
- * makes no new objects that stay in memory. In the other states another object takes its
- * place. An object that is gone is no longer in the map, and its {@code run} does
- * nothing.
+ * A permit is needed only if the policy limits the starts of the name, or during a pause.
+ * While the task is on the wheel without one, a replacement moves the timer and writes
+ * into the same object, so that a heartbeat makes no new objects that stay in memory. In
+ * the other states another object takes its place. An object that is gone is no longer in
+ * the map, and its {@code run} does nothing.
  *
  * <p>
  * Only a thread that holds the map's lock of the key writes to the fields. The wheel
@@ -123,16 +123,14 @@ final class PendingTask implements RoutedTask {
 		return this.definition.executor();
 	}
 
-	/**
-	 * Hands the expired timer over, unless the policy lets the task wait.
-	 */
+	/** Hands the expired timer over, unless the policy lets the task wait. */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
 		if (this.definition.expires()) {
 			tasks().update(this, PendingTask::startExpiry);
 		}
 		StartGate gate = tasks().gate();
-		if (gate != null && !gate.admit(this)) {
+		if (gate.mayHoldBack() && !gate.admit(this)) {
 			return false;
 		}
 		environment().handOvers().handOver(executor, timer, this::fail);
@@ -162,7 +160,7 @@ final class PendingTask implements RoutedTask {
 			return;
 		}
 		StartGate gate = tasks().gate();
-		if (gate != null && gate.isPaused()) {
+		if (gate.isPaused()) {
 			gate.letWait(this);
 		}
 		else {
@@ -253,7 +251,7 @@ final class PendingTask implements RoutedTask {
 			repetition.moved();
 			return this;
 		}
-		if (due.delayNanos() <= 0 && tasks().gate() != null) {
+		if (due.delayNanos() <= 0 && tasks().gate().mayHoldBack()) {
 			// The task is due and starts as soon as the policy allows. It keeps its
 			// place.
 			return this;
@@ -271,10 +269,7 @@ final class PendingTask implements RoutedTask {
 		if (timer != null) {
 			timer.cancel();
 		}
-		StartGate gate = tasks().gate();
-		if (gate != null) {
-			gate.withdraw(this);
-		}
+		tasks().gate().withdraw(this);
 		forget();
 	}
 

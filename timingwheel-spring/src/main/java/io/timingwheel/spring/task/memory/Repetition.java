@@ -145,10 +145,7 @@ final class Repetition extends Envelope {
 			scheduleNextRunLater(task, future);
 			return true;
 		}
-		if (!this.tasks.shutdown().mayRun(task.dueNanos())) {
-			// The shutdown may have looked before the task was pending again.
-			cancel(task);
-		}
+		this.tasks.cancelIfTooLate(task.slot(), task.sequence(), task.dueNanos());
 		return !this.over;
 	}
 
@@ -166,7 +163,7 @@ final class Repetition extends Envelope {
 	/** The wheel is full, or the shutdown has begun. */
 	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
 		if (!this.tasks.shutdown().isAccepting()) {
-			cancel(task);
+			this.tasks.cancel(task.slot(), (pending) -> pending == task);
 			return;
 		}
 		Executor completions = this.tasks.environment().handOvers().completions();
@@ -175,10 +172,6 @@ final class Repetition extends Envelope {
 				future.end(null, null);
 			}
 		});
-	}
-
-	private void cancel(PendingTask task) {
-		this.tasks.cancel(task.slot(), (pending) -> pending.payload() == this);
 	}
 
 	/** Moves a task with a cron expression, after somebody has set the wall clock. */

@@ -5,7 +5,6 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -51,9 +50,7 @@ final class StartGate {
 	 */
 	private volatile boolean locked;
 
-	private volatile PolicySettings limits;
-
-	/** The counts under these limits. Permits of earlier ones no longer matter. */
+	/** The counts under the present policy. Permits of earlier ones no longer matter. */
 	private volatile Permits permits;
 
 	private volatile boolean paused;
@@ -66,18 +63,20 @@ final class StartGate {
 
 	private long lookNanos;
 
-	StartGate(NamedTasks tasks, PolicySettings limits) {
+	StartGate(NamedTasks tasks) {
 		this.tasks = tasks;
-		this.limits = limits;
-		this.permits = new Permits(limits, now());
-		setPaused(limits.isPaused());
+		this.permits = new Permits(tasks.policy(), now());
 	}
 
-	/** Sets other limits. Bodies that run go on, and do not count. */
-	void setLimits(PolicySettings limits) {
+	/**
+	 * Begins to count by the present policy. Bodies that run go on, and do not count.
+	 * @param paused whether there is a pause, also if the policy does not ask for it
+	 */
+	void countAnew(boolean paused) {
 		startWaiting(() -> {
-			this.limits = limits;
-			this.permits = new Permits(limits, now());
+			PolicySettings policy = this.tasks.policy();
+			this.permits = new Permits(policy, now());
+			this.paused = paused || policy.isPaused();
 		});
 	}
 
@@ -85,18 +84,18 @@ final class StartGate {
 		startWaiting(() -> this.paused = paused);
 	}
 
-	/** Forgets bodies, starts, and a pause that the policy does not ask for. */
-	void reset() {
-		setLimits(this.limits);
-		setPaused(this.limits.isPaused());
-	}
-
 	boolean isPaused() {
 		return this.paused;
 	}
 
+	/** How many of the pending tasks are due and wait here. */
 	int waiting() {
 		return locked(this.waiting::size);
+	}
+
+	/** Whether a due task may have to wait. A task that never has to needs no permit. */
+	boolean mayHoldBack() {
+		return this.locked || this.tasks.policy().limitsStarts();
 	}
 
 	/**
@@ -104,23 +103,23 @@ final class StartGate {
 	 * no longer in the map.
 	 */
 	boolean admit(PendingTask task) {
-		AtomicBoolean admitted = new AtomicBoolean();
-		this.tasks.update(task, (current) -> {
-			Permits permits = current.permits();
-			if (permits == null) {
-				permits = this.permits;
-				if (this.locked || !permits.tryTakeBody()) {
-					permits = locked(() -> takeOrWait(current));
-				}
-				current.setPermits(permits);
-			}
-			admitted.setPlain(permits != null);
-			return true;
-		});
-		if (!admitted.getPlain()) {
+		Permits permits = this.tasks.read(task.slot(), (current) -> (current == task) ? permitsOf(task) : null);
+		if (permits == null) {
 			startWaiting();
 		}
-		return admitted.getPlain();
+		return permits != null;
+	}
+
+	private @Nullable Permits permitsOf(PendingTask task) {
+		Permits permits = task.permits();
+		if (permits == null) {
+			permits = this.permits;
+			if (this.locked || !permits.tryTakeBody()) {
+				permits = locked(() -> takeOrWait(task));
+			}
+			task.setPermits(permits);
+		}
+		return permits;
 	}
 
 	private @Nullable Permits takeOrWait(PendingTask task) {
@@ -234,16 +233,13 @@ final class StartGate {
 	 * wait.
 	 */
 	private boolean start(PendingTask task, Permits permits) {
-		AtomicBoolean onWheel = new AtomicBoolean();
-		if (!this.tasks.update(task, (current) -> {
-			onWheel.setPlain(current.callUp(permits));
-			return true;
-		})) {
+		Boolean onWheel = this.tasks.read(task.slot(), (current) -> (current == task) ? task.callUp(permits) : null);
+		if (onWheel == null) {
 			startWaiting(() -> permits.giveBack(task.slot(), true));
 			return false;
 		}
 		try {
-			return onWheel.getPlain() || task.handOver(task.executor(), task);
+			return onWheel || task.handOver(task.executor(), task);
 		}
 		catch (RejectedExecutionException ex) {
 			letWait(task);

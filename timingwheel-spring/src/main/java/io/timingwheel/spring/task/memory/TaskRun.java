@@ -39,7 +39,6 @@ final class TaskRun implements TaskExecution {
 	/** {@code null} if the task was no longer in the map. */
 	private @Nullable Envelope envelope;
 
-	/** {@code null} if nothing limits the starts of these tasks. */
 	private @Nullable Permits permits;
 
 	/** {@code null} for a task that runs once. */
@@ -56,9 +55,6 @@ final class TaskRun implements TaskExecution {
 	private long latenessNanos;
 
 	private int attempt = 1;
-
-	/** Whether a failure may be followed by another attempt. */
-	private boolean triedAgain;
 
 	// What the body did.
 
@@ -90,7 +86,7 @@ final class TaskRun implements TaskExecution {
 		}
 		else {
 			if (this.permits != null) {
-				gate().bodyBegins(this.permits);
+				tasks().gate().bodyBegins(this.permits);
 			}
 			if (failure != null) {
 				failed(failure);
@@ -123,8 +119,6 @@ final class TaskRun implements TaskExecution {
 		this.envelope = envelope;
 		this.attempt = envelope.attempt();
 		this.repetition = current.repetition();
-		this.triedAgain = (this.repetition == null || !this.repetition.endsWithFailure())
-				&& this.attempt < tasks().policy().maxAttempts(1);
 		if (this.repetition == null) {
 			current.forget();
 			return false;
@@ -143,12 +137,8 @@ final class TaskRun implements TaskExecution {
 
 	private void giveBackPermit(boolean reservesStart) {
 		if (this.permits != null) {
-			gate().giveBack(this.permits, this.task.slot(), reservesStart);
+			tasks().gate().giveBack(this.permits, this.task.slot(), reservesStart);
 		}
-	}
-
-	private StartGate gate() {
-		return Objects.requireNonNull(tasks().gate());
 	}
 
 	private void call() {
@@ -187,10 +177,15 @@ final class TaskRun implements TaskExecution {
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(name(), error);
 		}
-		this.unhandled = this.triedAgain && !(error instanceof CancellationException);
+		this.unhandled = mayBeTriedAgain() && !(error instanceof CancellationException);
 		if (!this.unhandled) {
 			handle(() -> definition().handleError(error, given()));
 		}
+	}
+
+	private boolean mayBeTriedAgain() {
+		return (this.repetition == null || !this.repetition.endsWithFailure())
+				&& this.attempt < tasks().policy().maxAttempts(1);
 	}
 
 	/** Ends the run, at the end of the future if the body has returned one. */
@@ -221,7 +216,7 @@ final class TaskRun implements TaskExecution {
 			// 1. The times of the run.
 			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 			// 2. Another attempt, before a newer task with the key may begin.
-			if (this.triedAgain && error != null && !cancelled && triesAgain(error)) {
+			if (this.unhandled && error != null && !cancelled && triesAgain(error)) {
 				return;
 			}
 		}
@@ -265,10 +260,7 @@ final class TaskRun implements TaskExecution {
 			error.addSuppressed(ex);
 			return false;
 		}
-		if (!tasks().shutdown().mayRun(due.dueNanos())) {
-			// The shutdown may have looked before the task was pending again.
-			cancel();
-		}
+		tasks().cancelIfTooLate(this.task.slot(), this.sequence, due.dueNanos());
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
 				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
 				delay.toMillis(), UserErrors.describe(error)));
@@ -290,13 +282,9 @@ final class TaskRun implements TaskExecution {
 		}
 		if (this.future != null && this.future.isDone()) {
 			// The user may have looked before the task was pending again.
-			cancel();
+			tasks().cancel(next.slot(), (pending) -> pending.sequence() == this.sequence);
 		}
 		return true;
-	}
-
-	private void cancel() {
-		tasks().cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
 	}
 
 	private void handleInContext(Throwable error) {

@@ -1,12 +1,11 @@
 package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
-import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 
 import io.timingwheel.spring.task.internal.RunningBodies;
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.core.task.TaskRejectedException;
 
 /**
@@ -19,10 +18,8 @@ public final class TaskShutdown {
 
 	private volatile boolean accepting = true;
 
-	/** The last deadline at which a task may still run; {@code null} for no limit. */
-	private volatile @Nullable Long lastDueNanos;
-
-	private volatile boolean noneMayRun;
+	/** By the time when a task is due. Matters once no more tasks are accepted. */
+	private volatile LongPredicate mayRun = (dueNanos) -> true;
 
 	private final RunningBodies bodies = new RunningBodies();
 
@@ -53,11 +50,7 @@ public final class TaskShutdown {
 	 * so one of the two cancels the task.
 	 */
 	boolean mayRun(long dueNanos) {
-		if (this.accepting) {
-			return true;
-		}
-		Long last = this.lastDueNanos;
-		return !this.noneMayRun && (last == null || dueNanos - last <= 0);
+		return this.accepting || this.mayRun.test(dueNanos);
 	}
 
 	public void stopAccepting() {
@@ -65,18 +58,17 @@ public final class TaskShutdown {
 	}
 
 	public long cancelPending() {
-		this.noneMayRun = !this.accepting;
-		return cancel((tasks, task) -> true);
+		if (!this.accepting) {
+			this.mayRun = (dueNanos) -> false;
+		}
+		return cancel((task) -> true);
 	}
 
-	private long cancel(BiPredicate<NamedTasks, PendingTask> condition) {
-		long cancelled = 0;
-		for (NamedTasks tasks : this.tasks.all()) {
-			for (PendingTask task : tasks.pending().values()) {
-				cancelled += (condition.test(tasks, task) && tasks.cancelAtShutdown(task.slot())) ? 1 : 0;
-			}
-		}
-		return cancelled;
+	private long cancel(Predicate<PendingTask> condition) {
+		return this.tasks.pending()
+			.filter(condition)
+			.filter((task) -> task.tasks().cancelAtShutdown(task.slot()))
+			.count();
 	}
 
 	/**
@@ -89,7 +81,7 @@ public final class TaskShutdown {
 		try {
 			if (!timeStandsStill()) {
 				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
-				cancel((tasks, task) -> tasks.isPaused() || !mayRun(task.dueNanos()));
+				cancel((task) -> task.tasks().gate().isPaused() || !mayRun(task.dueNanos()));
 				await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}
@@ -100,7 +92,7 @@ public final class TaskShutdown {
 	}
 
 	void setLastDue(long lastDueNanos) {
-		this.lastDueNanos = lastDueNanos;
+		this.mayRun = (dueNanos) -> dueNanos - lastDueNanos <= 0;
 	}
 
 	/** Waits for the bodies; {@code true} if none runs. */

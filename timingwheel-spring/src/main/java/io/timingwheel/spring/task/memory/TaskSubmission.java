@@ -16,6 +16,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.memory.Envelope.Debounce;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -59,8 +60,6 @@ public final class TaskSubmission extends DeferredCall
 	// What has become of the pending task with the key.
 
 	private boolean givenUp;
-
-	private boolean replaced;
 
 	private @Nullable TaskFuture<?> replacedFuture;
 
@@ -127,16 +126,10 @@ public final class TaskSubmission extends DeferredCall
 		if (this.givenUp) {
 			override(Effect.REPLACE);
 		}
-		if (this.replaced) {
-			count(TaskOutcome.REPLACED);
-		}
 		if (this.replacedFuture != null) {
 			this.replacedFuture.replaced();
 		}
-		if (!tasks.shutdown().mayRun(due().dueNanos())) {
-			// The shutdown may have visited the map before the task was in it.
-			tasks.cancel(this.slot, (task) -> task.sequence() == sequence());
-		}
+		tasks.cancelIfTooLate(this.slot, sequence(), due().dueNanos());
 		return this.future;
 	}
 
@@ -159,7 +152,6 @@ public final class TaskSubmission extends DeferredCall
 		}
 		Deadline due = deadline(followed);
 		Object kept = kept(followed);
-		TaskFuture<?> earlier = (current != null) ? current.future() : null;
 		PendingTask task = current;
 		if (task == null || !task.move(this.definition, due)) {
 			task = new PendingTask(slot, this.definition);
@@ -168,8 +160,10 @@ public final class TaskSubmission extends DeferredCall
 				current.withdraw();
 			}
 		}
-		this.replaced = current != null;
-		this.replacedFuture = earlier;
+		if (current != null) {
+			this.replacedFuture = current.future();
+			count(TaskOutcome.REPLACED);
+		}
 		if (this.future != null) {
 			this.future.setDue(due.epochNanos());
 		}
