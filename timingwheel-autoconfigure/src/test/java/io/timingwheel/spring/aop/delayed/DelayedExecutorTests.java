@@ -93,8 +93,11 @@ class DelayedExecutorTests {
 
 	@Test
 	void anAnnotationNamesABeanOrAQualifierAndMayNameASchedulerAndTheTemplateTakesAnExecutorToo() {
-		try (VirtualApplication application = application("first-name=first").with(NamedExecutors.class,
-				ServiceOfNamed.class)) {
+		try (VirtualApplication application = application("first-name=first")
+			.with(SlowExecutor.class, ServiceOfNamed.class)
+			.with("first", TaskExecutor.class, () -> named("first"))
+			.with("third", TaskExecutor.class, () -> named("third"))
+			.with("scheduler", ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)) {
 			ServiceOfNamed service = application.bean(ServiceOfNamed.class);
 			service.named();
 			service.qualified();
@@ -140,28 +143,13 @@ class DelayedExecutorTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class NamedExecutors {
-
-		@Bean
-		TaskExecutor first() {
-			return named("first");
-		}
+	static class SlowExecutor {
 
 		@Bean
 		@Lazy
 		@Qualifier("slow")
 		Executor second() {
 			return Executors.newSingleThreadExecutor((task) -> new Thread(task, "second-"));
-		}
-
-		@Bean
-		TaskExecutor third() {
-			return named("third");
-		}
-
-		@Bean
-		ThreadPoolTaskScheduler scheduler() {
-			return DelayedExecutorTests.scheduler();
 		}
 
 	}
