@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -78,8 +77,8 @@ final class InMemoryClaim {
 	 * @return whether there were any
 	 */
 	private boolean loseDeliveries() {
-		List<InMemoryTask> lost = this.tasks.running.until(this.now)
-			.filter((task) -> this.request.names().containsKey(task.name) && !isPaused(task.name))
+		List<InMemoryTask> lost = this.tasks.running()
+			.filter((task) -> task.nextAt <= this.now && this.request.names().containsKey(task.name) && !isPaused(task.name))
 			.toList();
 		lost.forEach((task) -> this.tasks.lose(task, this.now));
 		return !lost.isEmpty();
@@ -90,7 +89,7 @@ final class InMemoryClaim {
 	 * such task, so the claim takes no other task.
 	 */
 	private Optional<InMemoryTask> findSuspect() {
-		return this.tasks.suspects.until(this.now).filter((task) -> {
+		return this.tasks.suspects().filter((task) -> {
 			InMemoryName name = this.names.get(task.name);
 			return name != null && task.isDue(this.now) && task.isFree(this.now) && name.allowsSuspect(task);
 		}).findFirst();
@@ -107,8 +106,8 @@ final class InMemoryClaim {
 	}
 
 	private void chooseOthers() {
-		Iterator<InMemoryTask> found = this.tasks.pending.until(InMemoryTasks.after(this.now, this.request.lookAhead()))
-			.iterator();
+		long until = InMemoryTasks.after(this.now, this.request.lookAhead());
+		Iterator<InMemoryTask> found = this.tasks.pending().takeWhile((task) -> task.nextAt <= until).iterator();
 		while (found.hasNext() && (this.chosen.size() < this.request.limit() || !this.more)) {
 			InMemoryTask task = found.next();
 			if (this.names.containsKey(task.name) && task.isFree(this.now)) {
@@ -154,24 +153,21 @@ final class InMemoryClaim {
 	 * The earliest time, later than now, of a task of a name without limits.
 	 */
 	private long nextAt() {
-		return Stream.of(this.tasks.pending, this.tasks.suspects, this.tasks.running)
-			.mapToLong((index) -> later(index, (task) -> !name(task).isLimited() && !this.chosen.containsKey(task)))
-			.min()
-			.orElseThrow();
+		return later((task) -> task.state != State.DEAD && !name(task).isLimited() && !this.chosen.containsKey(task));
 	}
 
 	/**
 	 * The earliest time, later than now, at which a task of a limited name is due.
 	 */
 	private long nextStart() {
-		return later(this.tasks.pending, (task) -> name(task).isLimited() && task.state == State.SCHEDULED);
+		return later((task) -> task.state == State.SCHEDULED && task.lost == 0 && name(task).isLimited());
 	}
 
-	private long later(InMemoryTasks.ByTime index, Predicate<InMemoryTask> which) {
-		return index.after(this.now)
-			.filter((task) -> this.names.containsKey(task.name) && which.test(task))
+	private long later(Predicate<InMemoryTask> which) {
+		return this.tasks.all()
+			.filter((task) -> task.nextAt > this.now && this.names.containsKey(task.name) && which.test(task))
 			.mapToLong((task) -> task.nextAt)
-			.findFirst()
+			.min()
 			.orElse(Long.MAX_VALUE);
 	}
 

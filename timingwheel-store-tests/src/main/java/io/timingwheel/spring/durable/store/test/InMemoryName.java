@@ -48,8 +48,8 @@ final class InMemoryName {
 		this.limits = (share.limits() != null) ? share.limits() : NO_LIMITS;
 		this.now = now;
 		if (isLimited()) {
-			tasks.running.stream().filter((task) -> task.name.equals(name)).forEach(this::countRun);
-			tasks.suspects.stream().filter((task) -> task.name.equals(name)).forEach(this::countSuspect);
+			tasks.running().filter((task) -> task.name.equals(name)).forEach(this::countRun);
+			tasks.suspects().filter((task) -> task.name.equals(name)).forEach(this::countSuspect);
 		}
 		if (this.limits.intervalMicros() > 0) {
 			tasks.nextStarts.computeIfPresent(name, (key, nextStart) -> this.limits.atMost(nextStart, micros()));

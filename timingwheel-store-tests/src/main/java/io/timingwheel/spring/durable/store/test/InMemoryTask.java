@@ -33,9 +33,6 @@ final class InMemoryTask {
 	/** The time by which a claim finds the task. */
 	long nextAt;
 
-	/** When the task was inserted, to order the tasks of the same time. */
-	long number;
-
 	/** The first call since the task last began, of a task that has a longest wait. */
 	@Nullable Long firstAt;
 

@@ -235,7 +235,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			task.dueAt = due.resolve(task.dueAt, now);
 			task.state = State.SCHEDULED;
 			task.raiseFence(now);
-			this.tasks.setNextAt(task, task.dueAt);
+			task.nextAt = task.dueAt;
 			return new Moved(task.id, task.name, task.dueAt, now);
 		});
 	}
@@ -271,7 +271,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			if (task.state == State.LEASED) {
 				this.tasks.begin(task);
 			}
-			this.tasks.setNextAt(task, InMemoryTasks.after(now, lease));
+			task.nextAt = InMemoryTasks.after(now, lease);
 			return Reply.DONE;
 		});
 	}
@@ -286,7 +286,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			if (task == null || task.state != State.RUNNING) {
 				return Reply.REFUSED;
 			}
-			this.tasks.setNextAt(task, InMemoryTasks.after(now, lease));
+			task.nextAt = InMemoryTasks.after(now, lease);
 			return Reply.DONE;
 		});
 	}
@@ -414,8 +414,8 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			return Reply.DONE;
 		}
 		this.tasks.bury(task, bury.reason(), now);
-		if (this.tasks.dead.size() > MAX_DEAD) {
-			this.tasks.delete(this.tasks.dead.first());
+		if (this.tasks.dead().count() > MAX_DEAD) {
+			this.tasks.dead().findFirst().ifPresent(this.tasks::delete);
 			this.droppedDead.incrementAndGet();
 		}
 		return Reply.DONE;
@@ -474,13 +474,13 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 	 */
 	@Override
 	public int discard(List<String> ids) {
-		return call((now) -> discard(this.tasks.dead.stream().filter((task) -> ids.contains(task.id))));
+		return call((now) -> discard(this.tasks.dead().filter((task) -> ids.contains(task.id))));
 	}
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
 		return call((now) -> discard(
-				this.tasks.dead.stream().filter((task) -> task.diedAt < now - age.toMillis()).limit(limit)));
+				this.tasks.dead().filter((task) -> task.diedAt < now - age.toMillis()).limit(limit)));
 	}
 
 	private int discard(Stream<InMemoryTask> dead) {

@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.DueTime;
@@ -18,28 +17,16 @@ import io.timingwheel.spring.durable.store.Target;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all nodes share: the tasks with their indexes, and what the store knows of names
- * and nodes. The changes that several calls have in common are here. Each call holds the
+ * What all nodes share: the tasks, and what the store knows of names and nodes. The changes that several calls have in common are here. Each call holds the
  * lock of this object.
  */
 final class InMemoryTasks {
 
-	private final Map<String, InMemoryTask> byId = new HashMap<>();
+	/** In the order in which they were inserted. */
+	private final Map<String, InMemoryTask> byId = new LinkedHashMap<>();
 
 	/** The pending tasks that run once, and all tasks with a schedule. */
 	private final Map<HeldKey, InMemoryTask> byKey = new HashMap<>();
-
-	/** The pending tasks that have lost no delivery. */
-	final ByTime pending = new ByTime();
-
-	/** The pending tasks that have lost a delivery. */
-	final ByTime suspects = new ByTime();
-
-	final ByTime running = new ByTime();
-
-	/** The dead tasks, the one that died first comes first. */
-	final NavigableSet<InMemoryTask> dead = new TreeSet<>(
-			Comparator.<InMemoryTask>comparingLong((task) -> task.diedAt).thenComparing((task) -> task.id));
 
 	/** The names that are paused. */
 	final Set<String> paused = new HashSet<>();
@@ -51,8 +38,6 @@ final class InMemoryTasks {
 	final Map<String, Long> nextStarts = new HashMap<>();
 
 	final Map<String, Report> reports = new HashMap<>();
-
-	private long lastNumber;
 
 	// Reading
 
@@ -78,13 +63,36 @@ final class InMemoryTasks {
 		return this.byId.values().stream();
 	}
 
+	/** The pending tasks that have lost no delivery, the one that is found first first. */
+	Stream<InMemoryTask> pending() {
+		return byNextAt((task) -> task.state.isPending() && task.lost == 0);
+	}
+
+	/** The pending tasks that have lost a delivery, in the same order. */
+	Stream<InMemoryTask> suspects() {
+		return byNextAt((task) -> task.state.isPending() && task.lost > 0);
+	}
+
+	Stream<InMemoryTask> running() {
+		return byNextAt((task) -> task.state == State.RUNNING);
+	}
+
+	private Stream<InMemoryTask> byNextAt(Predicate<InMemoryTask> which) {
+		return all().filter(which).sorted(Comparator.comparingLong((task) -> task.nextAt));
+	}
+
+	/** The dead tasks, the one that died first comes first. */
+	Stream<InMemoryTask> dead() {
+		return all().filter((task) -> task.state == State.DEAD)
+			.sorted(Comparator.comparingLong((task) -> task.diedAt));
+	}
+
 	// Changes
 
 	/**
 	 * None: scheduled. The task takes its key, which is free.
 	 */
 	void insert(InMemoryTask task, long now) {
-		task.number = ++this.lastNumber;
 		task.raiseFence(now);
 		this.byId.put(task.id, task);
 		schedule(task);
@@ -100,7 +108,7 @@ final class InMemoryTasks {
 			return false;
 		}
 		task.state = State.SCHEDULED;
-		setNextAt(task, task.dueAt);
+		task.nextAt = task.dueAt;
 		return true;
 	}
 
@@ -110,7 +118,7 @@ final class InMemoryTasks {
 	void lease(InMemoryTask task, long now, Duration lease) {
 		task.state = State.LEASED;
 		task.raiseFence(now);
-		setNextAt(task, after(Math.max(task.dueAt, now), lease));
+		task.nextAt = after(Math.max(task.dueAt, now), lease);
 	}
 
 	/**
@@ -124,7 +132,6 @@ final class InMemoryTasks {
 		if (task.schedule == null) {
 			giveUpKey(task);
 		}
-		setNextAt(task, task.nextAt);
 	}
 
 	/**
@@ -134,19 +141,17 @@ final class InMemoryTasks {
 		task.state = State.SCHEDULED;
 		task.lost++;
 		task.raiseFence(now);
-		setNextAt(task, task.dueAt);
+		task.nextAt = task.dueAt;
 	}
 
 	/**
 	 * Leased or running: dead, without its key.
 	 */
 	void bury(InMemoryTask task, String reason, long now) {
-		removeFromIndexes(task);
 		giveUpKey(task);
 		task.state = State.DEAD;
 		task.error = reason;
 		task.diedAt = now;
-		this.dead.add(task);
 	}
 
 	/**
@@ -162,33 +167,17 @@ final class InMemoryTasks {
 	 * Any state: gone.
 	 */
 	void delete(InMemoryTask task) {
-		removeFromIndexes(task);
 		giveUpKey(task);
 		this.byId.remove(task.id);
 	}
 
 	void deleteAll() {
-		List.copyOf(this.byId.values()).forEach(this::delete);
+		this.byId.clear();
+		this.byKey.clear();
 		this.paused.clear();
 		this.marks.clear();
 		this.nextStarts.clear();
 		this.reports.clear();
-	}
-
-	/**
-	 * Sets the time by which claims find a task.
-	 */
-	void setNextAt(InMemoryTask task, long time) {
-		removeFromIndexes(task);
-		task.nextAt = time;
-		((task.state == State.RUNNING) ? this.running : (task.lost > 0) ? this.suspects : this.pending).add(task);
-	}
-
-	private void removeFromIndexes(InMemoryTask task) {
-		this.pending.remove(task);
-		this.suspects.remove(task);
-		this.running.remove(task);
-		this.dead.remove(task);
 	}
 
 	/**
@@ -208,36 +197,6 @@ final class InMemoryTasks {
 	 */
 	static long after(long time, Duration duration) {
 		return DueTime.after(duration).resolve(time);
-	}
-
-	/**
-	 * Tasks in the order of the times by which claims find them.
-	 */
-	static final class ByTime extends TreeSet<InMemoryTask> {
-
-		private static final long serialVersionUID = 1L;
-
-		ByTime() {
-			super(Comparator.<InMemoryTask>comparingLong((task) -> task.nextAt).thenComparing((task) -> task.number));
-		}
-
-		/**
-		 * The tasks that claims find until a time, the earliest first.
-		 */
-		Stream<InMemoryTask> until(long time) {
-			return stream().takeWhile((task) -> task.nextAt <= time);
-		}
-
-		/**
-		 * The tasks that claims find after a time, the earliest first.
-		 */
-		Stream<InMemoryTask> after(long time) {
-			InMemoryTask last = new InMemoryTask("", "", null, "", null);
-			last.nextAt = time;
-			last.number = Long.MAX_VALUE;
-			return tailSet(last).stream();
-		}
-
 	}
 
 	/**
