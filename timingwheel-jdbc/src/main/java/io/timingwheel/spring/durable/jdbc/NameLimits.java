@@ -174,8 +174,9 @@ final class NameLimits {
 
 		void takeSuspect() {
 			countPlaces();
-			// Lost runs of a key do not wait for each other.
-			start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.takenKeys), starts));
+			// Lost runs of a key do not wait for each other, but many may wait for one
+			// that runs.
+			start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.suspectKeys), starts));
 		}
 
 		// What is too late to start counts for no limit.

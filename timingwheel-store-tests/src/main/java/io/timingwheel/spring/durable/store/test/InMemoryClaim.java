@@ -78,7 +78,8 @@ final class InMemoryClaim {
 	 */
 	private boolean loseDeliveries() {
 		List<InMemoryTask> lost = this.tasks.running()
-			.filter((task) -> task.nextAt <= this.now && this.request.names().containsKey(task.name) && !isPaused(task.name))
+			.filter((task) -> task.nextAt <= this.now && this.request.names().containsKey(task.name)
+					&& !isPaused(task.name))
 			.toList();
 		lost.forEach((task) -> this.tasks.lose(task, this.now));
 		return !lost.isEmpty();

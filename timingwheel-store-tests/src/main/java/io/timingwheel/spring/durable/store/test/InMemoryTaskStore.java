@@ -479,8 +479,8 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
-		return call((now) -> discard(
-				this.tasks.dead().filter((task) -> task.diedAt < now - age.toMillis()).limit(limit)));
+		return call(
+				(now) -> discard(this.tasks.dead().filter((task) -> task.diedAt < now - age.toMillis()).limit(limit)));
 	}
 
 	private int discard(Stream<InMemoryTask> dead) {

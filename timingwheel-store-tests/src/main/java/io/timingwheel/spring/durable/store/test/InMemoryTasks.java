@@ -17,8 +17,9 @@ import io.timingwheel.spring.durable.store.Target;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all nodes share: the tasks, and what the store knows of names and nodes. The changes that several calls have in common are here. Each call holds the
- * lock of this object.
+ * What all nodes share: the tasks, and what the store knows of names and nodes. The
+ * changes that several calls have in common are here. Each call holds the lock of this
+ * object.
  */
 final class InMemoryTasks {
 
@@ -63,7 +64,9 @@ final class InMemoryTasks {
 		return this.byId.values().stream();
 	}
 
-	/** The pending tasks that have lost no delivery, the one that is found first first. */
+	/**
+	 * The pending tasks that have lost no delivery, the one that is found first first.
+	 */
 	Stream<InMemoryTask> pending() {
 		return byNextAt((task) -> task.state.isPending() && task.lost == 0);
 	}
@@ -83,8 +86,7 @@ final class InMemoryTasks {
 
 	/** The dead tasks, the one that died first comes first. */
 	Stream<InMemoryTask> dead() {
-		return all().filter((task) -> task.state == State.DEAD)
-			.sorted(Comparator.comparingLong((task) -> task.diedAt));
+		return all().filter((task) -> task.state == State.DEAD).sorted(Comparator.comparingLong((task) -> task.diedAt));
 	}
 
 	// Changes

@@ -94,7 +94,7 @@ public abstract class ModelContractTests extends StoreContract {
 			later(Duration.ofMillis(1));
 			this.step = "seed %d, step %d".formatted(this.seed, i);
 			step(this.random.nextInt(22));
-			if (i % 10 == 0) {
+			if (i % 20 == 0) {
 				compareTasks();
 			}
 		}
@@ -381,25 +381,32 @@ public abstract class ModelContractTests extends StoreContract {
 
 	// Operators
 
+	/**
+	 * Requeues or discards some of the dead tasks, and a task that may have another
+	 * state.
+	 */
 	private void decideAboutDeadTasks() {
-		List<String> dead = this.a.store()
+		List<String> tasks = this.a.store()
 			.list(new ListQuery(any(NAMES), Order.DEAD_OLDEST_FIRST, null, 3))
 			.tasks()
 			.stream()
 			.map(StoredTask::id)
-			.toList();
-		if (!dead.isEmpty()) {
-			List<String> given = dead.stream().map(ModelContractTests::given).toList();
-			if (this.random.nextBoolean()) {
-				later(delay(1));
-				compare("requeue", (store) -> store.requeue((store == this.reference ? given : dead).subList(0, 1)));
-			}
-			else if (this.random.nextBoolean()) {
-				compare("discard", (store) -> store.discard((store == this.reference) ? given : dead));
-			}
-			else {
-				compare("discard older", ModelContractTests::discardOld);
-			}
+			.collect(Collectors.toCollection(ArrayList::new));
+		if (!this.ids.isEmpty() && this.random.nextInt(4) == 0) {
+			tasks.add(0, any(this.ids));
+		}
+		if (tasks.isEmpty()) {
+			return;
+		}
+		if (this.random.nextBoolean()) {
+			later(delay(1));
+			compare("requeue", (store) -> store.requeue(own(store, tasks.subList(0, 1))));
+		}
+		else if (this.random.nextBoolean()) {
+			compare("discard", (store) -> store.discard(own(store, tasks)));
+		}
+		else {
+			compare("discard older", ModelContractTests::discardOld);
 		}
 	}
 
@@ -471,6 +478,10 @@ public abstract class ModelContractTests extends StoreContract {
 	 */
 	private static String given(String id) {
 		return id.substring(0, 36);
+	}
+
+	private List<String> own(DelayedTaskStore store, List<String> tasks) {
+		return (store == this.reference) ? tasks.stream().map(ModelContractTests::given).toList() : tasks;
 	}
 
 	private Target own(DelayedTaskStore store, Target target) {

@@ -115,37 +115,6 @@ public abstract class OperatorContractTests extends StoreContract {
 	}
 
 	@Test
-	void onlyDeadTasksAreDiscarded() {
-		List<String> ids = new ArrayList<>(
-				List.of(dead("a").id(), dead(null).id(), enqueue("k", HOUR).id(), running("l").id(), "unknown"));
-		String left = dead("left").id();
-		assertThat(this.b.store().discard(ids)).isEqualTo(2);
-		assertThat(this.b.store().discard(ids)).as("again").isZero();
-		assertThat(this.a.list(Order.DEAD_LATEST_FIRST)).extracting(StoredTask::id).containsExactly(left);
-		assertThat(this.a.counts()).isEqualTo(new StoredCounts(1, 0, 1, 1));
-	}
-
-	@Test
-	void theTasksOfAnyNameThatHaveBeenDeadForLongerAreDiscarded() {
-		dead("old");
-		this.a.enqueue(taskOf("other", NOW));
-		this.a.bury(this.a.store().claim(this.a.request("other")).tasks().get(0));
-		enqueue("pending", HOUR.multipliedBy(9));
-		later(HOUR);
-		dead("young");
-		LeasedTask requeued = dead("requeued");
-		assertThat(this.b.store().discardOlder(HOUR.multipliedBy(2), 500)).isZero();
-		assertThat(this.b.store().discardOlder(HOUR.dividedBy(2), 500)).isEqualTo(2);
-		assertThat(this.b.store().discardOlder(HOUR.dividedBy(2), 500)).isZero();
-		assertThat(this.a.list(Order.DEAD_OLDEST_FIRST)).extracting(StoredTask::key)
-			.containsExactlyInAnyOrder("young", "requeued");
-		assertThat(this.a.requeue(requeued.id())).isEqualTo(Requeue.REQUEUED);
-		later(HOUR.multipliedBy(2));
-		assertThat(this.b.store().discardOlder(HOUR, 500)).isEqualTo(1);
-		assertThat(this.a.has(id(requeued))).isTrue();
-	}
-
-	@Test
 	void theDeadAreDiscardedInSmallSteps() {
 		this.a.store().enqueue(Stream.generate(() -> task(null, NOW)).limit(200).toList());
 		this.a.store()
