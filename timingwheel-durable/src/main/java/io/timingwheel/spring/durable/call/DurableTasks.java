@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.call;
 
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -9,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
@@ -48,8 +48,6 @@ import org.springframework.util.function.SingletonSupplier;
  * @since 0.1
  */
 public final class DurableTasks implements DurableTaskOperations, DurableMethods {
-
-	private static final SecureRandom random = new SecureRandom();
 
 	private static final Rules NOW = new Rules(DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
 
@@ -203,6 +201,7 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 
 	/** A UUID of version 7: new rows are side by side in an index. */
 	private static String nextId() {
+		ThreadLocalRandom random = ThreadLocalRandom.current();
 		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
 		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
 		return new UUID(high, low).toString();

@@ -59,6 +59,14 @@ public final class AnnotatedBeans
 
 	private volatile boolean adviceReady;
 
+	@SuppressWarnings("unchecked")
+	public <A extends Annotation> AnnotatedMethods<A> methods(Class<A> annotationType) {
+		return (AnnotatedMethods<A>) this.annotated.stream()
+			.filter((methods) -> methods.annotationType() == annotationType)
+			.findFirst()
+			.orElseThrow();
+	}
+
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;

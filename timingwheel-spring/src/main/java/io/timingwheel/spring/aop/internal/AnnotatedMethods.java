@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -53,21 +55,34 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private static final Log logger = LogFactory.getLog(AnnotatedMethods.class);
 
+	private static final Set<Class<? extends Annotation>> ANNOTATIONS = Set.of(Delayed.class, CancelDelayed.class,
+			Recurring.class, Timeout.class);
+
 	private final Class<A> annotationType;
 
 	private final boolean onTypes;
 
+	/** The annotations of each class, which all instances look up. */
+	private final Map<Class<?>, Set<Class<?>>> present;
+
 	private final Map<Class<?>, Found<A>> classes = new ConcurrentHashMap<>();
 
-	public AnnotatedMethods(Class<A> annotationType) {
+	private AnnotatedMethods(Class<A> annotationType, Map<Class<?>, Set<Class<?>>> present) {
 		this.annotationType = annotationType;
+		this.present = present;
 		Target target = annotationType.getAnnotation(Target.class);
 		this.onTypes = target != null && List.of(target.value()).contains(ElementType.TYPE);
 	}
 
 	static List<AnnotatedMethods<? extends Annotation>> ofAllAnnotations() {
-		return List.of(new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
-				new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
+		Map<Class<?>, Set<Class<?>>> present = new ConcurrentHashMap<>();
+		return ANNOTATIONS.stream()
+			.<AnnotatedMethods<? extends Annotation>>map((type) -> new AnnotatedMethods<>(type, present))
+			.toList();
+	}
+
+	Class<A> annotationType() {
+		return this.annotationType;
 	}
 
 	/** The annotation, as messages name it. */
@@ -159,7 +174,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 	private Found<A> read(Class<?> type) {
 		Found<A> found = new Found<>(new HashMap<>(), new HashSet<>());
 		try {
-			if (AnnotationUtils.isCandidateClass(type, this.annotationType)) {
+			if (this.present.computeIfAbsent(type, AnnotatedMethods::annotations).contains(this.annotationType)) {
 				read(type, found);
 			}
 		}
@@ -168,6 +183,23 @@ public final class AnnotatedMethods<A extends Annotation> {
 			logger.debug("Cannot read the methods of " + type, ex);
 		}
 		return found;
+	}
+
+	/**
+	 * The annotations of a class, its methods, and those that it inherits. Most classes
+	 * have none, and the start would take long if each method's hierarchy was searched.
+	 */
+	private static Set<Class<?>> annotations(Class<?> type) {
+		if (!AnnotationUtils.isCandidateClass(type, ANNOTATIONS)) {
+			return Set.of();
+		}
+		List<MergedAnnotations> places = Stream
+			.concat(Stream.of(MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY)),
+					declared(type).stream().map(MergedAnnotations::from))
+			.toList();
+		return ANNOTATIONS.stream()
+			.filter((annotation) -> places.stream().anyMatch((place) -> place.isPresent(annotation)))
+			.collect(Collectors.toSet());
 	}
 
 	private void read(Class<?> type, Found<A> found) {

@@ -28,7 +28,8 @@ class AnnotatedMethodsTests {
 
 	private static Map<String, String> limits(Class<?> type) {
 		Map<String, String> limits = new TreeMap<>();
-		new AnnotatedMethods<>(Timeout.class).of(type)
+		new AnnotatedBeans().methods(Timeout.class)
+			.of(type)
 			.forEach((method, timeout) -> limits.put(method.getName(), timeout.timeout()));
 		return limits;
 	}

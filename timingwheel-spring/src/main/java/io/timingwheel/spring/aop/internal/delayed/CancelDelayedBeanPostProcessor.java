@@ -47,13 +47,12 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	private final transient TaskMethodRegistry delayed;
 
-	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, AnnotatedMethods<CancelDelayed> annotated,
-			TaskMethodRegistry delayed) {
-		super(annotated, EARLY, beans.beanFactory());
-		this.annotated = annotated;
+	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry delayed) {
+		super(beans.methods(CancelDelayed.class), EARLY, beans.beanFactory());
+		this.annotated = beans.methods(CancelDelayed.class);
 		this.beans = beans;
 		this.delayed = delayed;
-		this.advisor = new DefaultPointcutAdvisor(annotated.pointcut(), (MethodInterceptor) this::invoke);
+		this.advisor = new DefaultPointcutAdvisor(this.annotated.pointcut(), (MethodInterceptor) this::invoke);
 	}
 
 	@Override

@@ -5,7 +5,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -46,8 +45,7 @@ public class DelayedMethodConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(AnnotatedBeans timingWheelAnnotatedBeans,
 			TaskMethodRegistry timingWheelTaskMethods) {
-		return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans,
-				new AnnotatedMethods<>(CancelDelayed.class), timingWheelTaskMethods);
+		return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans, timingWheelTaskMethods);
 	}
 
 }

@@ -28,9 +28,9 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	/** The key of the task of each recurring method, in memory as in a store. */
 	public static final String RECURRING_KEY = "recurring";
 
-	private final AnnotatedMethods<Delayed> delayed = new AnnotatedMethods<>(Delayed.class);
+	private final AnnotatedMethods<Delayed> delayed;
 
-	private final AnnotatedMethods<Recurring> recurring = new AnnotatedMethods<>(Recurring.class);
+	private final AnnotatedMethods<Recurring> recurring;
 
 	private final Map<String, TaskMethod> byPlace = new ConcurrentHashMap<>();
 
@@ -49,6 +49,8 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	TaskMethodRegistry(AnnotatedBeans beans) {
 		this.beans = beans;
+		this.delayed = beans.methods(Delayed.class);
+		this.recurring = beans.methods(Recurring.class);
 		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 

@@ -34,7 +34,7 @@ public class TimeoutMethodConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutMethodRegistry timingWheelTimeoutMethods(AnnotatedBeans timingWheelAnnotatedBeans,
 			TimeoutOverrides timingWheelTimeoutOverrides) {
-		return new TimeoutMethodRegistry(timingWheelAnnotatedBeans.beanFactory(), timingWheelTimeoutOverrides);
+		return new TimeoutMethodRegistry(timingWheelAnnotatedBeans, timingWheelTimeoutOverrides);
 	}
 
 	/** Its thread ends with the context. */

@@ -34,7 +34,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
-	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
+	private final AnnotatedMethods<Timeout> annotated;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -50,8 +50,9 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
-	TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory, TimeoutOverrides overrides) {
-		this.beanFactory = beanFactory;
+	TimeoutMethodRegistry(AnnotatedBeans beans, TimeoutOverrides overrides) {
+		this.annotated = beans.methods(Timeout.class);
+		this.beanFactory = beans.beanFactory();
 		this.overrides = overrides;
 	}
 
