@@ -2,12 +2,21 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,13 +66,28 @@ public final class StartFailureLines {
 		runner.withInitializer((context) -> started[0] = context).run((context) -> {
 			Throwable cause = context.getStartupFailure();
 			if (cause != null) {
-				FailureAnalysis analysis = StartFailures.analyze(started[0], cause);
+				FailureAnalysis analysis = analyze(started[0], cause);
 				add(failure, "", (analysis != null) ? analysis.getDescription()
 						: "not analyzed: " + NestedExceptionUtils.getMostSpecificCause(cause));
 				add(failure, "-> ", (analysis != null) ? String.valueOf(analysis.getAction()) : "none");
 			}
 		});
 		return failure;
+	}
+
+	/** Asks all analyzers that are registered, as Spring Boot does. */
+	private static @Nullable FailureAnalysis analyze(ConfigurableApplicationContext context, Throwable failure) {
+		ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
+			.and(Environment.class, context.getEnvironment());
+		FailureHandler ignore = (type, name, ex) -> {
+		};
+		return SpringFactoriesLoader.forDefaultResourceLocation()
+			.load(FailureAnalyzer.class, arguments, ignore)
+			.stream()
+			.map((analyzer) -> analyzer.analyze(failure))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	private static void add(List<String> lines, String mark, String text) {

@@ -21,6 +21,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 /**
@@ -67,8 +68,8 @@ class StoreStartFailureApprovalTests {
 		}
 		this.failures.fail("timingwheel.store.jdbc.table-name=a-b",
 				this.h2.withPropertyValues("timingwheel.store.jdbc.table-name=a-b"));
-		for (String property : List.of("namespace={}", "partitions=0", "wait-replicas=-1", "wait-timeout=0",
-				"max-dead=-1")) {
+		for (String property : List.of("namespace={}", "partitions=0", "partitions=1025", "wait-replicas=-1",
+				"wait-timeout=0", "max-dead=-1")) {
 			String name = "timingwheel.store.redis." + property;
 			this.failures.fail(name,
 					this.redis.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
@@ -98,8 +99,13 @@ class StoreStartFailureApprovalTests {
 		this.failures.fail("no RedisConnectionFactory", this.redis);
 		ApplicationContextRunner redis = this.redis
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
+		this.failures.fail("more than one RedisConnectionFactory",
+				redis.withBean("one", LettuceConnectionFactory.class, LettuceConnectionFactory::new)
+					.withBean("two", LettuceConnectionFactory.class, LettuceConnectionFactory::new));
 		this.failures.fail("Jedis", redis.withPropertyValues("spring.data.redis.client-type=jedis"));
 		this.failures.fail("no Lettuce", redis.withClassLoader(new FilteredClassLoader("io.lettuce")));
+		this.failures.fail("no Spring Data Redis", this.redis.withClassLoader(
+				new FilteredClassLoader("org.springframework.data.redis", "org.springframework.boot.data.redis")));
 		this.failures.fail("a Redis that does not answer", redis.withPropertyValues("spring.data.redis.port=1"));
 		Approved.verify(getClass(), "start-failures-stores", this.failures.lines());
 	}
