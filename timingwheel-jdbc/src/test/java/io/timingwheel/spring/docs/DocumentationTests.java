@@ -8,28 +8,6 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
-import io.timingwheel.spring.docs.AnnotationSnippets.Later;
-import io.timingwheel.spring.docs.AnnotationSnippets.Market;
-import io.timingwheel.spring.docs.AnnotationSnippets.Meeting;
-import io.timingwheel.spring.docs.AnnotationSnippets.Quote;
-import io.timingwheel.spring.docs.AnnotationSnippets.Quotes;
-import io.timingwheel.spring.docs.AnnotationSnippets.Request;
-import io.timingwheel.spring.docs.ContextSnippets.Greeting;
-import io.timingwheel.spring.docs.ContextSnippets.Mdc;
-import io.timingwheel.spring.docs.ContextSnippets.Security;
-import io.timingwheel.spring.docs.Snippets.Callbacks;
-import io.timingwheel.spring.docs.Snippets.Debounced;
-import io.timingwheel.spring.docs.Snippets.InCode;
-import io.timingwheel.spring.docs.Snippets.Limited;
-import io.timingwheel.spring.docs.Snippets.Log;
-import io.timingwheel.spring.docs.Snippets.Migrated;
-import io.timingwheel.spring.docs.Snippets.NewName;
-import io.timingwheel.spring.docs.Snippets.Operators;
-import io.timingwheel.spring.docs.Snippets.Reminders;
-import io.timingwheel.spring.docs.Snippets.Reports;
-import io.timingwheel.spring.docs.Snippets.Stored;
-import io.timingwheel.spring.docs.Snippets.Transactional;
-import io.timingwheel.spring.docs.Snippets.User;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -55,7 +33,7 @@ import static org.awaitility.Awaitility.await;
  * The code that the pages of the documentation show works in an application with a store
  * in H2.
  */
-class DocumentationTests {
+class DocumentationTests extends Snippets {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withUserConfiguration(Application.class)

@@ -1,15 +1,21 @@
 package io.timingwheel.spring.docs;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -17,17 +23,23 @@ import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.slf4j.MDC;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.task.ThreadPoolTaskExecutorBuilder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecutor;
 
 /**
- * The code that the pages of the documentation show.
+ * The code that the pages of the documentation show. {@link DocumentationTests} calls it.
  */
-final class Snippets {
-
-	private Snippets() {
-	}
+abstract class Snippets {
 
 	/**
 	 * What the bodies have done.
@@ -248,6 +260,153 @@ final class Snippets {
 			close("order-" + orderId, 0);
 		}
 		// end::newName[]
+
+	}
+
+	record Meeting(long id, Instant start) {
+	}
+
+	static class Later {
+
+		@Autowired
+		private Log log;
+
+		// tag::cancel[]
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
+		public void close(long orderId) {
+			this.log.add("closed " + orderId);
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public void pay(long orderId) {
+			this.log.add("paid " + orderId);
+		}
+		// end::cancel[]
+
+		// tag::silence[]
+		@Delayed(delay = "2s", maxWait = "10s", name = "build-index", key = "#index")
+		public void build(String index) {
+			this.log.add("built " + index);
+		}
+		// end::silence[]
+
+		// tag::time[]
+		@Delayed(delayExpression = "#meeting.start.minusSeconds(600)", name = "remind", key = "#meeting.id")
+		public void remind(Meeting meeting) {
+			this.log.add("reminded of " + meeting.id());
+		}
+		// end::time[]
+
+		// tag::commit[]
+		@Delayed(delay = "5s", name = "welcome", key = "#address", afterCommit = true)
+		public void welcome(String address) {
+			this.log.add("welcome " + address);
+		}
+		// end::commit[]
+
+		// tag::result[]
+		@Delayed("10s")
+		public DelayedTask<String> check(long orderId) {
+			return DelayedTask.completed("order " + orderId + " is fine");
+		}
+		// end::result[]
+
+	}
+
+	record Quote(String symbol, int cents) {
+	}
+
+	record Request(String symbol, Duration budget) {
+	}
+
+	interface Market {
+
+		Quote ask(String symbol);
+
+	}
+
+	static class Quotes {
+
+		private final Map<String, Quote> last = new ConcurrentHashMap<>();
+
+		@Autowired
+		private Market market;
+
+		// tag::limit[]
+		@Timeout("800ms")
+		public Quote quote(String symbol) {
+			return this.market.ask(symbol);
+		}
+		// end::limit[]
+
+		// tag::fallback[]
+		@Timeout(timeout = "800ms", fallback = "lastQuote")
+		public Quote latest(String symbol) {
+			return this.market.ask(symbol);
+		}
+
+		private Quote lastQuote(String symbol, MethodTimeoutException timeout) {
+			return this.last.getOrDefault(symbol, new Quote(symbol, 0));
+		}
+		// end::fallback[]
+
+		// tag::budget[]
+		@Timeout(timeoutExpression = "#request.budget")
+		public Quote quoteFor(Request request) {
+			return this.market.ask(request.symbol());
+		}
+		// end::budget[]
+
+	}
+
+	static class Security {
+
+		// tag::security[]
+		@Bean
+		ThreadPoolTaskExecutor pool(ThreadPoolTaskExecutorBuilder builder) {
+			return builder.build();
+		}
+
+		@Bean
+		AsyncTaskExecutor applicationTaskExecutor(ThreadPoolTaskExecutor pool) {
+			return new DelegatingSecurityContextAsyncTaskExecutor(pool);
+		}
+		// end::security[]
+
+	}
+
+	static class Mdc {
+
+		// tag::mdc[]
+		@Bean
+		TaskDecorator mdcDecorator() {
+			return (task) -> {
+				Map<String, String> mdc = MDC.getCopyOfContextMap();
+				return () -> {
+					MDC.setContextMap((mdc != null) ? mdc : Map.of());
+					try {
+						task.run();
+					}
+					finally {
+						MDC.clear();
+					}
+				};
+			};
+		}
+		// end::mdc[]
+
+	}
+
+	static class Greeting {
+
+		@Autowired
+		private Log log;
+
+		@Delayed("0s")
+		public void greet() {
+			Authentication user = SecurityContextHolder.getContext().getAuthentication();
+			this.log.add(((user != null) ? user.getName() : "nobody") + " in " + MDC.get("tenant"));
+		}
 
 	}
 

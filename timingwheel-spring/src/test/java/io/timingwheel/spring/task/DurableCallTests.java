@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -32,6 +33,16 @@ class DurableCallTests {
 				.withMessage("A longest wait needs a key, must not be negative, and is for calls that replace the"
 						+ " pending one: a call that updates the pending one never puts it off");
 		}
+	}
+
+	@Test
+	void aCallHasANameAndEitherADelayOrATime() {
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", MINUTE));
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("index", (Duration) null));
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of((TaskId) null, MINUTE));
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("index", MINUTE, (Object[]) null));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DurableCall("index", null, MINUTE, Instant.EPOCH, List.of()));
 	}
 
 }

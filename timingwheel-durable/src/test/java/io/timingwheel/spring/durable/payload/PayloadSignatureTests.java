@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.timingwheel.spring.durable.PayloadMigration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,16 @@ class PayloadSignatureTests {
 	@Test
 	void argumentsThatTheMethodDoesNotTakeAreNotDropped() {
 		assertUndecodable("jspecify", "1,\"a\",2,3", "The payload has 4 arguments, and the method takes 3");
+	}
+
+	@Test
+	void anObjectOfAnotherReleaseFitsIfItsClassSaysSoOrIsMigrated() throws Exception {
+		String note = "{\"customer\":\"ann\",\"retries\":3}";
+		assertUndecodable("note", note, "the JSON has the property \"retries\", which ");
+		assertThat(decode("note", note, migration("task", "[{\"customer\":\"bob\"}]")))
+			.containsExactly(new Note("bob", Optional.empty()));
+		assertThat(decode("lenientNote", note)).containsExactly(new LenientNote("ann", null));
+		assertUndecodable("urgentNote", note, " at priority)");
 	}
 
 	@Test
@@ -175,6 +186,23 @@ class PayloadSignatureTests {
 
 		void requiredAfterOptional(long id, Optional<String> reason, String required);
 
+		void note(Note note);
+
+		void lenientNote(LenientNote note);
+
+		void urgentNote(UrgentNote note);
+
+	}
+
+	record Note(String customer, Optional<String> remark) {
+	}
+
+	@JsonIgnoreProperties(ignoreUnknown = true)
+	record LenientNote(String customer, String remark) {
+	}
+
+	@JsonIgnoreProperties(ignoreUnknown = true)
+	record UrgentNote(String customer, int priority) {
 	}
 
 	/**

@@ -1,10 +1,8 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -12,6 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
@@ -31,13 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -57,20 +51,55 @@ class CallsInOneTransactionTests {
 
 	private static final int EARLIER = 9;
 
+	private final MemoryStore store = new MemoryStore();
+
+	private final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
+
 	private final List<String> wrong = new ArrayList<>();
+
+	private ApplicationContextRunner runner(Place place) {
+		ApplicationContextRunner runner = switch (place) {
+			case MEMORY -> DelayedContexts.runner().withBean(MemoryOrders.class);
+			case DATABASE -> DurableContexts.jdbc().withBean(DurableOrders.class);
+			case STORE_APART -> DurableContexts.runner(this.store).withBean(DurableOrders.class);
+		};
+		// Keeps the log free of calls that are rejected at the commit.
+		return DurableContexts.withTransactions(runner)
+			.withBean(Cancels.class)
+			.withBean(AsyncUncaughtExceptionHandler.class, () -> (ex, method, arguments) -> this.uncaught.add(ex));
+	}
 
 	@ParameterizedTest
 	@EnumSource
 	void theOrderOfCallsDecidesWhatIsPendingAfterTheCommit(Place place) {
-		place.runner().run((context) -> {
+		runner(place).run((context) -> {
 			for (IfPending ifPending : IfPending.values()) {
 				for (List<Call> calls : sequences(place.calls())) {
 					boolean all = calls.size() < 3 || place != Place.DATABASE;
 					if (all || ifPending == IfPending.REPLACE) {
-						check(context, place, ifPending, calls, true);
+						check(context, place, ifPending, calls, true, End.COMMIT);
 					}
 					if (all) {
-						check(context, place, ifPending, calls, false);
+						check(context, place, ifPending, calls, false, End.COMMIT);
+					}
+				}
+			}
+			assertThat(this.wrong).isEmpty();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsRolledBackAlsoToASavepointHasNotHappened(Place place) {
+		runner(place).run((context) -> {
+			for (IfPending ifPending : IfPending.values()) {
+				for (List<Call> calls : sequences(place.callsThatWaitForTheCommit())) {
+					if (place != Place.DATABASE) {
+						check(context, place, ifPending, calls, true, End.ROLLBACK);
+					}
+					// The rollback of the database itself takes longer.
+					if (calls.size() == 3 && (place != Place.DATABASE || ifPending == IfPending.REPLACE)) {
+						check(context, place, ifPending, calls, true, End.COMMIT_WITHOUT_THE_SECOND);
 					}
 				}
 			}
@@ -79,8 +108,8 @@ class CallsInOneTransactionTests {
 	}
 
 	private void check(ApplicationContext context, Place place, IfPending ifPending, List<Call> calls,
-			boolean hasEarlier) {
-		Session session = new Session(context, place, ifPending, newId(ifPending));
+			boolean hasEarlier, End end) {
+		Session session = new Session(context, place, ifPending, TaskId.of(ifPending.name(), UUID.randomUUID()));
 		Pending expected = new Pending();
 		if (hasEarlier) {
 			session.make(Call.METHOD, EARLIER);
@@ -90,81 +119,42 @@ class CallsInOneTransactionTests {
 		List<Object> results = new ArrayList<>();
 		context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 			for (int i = 0; i < calls.size(); i++) {
-				expectedResults.add(expected.apply(calls.get(i), ifPending, i + 1));
-				results.add(session.make(calls.get(i), i + 1));
+				Object savepoint = end.undoes(i) ? status.createSavepoint() : null;
+				Object result = session.make(calls.get(i), i + 1);
+				if (savepoint != null) {
+					status.rollbackToSavepoint(savepoint);
+				}
+				else if (end != End.ROLLBACK) {
+					results.add(result);
+					expectedResults.add(expected.apply(calls.get(i), ifPending, i + 1));
+				}
+			}
+			if (end == End.ROLLBACK) {
+				status.setRollbackOnly();
 			}
 		});
+		String sequence = "%s%s, %s, with %s".formatted(hasEarlier ? "[EARLIER] " : "", calls, end, ifPending);
 		Object found = session.pending();
 		if (!Optional.ofNullable(expected.hours).equals(found)) {
-			this.wrong.add("%s after %s%s, not %s, with %s".formatted(found, hasEarlier ? "[EARLIER] " : "", calls,
-					expected.hours, ifPending));
+			this.wrong.add("%s after %s, not %s".formatted(found, sequence, expected.hours));
 		}
 		if (place.tellsResults() && !results.equals(expectedResults)) {
-			this.wrong.add("%s from %s%s, not %s, with %s".formatted(results, hasEarlier ? "[EARLIER] " : "", calls,
-					expectedResults, ifPending));
+			this.wrong.add("%s from %s, not %s".formatted(results, sequence, expectedResults));
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
-	void aRollbackLeavesWhatWasPending(Place place) {
-		place.runner().run((context) -> {
-			for (IfPending ifPending : IfPending.values()) {
-				for (List<Call> calls : sequences(place.callsThatWaitForTheCommit())) {
-					Session session = new Session(context, place, ifPending, newId(ifPending));
-					session.make(Call.METHOD, EARLIER);
-					context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-						for (int i = 0; i < calls.size(); i++) {
-							session.make(calls.get(i), i + 1);
-						}
-						status.setRollbackOnly();
-					});
-					checkPending(session, EARLIER, "the rollback of " + calls);
+	private static List<List<Call>> sequences(List<Call> calls) {
+		List<List<Call>> sequences = new ArrayList<>();
+		for (Call first : calls) {
+			sequences.add(List.of(first));
+			for (Call second : calls) {
+				sequences.add(List.of(first, second));
+				for (Call third : calls) {
+					sequences.add(List.of(first, second, third));
 				}
 			}
-			assertThat(this.wrong).isEmpty();
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aRollbackToASavepointUndoesWhatCameAfterIt(Place place) {
-		place.runner().run((context) -> {
-			// In the database the rollback is that of the database, and takes longer.
-			for (IfPending ifPending : (place != Place.DATABASE) ? IfPending.values()
-					: new IfPending[] { IfPending.REPLACE }) {
-				for (List<Call> calls : sequences(place.callsThatWaitForTheCommit())) {
-					if (calls.size() == 3) {
-						checkSavepoint(context, place, ifPending, calls);
-					}
-				}
-			}
-			assertThat(this.wrong).isEmpty();
-		});
-	}
-
-	private void checkSavepoint(ApplicationContext context, Place place, IfPending ifPending, List<Call> calls) {
-		Session session = new Session(context, place, ifPending, newId(ifPending));
-		session.make(Call.METHOD, EARLIER);
-		Pending expected = new Pending();
-		expected.apply(Call.METHOD, ifPending, EARLIER);
-		expected.apply(calls.get(0), ifPending, 1);
-		expected.apply(calls.get(2), ifPending, 3);
-		context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
-			session.make(calls.get(0), 1);
-			Object savepoint = status.createSavepoint();
-			session.make(calls.get(1), 2);
-			status.rollbackToSavepoint(savepoint);
-			session.make(calls.get(2), 3);
-		});
-		checkPending(session, expected.hours, calls + " without the second");
-	}
-
-	private void checkPending(Session session, @Nullable Integer expected, String what) {
-		Object found = session.pending();
-		if (!Optional.ofNullable(expected).equals(found)) {
-			this.wrong.add("%s after %s, not %s, with %s".formatted(found, what, expected, session.ifPending()));
 		}
+		return sequences;
 	}
 
 	/**
@@ -173,15 +163,15 @@ class CallsInOneTransactionTests {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
 	void aTaskStaysThatAnotherThreadSchedulesBetweenACallAndTheCommit(Place place) {
-		place.runner().run((context) -> {
-			Session session = new Session(context, place, IfPending.REPLACE, newId(IfPending.REPLACE));
+		runner(place).run((context) -> {
+			Session session = new Session(context, place, IfPending.REPLACE, TaskId.of("REPLACE", 1));
 			session.make(Call.METHOD, EARLIER);
 			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 				session.make(Call.CANCELLING_METHOD, 1);
 				CompletableFuture.runAsync(() -> session.make(Call.METHOD, 2)).join();
 			});
 			assertThat(session.pending()).contains(2);
-			if (place == Place.MEMORY_AFTER_COMMIT) {
+			if (place == Place.MEMORY) {
 				context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 					session.make(Call.METHOD, 3);
 					CompletableFuture.runAsync(() -> session.make(Call.METHOD, 4)).join();
@@ -195,11 +185,11 @@ class CallsInOneTransactionTests {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
 	void aSeparateTransactionWithinAnotherHasCallsOfItsOwn(Place place) {
-		place.runner().run((context) -> {
+		runner(place).run((context) -> {
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
 			TransactionTemplate separate = new TransactionTemplate(context.getBean(PlatformTransactionManager.class),
 					new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
-			Session session = new Session(context, place, IfPending.REPLACE, newId(IfPending.REPLACE));
+			Session session = new Session(context, place, IfPending.REPLACE, TaskId.of("REPLACE", 1));
 			session.make(Call.METHOD, EARLIER);
 			transaction.executeWithoutResult((outer) -> {
 				session.make(Call.CANCELLING_METHOD, 1);
@@ -214,14 +204,14 @@ class CallsInOneTransactionTests {
 					inner.setRollbackOnly();
 				});
 			});
-			assertThat(session.pending()).isEqualTo((place == Place.MEMORY) ? Optional.of(4) : Optional.empty());
+			assertThat(session.pending()).isEmpty();
 		});
 	}
 
 	@Test
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheWheel() {
-		Place.MEMORY_AFTER_COMMIT.runner().run((context) -> {
-			AfterCommitOrders orders = context.getBean(AfterCommitOrders.class);
+		runner(Place.MEMORY).run((context) -> {
+			MemoryOrders orders = context.getBean(MemoryOrders.class);
 			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 				orders.replace("1", Duration.ZERO);
 				context.getBean(Cancels.class).replace("1");
@@ -241,9 +231,8 @@ class CallsInOneTransactionTests {
 
 	@Test
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheStore() {
-		MemoryStore store = new MemoryStore(false);
-		store.refuse("1", "4");
-		Place.apart(store).run((context) -> {
+		this.store.refuse("1", "4");
+		runner(Place.STORE_APART).run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			List<DelayedTask<?>> tasks = new ArrayList<>();
 			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
@@ -257,8 +246,8 @@ class CallsInOneTransactionTests {
 				assertThat(tasks.get(3).cancel(false)).isTrue();
 				assertThat(tasks.get(3).cancel(false)).isFalse();
 			});
-			assertThat(context.getBean(Silent.Handler.class).errors).isEmpty();
-			assertThat(store.payloads("REPLACE")).hasSize(1);
+			assertThat(this.uncaught).isEmpty();
+			assertThat(this.store.payloads("REPLACE")).hasSize(1);
 			assertThat(tasks).extracting(DelayedTask::status)
 				.containsExactly(Status.CANCELLED, Status.CANCELLED, Status.CANCELLED, Status.CANCELLED,
 						Status.SCHEDULED);
@@ -270,8 +259,7 @@ class CallsInOneTransactionTests {
 
 	@Test
 	void aHandleThatCancelsBeforeTheCommitFollowsTheTransaction() {
-		MemoryStore store = new MemoryStore(false);
-		Place.apart(store).run((context) -> {
+		runner(Place.STORE_APART).run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
 			Supplier<DelayedTask<?>> enqueue = () -> template.enqueue(TaskId.of("KEEP", 1), Duration.ofHours(1), "",
@@ -290,7 +278,7 @@ class CallsInOneTransactionTests {
 				context.getBean(DurableOrders.class).keep("1", Duration.ofHours(2));
 			});
 			assertThat(kept.status()).isEqualTo(Status.CANCELLED);
-			assertThat(store.payloads("KEEP")).singleElement().asString().contains("PT2H");
+			assertThat(this.store.payloads("KEEP")).singleElement().asString().contains("PT2H");
 			DelayedTask<?> rolledBack = transaction.execute((status) -> {
 				DelayedTask<?> task = enqueue.get();
 				task.cancel(false);
@@ -303,7 +291,7 @@ class CallsInOneTransactionTests {
 
 	@Test
 	void aTaskThatMovesInATransactionMovesAfterTheCommitIfItIsStillPendingThen() {
-		Place.apart(new MemoryStore(false)).run((context) -> {
+		runner(Place.STORE_APART).run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
 			Session session = new Session(context, Place.STORE_APART, IfPending.REPLACE, TaskId.of("REPLACE", 1));
@@ -338,97 +326,54 @@ class CallsInOneTransactionTests {
 		});
 	}
 
-	private static TaskId newId(IfPending ifPending) {
-		return TaskId.of(ifPending.name(), UUID.randomUUID());
-	}
-
-	private static List<List<Call>> sequences(List<Call> calls) {
-		List<List<Call>> sequences = new ArrayList<>();
-		for (Call first : calls) {
-			sequences.add(List.of(first));
-			for (Call second : calls) {
-				sequences.add(List.of(first, second));
-				for (Call third : calls) {
-					sequences.add(List.of(first, second, third));
-				}
-			}
-		}
-		return sequences;
-	}
-
 	enum Place {
 
-		MEMORY, MEMORY_AFTER_COMMIT, DATABASE, STORE_APART;
-
-		ApplicationContextRunner runner() {
-			return switch (this) {
-				case MEMORY ->
-					DelayedContexts.runner(TransactionConfiguration.class, Silent.class).withBean(MemoryOrders.class);
-				case MEMORY_AFTER_COMMIT -> DelayedContexts.runner(TransactionConfiguration.class, Silent.class)
-					.withBean(AfterCommitOrders.class);
-				case DATABASE -> DurableContexts.jdbc(Silent.class)
-					.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class,
-							TransactionAutoConfiguration.class))
-					.withBean(DurableOrders.class);
-				case STORE_APART -> apart(new MemoryStore(false));
-			};
-		}
-
-		static ApplicationContextRunner apart(MemoryStore store) {
-			return DurableContexts.runner(store, TransactionConfiguration.class, Silent.class)
-				.withBean(DurableOrders.class);
-		}
-
-		Class<?> orders() {
-			return switch (this) {
-				case MEMORY -> MemoryOrders.class;
-				case MEMORY_AFTER_COMMIT -> AfterCommitOrders.class;
-				case DATABASE, STORE_APART -> DurableOrders.class;
-			};
-		}
-
-		boolean isDurable() {
-			return this == DATABASE || this == STORE_APART;
-		}
+		MEMORY, DATABASE, STORE_APART;
 
 		/**
 		 * Whether the results of the calls in a transaction follow from the order of the
 		 * calls too. In memory some calls act at once, others at the commit.
 		 */
 		boolean tellsResults() {
-			return isDurable();
+			return this != MEMORY;
 		}
 
+		/** A stored call gives way only if a method says so. */
 		List<Call> calls() {
-			return Arrays.stream(Call.values())
-				.filter((call) -> !isDurable() || (call != Call.TEMPLATE_KEEP && call != Call.TEMPLATE_REJECT))
+			return Stream.of(Call.values())
+				.filter((call) -> this == MEMORY || call.ifPending == null || call.ifPending == IfPending.REPLACE)
 				.toList();
 		}
 
 		List<Call> callsThatWaitForTheCommit() {
-			return switch (this) {
-				case MEMORY -> List.of(Call.CANCELLING_METHOD);
-				case MEMORY_AFTER_COMMIT -> List.of(Call.METHOD, Call.CANCELLING_METHOD);
-				case DATABASE, STORE_APART -> calls();
-			};
+			return (this == MEMORY) ? List.of(Call.METHOD, Call.CANCELLING_METHOD) : calls();
+		}
+
+	}
+
+	enum End {
+
+		COMMIT, COMMIT_WITHOUT_THE_SECOND, ROLLBACK;
+
+		boolean undoes(int call) {
+			return this == COMMIT_WITHOUT_THE_SECOND && call == 1;
 		}
 
 	}
 
 	/**
-	 * A call with the key of the sequence.
+	 * A call with the key of the sequence. In memory, the template acts at once.
 	 */
 	enum Call {
 
-		METHOD, CANCELLING_METHOD, FIRST_CANCELLING_METHOD, TEMPLATE, TEMPLATE_KEEP, TEMPLATE_REJECT, TEMPLATE_CANCEL;
+		METHOD(null), CANCELLING_METHOD(null), FIRST_CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE),
+		TEMPLATE_KEEP(IfPending.KEEP), TEMPLATE_REJECT(IfPending.REJECT), TEMPLATE_CANCEL(null);
 
-		IfPending ifPending(IfPending ofMethod) {
-			return switch (this) {
-				case TEMPLATE_KEEP -> IfPending.KEEP;
-				case TEMPLATE_REJECT -> IfPending.REJECT;
-				case TEMPLATE -> IfPending.REPLACE;
-				default -> ofMethod;
-			};
+		/** {@code null} for that of the method. */
+		private final @Nullable IfPending ifPending;
+
+		Call(@Nullable IfPending ifPending) {
+			this.ifPending = ifPending;
 		}
 
 	}
@@ -449,7 +394,7 @@ class CallsInOneTransactionTests {
 					return pending;
 				}
 				default -> {
-					IfPending ifPending = call.ifPending(ofMethod);
+					IfPending ifPending = (call.ifPending != null) ? call.ifPending : ofMethod;
 					if (!pending || ifPending == IfPending.REPLACE) {
 						this.hours = hours;
 					}
@@ -480,19 +425,20 @@ class CallsInOneTransactionTests {
 
 		private @Nullable Object make(Call call, Duration delay) {
 			String method = this.ifPending.name().toLowerCase(Locale.ROOT);
+			boolean durable = this.place != Place.MEMORY;
 			DelayedTaskTemplate template = this.context.getBean(DelayedTaskTemplate.class);
 			return switch (call) {
-				case METHOD -> invoke(this.place.orders(), method, this.id.key(), delay);
+				case METHOD -> invoke(durable ? DurableOrders.class : MemoryOrders.class, method, this.id.key(), delay);
 				case CANCELLING_METHOD -> invoke(Cancels.class, method, this.id.key());
 				case FIRST_CANCELLING_METHOD -> invoke(Cancels.class, method + "First", this.id.key());
 				case TEMPLATE_CANCEL -> template.cancel(this.id);
 				case TEMPLATE, TEMPLATE_KEEP, TEMPLATE_REJECT -> {
-					if (this.place.isDurable()) {
+					if (durable) {
 						template.enqueue(this.id, delay, this.id.key(), delay);
 					}
 					else {
 						template.task(() -> {
-						}).id(this.id).ifPending(call.ifPending(this.ifPending)).after(delay);
+						}).id(this.id).ifPending(call.ifPending).after(delay);
 					}
 					yield null;
 				}
@@ -553,26 +499,6 @@ class CallsInOneTransactionTests {
 
 	static class MemoryOrders {
 
-		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key")
-		public void replace(String key, Duration delay) {
-		}
-
-		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE)
-		public void update(String key, Duration delay) {
-		}
-
-		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP)
-		public void keep(String key, Duration delay) {
-		}
-
-		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT)
-		public void reject(String key, Duration delay) {
-		}
-
-	}
-
-	static class AfterCommitOrders {
-
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", afterCommit = true)
 		public void replace(String key, Duration delay) {
 		}
@@ -612,26 +538,6 @@ class CallsInOneTransactionTests {
 		@Delayed(delayExpression = "#delay", name = "REJECT", key = "#key", ifPending = IfPending.REJECT,
 				durable = true)
 		public void reject(String key, Duration delay) {
-		}
-
-	}
-
-	/**
-	 * Keeps the log free of calls that are rejected at the commit.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@Import({ Silent.Handler.class, Cancels.class })
-	static class Silent {
-
-		static class Handler implements AsyncUncaughtExceptionHandler {
-
-			private final List<Throwable> errors = new CopyOnWriteArrayList<>();
-
-			@Override
-			public void handleUncaughtException(Throwable ex, Method method, @Nullable Object... params) {
-				this.errors.add(ex);
-			}
-
 		}
 
 	}

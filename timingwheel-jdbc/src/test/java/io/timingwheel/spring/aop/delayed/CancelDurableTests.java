@@ -37,7 +37,7 @@ class CancelDurableTests {
 
 	@Test
 	void aMethodThatReturnsADurableTaskCancelsWhenItReturns() {
-		runner(TransactionConfiguration.class).run((context) -> {
+		DurableContexts.withTransactions(runner()).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);

@@ -9,7 +9,9 @@ import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAuto
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 
 /**
  * Application contexts with a store, in real time.
@@ -36,6 +38,15 @@ final class DurableContexts {
 					TimingWheelJdbcStoreAutoConfiguration.class))
 			.withPropertyValues("timingwheel.store.type=jdbc",
 					"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+	}
+
+	/**
+	 * With a transaction manager for the database. Beside a {@link MemoryStore} this is a
+	 * database without tasks.
+	 */
+	static ApplicationContextRunner withTransactions(ApplicationContextRunner runner) {
+		return runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class));
 	}
 
 	private static ApplicationContextRunner fast(Class<?>... configurations) {

@@ -8,15 +8,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.MethodTimeoutException;
-import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableNode;
@@ -62,9 +59,10 @@ class DurableTests {
 
 	private static final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
-	private final MemoryStore store = new MemoryStore(true);
+	private final MemoryStore store = new MemoryStore();
 
-	private final ApplicationContextRunner runner = DurableContexts.runner(this.store, Application.class);
+	private final ApplicationContextRunner runner = DurableContexts
+		.withTransactions(DurableContexts.runner(this.store, Application.class));
 
 	@BeforeEach
 	void reset() {
@@ -159,12 +157,6 @@ class DurableTests {
 			assertThat(List.of(take(), take(), take())).containsExactly("attempt 1 of delivery 1",
 					"attempt 2 of delivery 1", "attempt 3 of delivery 1");
 			awaitCompleted(context, "retried", 1);
-			advised.limited();
-			assertThat(take()).isEqualTo("interrupted");
-			await().untilAsserted(() -> assertThat(this.store.dead("limited", 10)).singleElement()
-				.extracting(StoredTask::error)
-				.asString()
-				.contains("MethodTimeoutException"));
 		});
 	}
 
@@ -266,30 +258,32 @@ class DurableTests {
 
 	@Test
 	void manyCallsArePartOfTheTransactionOrStoredAfterIt() {
-		for (MemoryStore store : List.of(this.store, new MemoryStore(false))) {
-			DurableContexts.runner(store, Application.class).run((context) -> {
+		ApplicationContextRunner jdbc = DurableContexts.withTransactions(DurableContexts.jdbc(Application.class));
+		for (ApplicationContextRunner store : List.of(this.runner, jdbc)) {
+			store.run((context) -> {
 				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-				List<DurableCall> calls = List.of(DurableCall.of(TaskId.of("replace", 1), Duration.ofHours(1), 1, "a"),
-						DurableCall.of(TaskId.of("replace", 2), Duration.ofHours(1), 2, "b"));
+				List<TaskId> ids = List.of(TaskId.of("replace", 1), TaskId.of("replace", 2));
+				List<DurableCall> calls = ids.stream()
+					.map((id) -> DurableCall.of(id, Duration.ofHours(1), 1, "a"))
+					.toList();
 				List<DelayedTask<Void>> rolledBack = transaction.execute((status) -> {
 					status.setRollbackOnly();
 					return template.enqueueAll(calls);
 				});
 				assertThat(rolledBack).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.CANCELLED);
-				assertThat(store.payloads("replace")).isEmpty();
+				assertThat(ids).allMatch((id) -> template.find(id).isEmpty());
 				List<DelayedTask<Void>> committed = transaction.execute((status) -> template.enqueueAll(calls));
 				assertThat(committed).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
-				assertThat(store.payloads("replace")).hasSize(2);
+				assertThat(ids).allMatch((id) -> template.find(id).isPresent());
 			});
 		}
 	}
 
 	@Test
 	void onlyCallsThatAreNotStoredAfterTheCommitFail() {
-		MemoryStore store = new MemoryStore(false);
-		store.refuse("1", "3");
-		DurableContexts.runner(store, Application.class).run((context) -> {
+		this.store.refuse("1", "3");
+		this.runner.run((context) -> {
 			Uncaught uncaught = context.getBean(Uncaught.class);
 			uncaught.throwing = true;
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
@@ -300,7 +294,7 @@ class DurableTests {
 			assertThat(tasks).extracting(DelayedTask::status)
 				.containsExactly(DelayedTask.Status.CANCELLED, DelayedTask.Status.SCHEDULED,
 						DelayedTask.Status.CANCELLED);
-			assertThat(store.payloads("replace")).hasSize(1);
+			assertThat(this.store.payloads("replace")).hasSize(1);
 			assertThat(uncaught.errors).hasSize(2);
 			uncaught.throwing = false;
 		});
@@ -308,9 +302,8 @@ class DurableTests {
 
 	@Test
 	void aCallStoredAfterTheCommitDoesNotFailIfAnEarlierNameCannotBeReplaced() {
-		MemoryStore store = new MemoryStore(false);
-		store.refuse("former");
-		DurableContexts.runner(store, Application.class).run((context) -> {
+		this.store.refuse("former");
+		this.runner.run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			List<DelayedTask<Void>> tasks = context.getBean(TransactionTemplate.class)
 				.execute((status) -> template
@@ -319,17 +312,6 @@ class DurableTests {
 			assertThat(tasks).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
 			assertThat(context.getBean(Uncaught.class).errors).isEmpty();
 		});
-	}
-
-	@Test
-	void aCallHasANameAndEitherADelayOrATime() {
-		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", Duration.ZERO));
-		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
-		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of((TaskId) null, Duration.ZERO));
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> DurableCall.of("replace", Duration.ZERO, (Object[]) null));
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new DurableCall("replace", null, Duration.ZERO, Instant.EPOCH, List.of()));
 	}
 
 	private static void awaitCompleted(ApplicationContext context, String name, int tasks) {
@@ -406,8 +388,6 @@ class DurableTests {
 		@Retryable(maxRetries = 3, delay = 1)
 		void retried();
 
-		void limited();
-
 	}
 
 	static class AdvisedService implements Advised {
@@ -429,18 +409,6 @@ class DurableTests {
 					DelayedTaskContext.current().orElseThrow().deliveries()));
 			if (this.attempts < 3) {
 				throw new IllegalStateException();
-			}
-		}
-
-		@Override
-		@Delayed(delay = "0", name = "limited", key = "'0'", durable = true)
-		@Timeout("100ms")
-		public void limited() {
-			try {
-				new CountDownLatch(1).await();
-			}
-			catch (InterruptedException ex) {
-				events.add("interrupted");
 			}
 		}
 
@@ -497,10 +465,8 @@ class DurableTests {
 
 		@Override
 		public void handleUncaughtException(Throwable error, Method method, Object... arguments) {
-			if (!(error instanceof MethodTimeoutException)) {
-				this.call = method.getName() + Arrays.toString(arguments);
-				this.errors.add(error);
-			}
+			this.call = method.getName() + Arrays.toString(arguments);
+			this.errors.add(error);
 			if (this.throwing) {
 				throw new IllegalStateException("handler");
 			}
@@ -510,8 +476,8 @@ class DurableTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableResilientMethods
-	@Import({ TransactionConfiguration.class, Service.class, AdvisedService.class, Prototype.class, Scoped.class,
-			OrderReminders.class, Uncaught.class })
+	@Import({ Service.class, AdvisedService.class, Prototype.class, Scoped.class, OrderReminders.class,
+			Uncaught.class })
 	static class Application {
 
 	}

@@ -23,10 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -52,8 +50,7 @@ class TransactionalTests {
 	private final ApplicationContextRunner withoutManager = DurableContexts.jdbc(Bodies.class)
 		.withConfiguration(AutoConfigurations.of(JdbcTemplateAutoConfiguration.class));
 
-	private final ApplicationContextRunner runner = this.withoutManager.withConfiguration(AutoConfigurations
-		.of(DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class));
+	private final ApplicationContextRunner runner = DurableContexts.withTransactions(this.withoutManager);
 
 	@ParameterizedTest
 	@CsvSource(textBlock = """

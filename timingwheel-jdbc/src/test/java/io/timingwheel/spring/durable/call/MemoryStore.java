@@ -25,34 +25,20 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.internal.Transactions;
-
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A store in memory, to test the callers of a store. If the store joins transactions, a
- * rollback undoes each enqueue of the transaction.
+ * A store in memory that takes part in no transaction, to test the callers of a store.
  */
 public class MemoryStore extends InMemoryTaskStore {
 
 	/** All tasks that were ever stored, by their ids. */
 	private final Map<String, NewTask> stored = Collections.synchronizedMap(new LinkedHashMap<>());
 
-	private final boolean joining;
-
 	private final Set<String> refused = Collections.synchronizedSet(new HashSet<>());
 
 	private final List<List<String>> counted = new CopyOnWriteArrayList<>();
 
 	private volatile PartialOutage partialOutage;
-
-	public MemoryStore() {
-		this(false);
-	}
-
-	public MemoryStore(boolean joining) {
-		this.joining = joining;
-	}
 
 	/** {@code null} makes the part available again. */
 	public void partialOutage(PartialOutage outage) {
@@ -88,19 +74,10 @@ public class MemoryStore extends InMemoryTaskStore {
 			.toList();
 	}
 
-	@Override
-	public boolean joinsTransaction() {
-		return this.joining && TransactionSynchronizationManager.isActualTransactionActive();
-	}
-
 	private Enqueued enqueueOne(NewTask task) {
 		Enqueued enqueued = super.enqueue(List.of(task)).get(0);
 		if (enqueued.outcome() != Enqueued.Outcome.PENDING) {
 			this.stored.put(task.id(), task);
-			if (joinsTransaction()) {
-				Transactions.afterCompletion(() -> {
-				}, () -> super.cancel(Target.of(task.id())));
-			}
 		}
 		return enqueued;
 	}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
@@ -21,12 +22,17 @@ final class NumberHandler {
 	}
 
 	static DurableHandler of(String name, Body body, Executor executor, @Nullable Duration expireAfter, Missed missed) {
+		return of(name, body, () -> executor, expireAfter, missed, () -> {
+		});
+	}
+
+	static DurableHandler of(String name, Body body, Supplier<Executor> executor, @Nullable Duration expireAfter,
+			Missed missed, Runnable onError) {
 		DurableMethod method = new DurableMethod(name, List.of(), NumberHandler.class.getDeclaredMethods()[0],
-				List.of(int.class), () -> executor, expireAfter, false, null, (arguments) -> {
+				List.of(int.class), executor, expireAfter, false, null, (arguments) -> {
 					body.run((Integer) arguments[0]);
 					return null;
-				}, (error, arguments) -> {
-				});
+				}, (error, arguments) -> onError.run());
 		return new DurableHandler(method, new DurableHandler.Arguments() {
 
 			@Override

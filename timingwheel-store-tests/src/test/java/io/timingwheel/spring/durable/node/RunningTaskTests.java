@@ -28,11 +28,17 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Tasks whose bodies take a while, on threads.
@@ -297,6 +303,68 @@ class RunningTaskTests extends NodeTestSupport {
 		await().until(() -> this.started.get() == 20);
 		await().until(() -> this.store.counts(List.of()).isEmpty());
 		one.shutdownNow();
+	}
+
+	static List<Arguments> whatExecutorsThrow() {
+		OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread");
+		return List.of(arguments(new BeanCreationException("lateExecutor", "not yet"), true, 1),
+				arguments(noThread, true, 0),
+				arguments(new BeanCreationException("lateExecutor", "failed to start", noThread), true, 0),
+				arguments(new IllegalStateException("No context"), false, 1));
+	}
+
+	@ParameterizedTest
+	@MethodSource("whatExecutorsThrow")
+	void aTaskWithoutAnExecutorHasFailedOrIsGivenBackIfThereIsNoThread(Throwable failure, boolean isLookedUp,
+			int failures) {
+		AtomicBoolean failed = new AtomicBoolean();
+		Runnable fail = () -> {
+			if (failed.compareAndSet(false, true)) {
+				ReflectionUtils.rethrowRuntimeException(failure);
+			}
+		};
+		handle(NumberHandler.of(NAME, (number) -> this.started.incrementAndGet(), () -> {
+			if (isLookedUp) {
+				fail.run();
+			}
+			return (body) -> {
+				fail.run();
+				body.run();
+			};
+		}, null, Missed.ONCE, () -> {
+		}));
+		enqueue(1, Duration.ZERO);
+		node();
+		await().until(() -> {
+			advance(POLL);
+			return this.started.get() == 1;
+		});
+		assertThat(counts().failed()).isEqualTo(failures);
+	}
+
+	@Test
+	void whileAnErrorOfSuchATaskIsHandledOtherTasksRun() {
+		CompletableFuture<Void> handled = new CompletableFuture<>();
+		AtomicBoolean handling = new AtomicBoolean();
+		handle(NumberHandler.of(NAME, (number) -> this.started.incrementAndGet(), () -> {
+			throw new BeanCreationException("lateExecutor", "never");
+		}, null, Missed.ONCE, () -> {
+			handling.set(true);
+			handled.join();
+		}));
+		handle("other", (number) -> this.started.addAndGet(number));
+		enqueue(1, Duration.ZERO);
+		node();
+		await().until(() -> {
+			advance(POLL);
+			return handling.get();
+		});
+		enqueue("other", "2", Duration.ZERO);
+		await().until(() -> {
+			advance(POLL);
+			return this.started.get() == 2;
+		});
+		handled.complete(null);
 	}
 
 	@Test
