@@ -15,6 +15,8 @@ import io.timingwheel.spring.durable.PayloadMigration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.module.kotlin.KotlinModule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -43,6 +45,22 @@ class PayloadSignatureTests {
 	void otherParametersHaveNoDefault(String method) {
 		assertUndecodable(method, "1", "The payload has 1 arguments, and the method takes");
 		assertUndecodable(method, "1", "is neither @Nullable nor an Optional, so it has no default");
+	}
+
+	@Test
+	void argumentsInKotlinComeBackAndNullableParametersAreNullInOlderPayloads() throws Exception {
+		KotlinOrder order = new KotlinOrder(1, null, List.of("a"));
+		assertThat(kotlin("order").decode(kotlin("order").encode(new Object[] { order }))).containsExactly(order);
+		assertThat(kotlin("nullable").decode(Payloads.payload("1"))).containsExactly(1L, null, null);
+		assertThatExceptionOfType(UndecodablePayloadException.class)
+			.isThrownBy(() -> kotlin("withDefault").decode(Payloads.payload("1")))
+			.withMessageContaining("Argument 2 (reason) is neither @Nullable");
+	}
+
+	private static MethodPayloads kotlin(String method) {
+		PayloadCodec codec = new PayloadCodec(
+				JsonMapper.builder().addModule(new KotlinModule.Builder().build()).build(), 1024, List::of);
+		return Payloads.ofMethod(codec, KotlinSignatures.class, method);
 	}
 
 	@Test

@@ -366,8 +366,8 @@ class CallsInOneTransactionTests {
 	 */
 	enum Call {
 
-		METHOD(null), CANCELLING_METHOD(null), FIRST_CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE),
-		TEMPLATE_KEEP(IfPending.KEEP), TEMPLATE_REJECT(IfPending.REJECT), TEMPLATE_CANCEL(null);
+		METHOD(null), CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE), TEMPLATE_KEEP(IfPending.KEEP),
+		TEMPLATE_REJECT(IfPending.REJECT), TEMPLATE_CANCEL(null);
 
 		/** {@code null} for that of the method. */
 		private final @Nullable IfPending ifPending;
@@ -388,7 +388,7 @@ class CallsInOneTransactionTests {
 		Object apply(Call call, IfPending ofMethod, int hours) {
 			boolean pending = this.hours != null;
 			switch (call) {
-				case CANCELLING_METHOD, FIRST_CANCELLING_METHOD -> this.hours = null;
+				case CANCELLING_METHOD -> this.hours = null;
 				case TEMPLATE_CANCEL -> {
 					this.hours = null;
 					return pending;
@@ -430,7 +430,6 @@ class CallsInOneTransactionTests {
 			return switch (call) {
 				case METHOD -> invoke(durable ? DurableOrders.class : MemoryOrders.class, method, this.id.key(), delay);
 				case CANCELLING_METHOD -> invoke(Cancels.class, method, this.id.key());
-				case FIRST_CANCELLING_METHOD -> invoke(Cancels.class, method + "First", this.id.key());
 				case TEMPLATE_CANCEL -> template.cancel(this.id);
 				case TEMPLATE, TEMPLATE_KEEP, TEMPLATE_REJECT -> {
 					if (durable) {
@@ -477,22 +476,6 @@ class CallsInOneTransactionTests {
 
 		@CancelDelayed(name = "REJECT", key = "#key")
 		public void reject(String key) {
-		}
-
-		@CancelDelayed(name = "REPLACE", key = "#key", beforeInvocation = true)
-		public void replaceFirst(String key) {
-		}
-
-		@CancelDelayed(name = "UPDATE", key = "#key", beforeInvocation = true)
-		public void updateFirst(String key) {
-		}
-
-		@CancelDelayed(name = "KEEP", key = "#key", beforeInvocation = true)
-		public void keepFirst(String key) {
-		}
-
-		@CancelDelayed(name = "REJECT", key = "#key", beforeInvocation = true)
-		public void rejectFirst(String key) {
 		}
 
 	}

@@ -166,7 +166,8 @@ class ScheduleCallTests {
 		Instant next = this.former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
 		call(this.former, FORMER, HOUR);
 		clockAhead(Duration.ofMinutes(10));
-		assertThat(this.renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("the same schedule").isEqualTo(next);
+		assertThat(this.renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("the same schedule")
+			.isEqualTo(next);
 		assertOnlySchedule(next);
 		this.former.recur(FORMER, Schedule.every(HOUR), 1);
 		assertThat(this.renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("its own time").isEqualTo(next);
@@ -250,8 +251,8 @@ class ScheduleCallTests {
 		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 		this.renamed.recur(RENAMED, Schedule.every(HOUR), 1);
 		call();
-		assertThat(inTransaction(
-				() -> List.of(this.renamed.cancel(RENAMED), this.renamed.reschedule(RENAMED, SOON), this.renamed.cancel(RENAMED))))
+		assertThat(inTransaction(() -> List.of(this.renamed.cancel(RENAMED), this.renamed.reschedule(RENAMED, SOON),
+				this.renamed.cancel(RENAMED))))
 			.containsOnly(true);
 		assertThat(id(RENAMED, Kind.EITHER)).isNull();
 	}
