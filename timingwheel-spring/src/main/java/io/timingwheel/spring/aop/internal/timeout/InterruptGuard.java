@@ -268,7 +268,7 @@ final class InterruptGuard implements DirectTask {
 		}
 		MethodTimeoutException own = this.call.newException();
 		if (this.stack != null) {
-			own.addSuppressed(new StackAtDeadline(this.thread, this.stack));
+			own.addSuppressed(new DeadlineStacks.StackAtDeadline(this.thread, this.stack));
 		}
 		if (failure instanceof MethodTimeoutException inner) {
 			inner.addSuppressed(own);
