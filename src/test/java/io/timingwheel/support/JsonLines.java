@@ -47,7 +47,10 @@ public final class JsonLines {
 					(name, value) -> add(lines, path.isEmpty() ? name.toString() : path + "." + name, value, mask));
 		}
 		else if (json instanceof List<?> list && list.size() > 10) {
-			lines.add(path + ": <" + list.size() + " values>");
+			long sum = list.stream()
+				.mapToLong((value) -> (value instanceof Number number) ? number.longValue() : 0)
+				.sum();
+			lines.add(path + ": <" + list.size() + " values, sum " + sum + ">");
 		}
 		else if (json instanceof List<?> list && !list.isEmpty()) {
 			for (int i = 0; i < list.size(); i++) {

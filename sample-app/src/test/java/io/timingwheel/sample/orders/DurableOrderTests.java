@@ -2,25 +2,18 @@ package io.timingwheel.sample.orders;
 
 import java.time.Duration;
 
-import io.timingwheel.test.AutoConfigureVirtualTime;
+import io.timingwheel.sample.DurableEndToEndTest;
 import io.timingwheel.test.VirtualTime;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
-import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.payment-window=30m" })
-@AutoConfigureRestTestClient
-@AutoConfigureVirtualTime
-@ActiveProfiles("durable")
+@DurableEndToEndTest
 class DurableOrderTests {
 
 	@Autowired

@@ -2,8 +2,11 @@ package io.timingwheel.spring.actuate;
 
 import java.security.Principal;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.StoreNode;
@@ -19,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.Operation;
+import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
@@ -44,23 +49,29 @@ class EndpointAccessTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			any.property=default                                   | []
-			management.endpoints.web.exposure.include=timingwheel  | [timingwheel]
-			management.endpoints.web.exposure.include=delayedtasks | [delayedtasks]
+			management.endpoints.web.exposure.include=timingwheel  | [timingwheel [READ]]
+			management.endpoints.web.exposure.include=delayedtasks | [delayedtasks [READ]]
 			management.endpoints.jmx.exposure.include=*            | [jmx timingwheel]
-			management.endpoints.web.exposure.include=*            | [delayedtasks, timingwheel]
+			management.endpoints.web.exposure.include=*            | [delayedtasks [READ], timingwheel [READ]]
 			management.endpoints.web.exposure.include=* management.endpoints.access.default=NONE | []
+			management.endpoints.web.exposure.include=* management.endpoints.access.default=UNRESTRICTED \
+			| [delayedtasks [READ, WRITE, DELETE], timingwheel [READ]]
 			""")
 	void anEndpointIsThereIfItIsExposedAndMayBeAccessedAndNoTasksAreShownOverJmx(String properties, String exposed) {
 		this.contextRunner.withPropertyValues(properties.split(" ")).run((context) -> {
 			TreeSet<String> ids = new TreeSet<>();
 			context.getBean(WebEndpointsSupplier.class)
 				.getEndpoints()
-				.forEach((endpoint) -> ids.add(endpoint.getEndpointId().toString()));
+				.forEach((endpoint) -> ids.add(endpoint.getEndpointId() + " " + types(endpoint.getOperations())));
 			context.getBean(JmxEndpointsSupplier.class)
 				.getEndpoints()
 				.forEach((endpoint) -> ids.add("jmx " + endpoint.getEndpointId()));
 			assertThat(ids).hasToString(exposed);
 		});
+	}
+
+	private static Set<OperationType> types(Collection<? extends Operation> operations) {
+		return operations.stream().map(Operation::getType).collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	@Test

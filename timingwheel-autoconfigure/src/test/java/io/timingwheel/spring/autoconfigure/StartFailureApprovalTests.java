@@ -246,6 +246,14 @@ class StartFailureApprovalTests {
 						| | @Delayed(delay = "1s", name = "clean") public void run() { }
 						limit per key of a schedule [timingwheel.tasks.clean.max-concurrent-per-key=1]
 						| | @Recurring(every = "1h", name = "clean") public void run() { }
+						backoff of a property [timingwheel.tasks.clean.backoff.initial=2s]
+						| | @Recurring(every = "1h", name = "clean") public void run() { }
+						jitter of a property [timingwheel.tasks.clean.backoff.jitter=0]
+						| | @Recurring(every = "1h", name = "clean") public void run() { }
+						backoff of a property, and attempts [timingwheel.tasks.clean.backoff.initial=2s timingwheel.tasks.clean.max-attempts=2]
+						| | @Recurring(every = "1h", name = "clean") public void run() { }
+						backoff of a property, and attempts switched off [timingwheel.tasks.clean.backoff.initial=2s timingwheel.tasks.clean.max-attempts=1]
+						| | @Recurring(every = "1h", name = "clean") public void run() { }
 						longest wait without a key | @Delayed(delay = "1s", maxWait = "5s") public void run() { }
 						longest wait of an update | @Delayed(delay = "1s", maxWait = "5s", key = "'k'",
 						| ifPending = io.timingwheel.spring.task.IfPending.UPDATE) public void run() { }
@@ -349,8 +357,16 @@ class StartFailureApprovalTests {
 				"timingwheel.timeout.order=banana", "timingwheel.timeout.problem-details=banana",
 				"timingwheel.task-scheduler.enabled=banana", "timingwheel.store.type=banana",
 				"timingwheel.store.type=jdbc", "timingwheel.store.type=redis",
-				"timingwheel.tasks.[billing/close].rate=5/s")) {
-			this.lines.fail(property, this.runner.withPropertyValues(property));
+				"timingwheel.tasks.[billing/close].rate=5/s", "timingwheel.tasks.order.max-attempts=0",
+				"timingwheel.tasks.order.max-attempts=many", "timingwheel.tasks.order.max-concurrent=0",
+				"timingwheel.tasks.order.max-concurrent-per-key=-1", "timingwheel.tasks.order.rate=5",
+				"timingwheel.tasks.order.rate=0/s", "timingwheel.tasks.order.rate=5/y", "timingwheel.tasks.order.rate=",
+				"timingwheel.tasks.order.backoff.initial=-1s", "timingwheel.tasks.order.backoff.initial=soon",
+				"timingwheel.tasks.order.backoff.multiplier=0.5", "timingwheel.tasks.order.backoff.jitter=1.5",
+				"timingwheel.tasks.order.backoff.max=-5s",
+				"timingwheel.tasks.order.backoff.max=5s timingwheel.tasks.order.backoff.initial=10s",
+				"timingwheel.tasks.order.paused=perhaps")) {
+			this.lines.fail(property, this.runner.withPropertyValues(property.split(" ")));
 		}
 		this.lines.fail("timingwheel.health.max-lag=0, with a wheel of the application",
 				this.runner.withPropertyValues("timingwheel.health.max-lag=0")
@@ -432,7 +448,7 @@ class StartFailureApprovalTests {
 				Stream.of(title.split("\\W+"))
 					.forEach((word) -> name.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1)));
 				return new Case(title, name + "Bean", parts[1],
-						properties.equals(parts[0]) ? new String[0] : new String[] { properties });
+						properties.equals(parts[0]) ? new String[0] : properties.split(" "));
 			}).toList();
 		}
 

@@ -1,14 +1,12 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Map;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -16,7 +14,6 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -80,23 +77,6 @@ class TaskPolicyConfigurationTests {
 			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "max-attempts=0", "max-attempts=many", "max-concurrent=0", "max-concurrent-per-key=-1",
-			"rate=5", "rate=0/s", "rate=5/y", "rate=", "backoff.initial=-1s", "backoff.initial=soon",
-			"backoff.multiplier=0.5", "backoff.jitter=1.5", "backoff.max=-5s", "backoff.max=5s;backoff.initial=10s",
-			"paused=perhaps" })
-	void aValueOfNoUseStopsTheStartAndNamesTheProperty(String settings) {
-		this.runner.withPropertyValues(properties("close-order", settings))
-			.run((context) -> assertThat(context.getStartupFailure())
-				.hasStackTraceContaining("timingwheel.tasks.close-order." + settings.split("=")[0]));
-	}
-
-	private static String[] properties(String name, String settings) {
-		return Arrays.stream(settings.split(";"))
-			.map(("timingwheel.tasks." + name + ".")::concat)
-			.toArray(String[]::new);
-	}
-
 	@Test
 	void aNameThatNoMethodHasIsAWarningWithAllNamesAndAMethodThatIsSwitchedOffHasItsName(CapturedOutput output) {
 		this.runner
@@ -108,23 +88,6 @@ class TaskPolicyConfigurationTests {
 						+ " @Recurring has. The names are [clean, nightly-report]. It takes effect only for tasks in memory"
 						+ " to which code gives the name. Durable tasks follow the policy of the applications that have the"
 						+ " method"));
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "backoff.initial=2s, false", "backoff.jitter=0, false", "backoff.initial=2s;max-attempts=2, true",
-			"backoff.initial=2s;max-attempts=1, true" })
-	void aBackoffNeedsASecondAttemptUnlessTheConfigurationSwitchesAttemptsOff(String settings, boolean starts) {
-		this.runner.withPropertyValues(properties("clean", settings)).withBean(Cleaner.class).run((context) -> {
-			if (starts) {
-				assertThat(context).hasNotFailed();
-			}
-			else {
-				assertThat(context).getFailure()
-					.isInstanceOf(InvalidAnnotatedMethodException.class)
-					.hasMessageContaining("its policy has a backoff, but its tasks are tried only once")
-					.hasMessageContaining("max-attempts");
-			}
-		});
 	}
 
 	private static PolicySettings policy(AssertableApplicationContext context, String name) {

@@ -2,17 +2,15 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
-import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -23,17 +21,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
 
@@ -45,26 +42,23 @@ class TimingWheelLifecycleTests {
 
 	private static final Duration SOON = Duration.ofMinutes(1);
 
-	private final ManualTimeSource time = new ManualTimeSource();
-
-	private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+	private final VirtualApplication app = VirtualApplication.of(Drivers.class, Successor.class).withExecutors();
 
 	@AfterEach
-	void closeContexts() {
-		this.contexts.forEach(ConfigurableApplicationContext::close);
+	void close() {
+		this.app.close();
 	}
 
 	@Test
 	void closingCancelsAllPendingTasks() {
-		ConfigurableApplicationContext context = start();
-		DelayedTaskOperations tasks = tasks(context);
+		DelayedTaskOperations tasks = this.app.tasks();
 		List<DelayedTask<?>> pending = List.of(tasks.schedule(Duration.ofHours(1), () -> "never"),
 				tasks.schedule(TaskId.of("close-order", 5), Duration.ofHours(1), () -> {
 				}), tasks.task(() -> "never").every(Duration.ofMinutes(1)),
 				tasks.task(() -> "never").withFixedDelay(Duration.ofMinutes(1)),
-				context.getBean(Drivers.class).silent("d1"));
-		DelayedTaskRegistry registry = context.getBean(DelayedTaskRegistry.class);
-		context.close();
+				this.app.bean(Drivers.class).silent("d1"));
+		DelayedTaskRegistry registry = this.app.bean(DelayedTaskRegistry.class);
+		this.app.close();
 		assertThat(pending).allSatisfy((task) -> {
 			assertThat(task.status()).isEqualTo(Status.CANCELLED);
 			assertThat(task.completion()).isCancelled();
@@ -75,13 +69,12 @@ class TimingWheelLifecycleTests {
 	@Test
 	void closingCancelsWhatWaitsForAnExecutorAndWaitsForBodiesBeforeItStopsTheExecutors(CapturedOutput output)
 			throws Exception {
-		ConfigurableApplicationContext context = start("spring.task.execution.pool.core-size=1");
-		Successor successor = context.getBean(Successor.class);
+		Successor successor = this.app.with("spring.task.execution.pool.core-size=1").bean(Successor.class);
 		CompletableFuture<String> release = new CompletableFuture<>();
-		DelayedTask<String> running = running(context, release);
-		DelayedTask<String> waiting = tasks(context).schedule(Duration.ZERO, () -> "never");
-		this.time.advance(Duration.ZERO);
-		Thread closing = inBackground(context::close);
+		DelayedTask<String> running = running(release);
+		DelayedTask<String> waiting = this.app.tasks().schedule(Duration.ZERO, () -> "never");
+		this.app.advance(Duration.ZERO);
+		Thread closing = inBackground(this.app::close);
 		await().until(() -> waiting.status() == Status.CANCELLED);
 		awaitWaiting(closing);
 		// The successor stops after the tasks and before the executors.
@@ -95,19 +88,19 @@ class TimingWheelLifecycleTests {
 
 	@Test
 	void closingWarnsOfBodiesThatOutliveThePeriod(CapturedOutput output) throws Exception {
-		ConfigurableApplicationContext context = start("timingwheel.shutdown.await-termination-period=10ms");
+		this.app.with("timingwheel.shutdown.await-termination-period=10ms");
 		CompletableFuture<String> release = new CompletableFuture<>();
-		DelayedTask<String> task = running(context, release);
-		Thread closing = inBackground(context::close);
+		DelayedTask<String> task = running(release);
+		Thread closing = inBackground(this.app::close);
 		await().untilAsserted(() -> assertThat(output).contains("Still running after 10ms: 1 of the delayed tasks"));
 		release.complete("late");
 		closing.join();
 		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("late");
 	}
 
-	private DelayedTask<String> running(ConfigurableApplicationContext context, CompletableFuture<String> release) {
-		DelayedTask<String> task = tasks(context).schedule(Duration.ZERO, release::join);
-		this.time.advance(Duration.ZERO);
+	private DelayedTask<String> running(CompletableFuture<String> release) {
+		DelayedTask<String> task = this.app.tasks().schedule(Duration.ZERO, release::join);
+		this.app.advance(Duration.ZERO);
 		await().until(() -> task.status() == Status.RUNNING);
 		return task;
 	}
@@ -120,20 +113,20 @@ class TimingWheelLifecycleTests {
 	@ValueSource(booleans = { true, false })
 	void pendingTasksThatAreDueWithinThePeriodRunAndTheOthersAreCancelled(boolean strict) throws Exception {
 		ThreadPoolTaskExecutorCustomizer customizer = (executor) -> executor.setStrictEarlyShutdown(strict);
-		ConfigurableApplicationContext context = start(
-				(registry) -> registry.registerBean(ThreadPoolTaskExecutorCustomizer.class, () -> customizer),
-				"timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m");
-		context.getBean("applicationTaskExecutor");
-		DelayedTask<String> within = tasks(context).schedule(Duration.ofMinutes(1),
-				() -> Thread.currentThread().getName());
-		DelayedTask<String> beyond = tasks(context).schedule(Duration.ofMinutes(1).plusNanos(1), () -> "never");
-		Thread closing = inBackground(context::close);
+		this.app.with("timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m")
+			.with(ThreadPoolTaskExecutorCustomizer.class, () -> customizer)
+			.context()
+			.getBean("applicationTaskExecutor");
+		DelayedTask<String> within = this.app.tasks()
+			.schedule(Duration.ofMinutes(1), () -> Thread.currentThread().getName());
+		DelayedTask<String> beyond = this.app.tasks().schedule(Duration.ofMinutes(1).plusNanos(1), () -> "never");
+		Thread closing = inBackground(this.app::close);
 		await().until(() -> beyond.status() == Status.CANCELLED);
 		awaitWaiting(closing);
-		this.time.advance(Duration.ofMinutes(1).minusNanos(1));
+		this.app.advance(Duration.ofMinutes(1).minusNanos(1));
 		assertThat(within.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(closing.isAlive()).isTrue();
-		this.time.advance(Duration.ofNanos(1));
+		this.app.advance(Duration.ofNanos(1));
 		closing.join(SOON.toMillis());
 		assertThat(closing.isAlive()).isFalse();
 		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
@@ -146,83 +139,59 @@ class TimingWheelLifecycleTests {
 			threads.incrementAndGet();
 			return new Thread(task);
 		});
-		ConfigurableApplicationContext context = start((registry) -> {
-			registry.registerBean("applicationTaskExecutor", TaskExecutor.class, () -> executor);
-			registry.registerBean(TimingWheelTaskScheduler.class,
-					() -> new TimingWheelTaskScheduler(registry.getBean(TimingWheel.class)));
-		});
-		List<String> ran = new CopyOnWriteArrayList<>();
-		DelayedTask<String> annotated = context.getBean(Drivers.class).silent("d1");
-		DelayedTask<?> task = tasks(context).schedule(Duration.ofMinutes(1), () -> ran.add("task"));
-		DelayedTask<?> periodic = tasks(context).task(() -> ran.add("periodic")).every(Duration.ofMinutes(7));
-		context.getBean(TimingWheelTaskScheduler.class)
+		ConfigurableApplicationContext context = this.app
+			.with("applicationTaskExecutor", TaskExecutor.class, () -> executor)
+			.with(Scheduler.class)
+			.context();
+		List<String> ran = this.app.calls();
+		DelayedTask<String> annotated = this.app.bean(Drivers.class).silent("d1");
+		DelayedTask<?> task = this.app.tasks().schedule(Duration.ofMinutes(1), () -> ran.add("task"));
+		DelayedTask<?> periodic = this.app.tasks().task(() -> ran.add("periodic")).every(Duration.ofMinutes(7));
+		this.app.bean(TimingWheelTaskScheduler.class)
 			.scheduleWithFixedDelay(() -> ran.add("scheduled"), Instant.now().plus(Duration.ofMinutes(7)),
 					Duration.ofHours(1));
 		for (Runnable pause : List.<Runnable>of(context::pause, context::stop)) {
 			pause.run();
-			this.time.advance(Duration.ofMinutes(10));
+			this.app.advance(Duration.ofMinutes(10));
 			assertThat(threads).hasValue(0);
 			// The periodic task of the scheduler counts until it ends.
-			assertThat(context.getBean(TimingWheel.class).pending()).isOne();
-			assertThat(tasks(context).pendingCount()).isEqualTo(3);
+			assertThat(this.app.timers()).isOne();
+			assertThat(this.app.pending()).isEqualTo(3);
 		}
-		DelayedTask<String> meanwhile = tasks(context).schedule(Duration.ofMinutes(1), () -> "meanwhile");
+		DelayedTask<String> meanwhile = this.app.tasks().schedule(Duration.ofMinutes(1), () -> "meanwhile");
 		context.start();
 		assertThat(annotated.completion()).succeedsWithin(SOON);
 		assertThat(task.completion()).succeedsWithin(SOON);
-		this.time.advance(Duration.ofMinutes(1));
+		this.app.advance(Duration.ofMinutes(1));
 		assertThat(meanwhile.completion()).succeedsWithin(SOON);
 		await().untilAsserted(() -> assertThat(ran).contains("task", "periodic", "scheduled"));
 		periodic.cancel(false);
 	}
 
-	@Test
-	void aContextThatIsClosedWhileItIsStoppedCancelsItsTasks() {
-		for (String pending : List.of("cancel", "run")) {
-			ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=" + pending);
-			DelayedTask<String> task = tasks(context).schedule(Duration.ofSeconds(1), () -> "never");
-			context.stop();
-			context.close();
-			assertThat(task.status()).isEqualTo(Status.CANCELLED);
-		}
+	@ParameterizedTest
+	@EnumSource
+	void aContextThatIsClosedWhileItIsStoppedCancelsItsTasks(Pending pending) {
+		DelayedTask<String> task = this.app.with("timingwheel.shutdown.pending=" + pending)
+			.tasks()
+			.schedule(Duration.ofSeconds(1), () -> "never");
+		this.app.context().stop();
+		this.app.close();
+		assertThat(task.status()).isEqualTo(Status.CANCELLED);
 	}
 
 	@Test
 	void theEndOfAChildContextDoesNotEndTheTasksOfItsParent() {
-		ConfigurableApplicationContext parent = start();
-		DelayedTask<String> task = tasks(parent).schedule(Duration.ofMinutes(1), () -> "parent");
+		ConfigurableApplicationContext parent = this.app.context();
+		DelayedTask<String> task = this.app.tasks().schedule(Duration.ofMinutes(1), () -> "parent");
 		AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
 		child.setParent(parent);
 		child.refresh();
 		child.close();
 		parent.stop();
 		parent.start();
-		this.time.advance(Duration.ofMinutes(1));
+		this.app.advance(Duration.ofMinutes(1));
 		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("parent");
 		assertThat(parent.getBean(TimingWheel.class).snapshot().state()).isEqualTo(WheelSnapshot.State.RUNNING);
-	}
-
-	private ConfigurableApplicationContext start(String... properties) {
-		return start((context) -> {
-		}, properties);
-	}
-
-	private ConfigurableApplicationContext start(Consumer<GenericApplicationContext> initializer,
-			String... properties) {
-		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-		initializer.accept(context);
-		TestPropertyValues.of(properties).applyTo(context);
-		TimingWheelBuilderCustomizer manualTime = (builder) -> builder.timeSource(this.time);
-		context.registerBean(TimingWheelBuilderCustomizer.class, () -> manualTime);
-		context.register(Drivers.class, Successor.class, TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class);
-		context.refresh();
-		this.contexts.add(context);
-		return context;
-	}
-
-	private static DelayedTaskOperations tasks(ConfigurableApplicationContext context) {
-		return context.getBean(DelayedTaskOperations.class);
 	}
 
 	private static Thread inBackground(Runnable action) {
@@ -240,6 +209,15 @@ class TimingWheelLifecycleTests {
 		@Delayed(delay = "10m", name = "driver-silent", key = "#driverId")
 		DelayedTask<String> silent(String driverId) {
 			return DelayedTask.completed(driverId);
+		}
+
+	}
+
+	static class Scheduler {
+
+		@Bean
+		TimingWheelTaskScheduler wheelScheduler(TimingWheel wheel) {
+			return new TimingWheelTaskScheduler(wheel);
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,8 @@ import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.support.Approved;
 import io.timingwheel.support.JsonLines;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +42,8 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The answers of the endpoints, their refusals, the details of health, and the meters,
- * which are the same with Spring MVC and with WebFlux.
+ * The answers of the endpoints and of the console, their refusals, the details of health,
+ * and the meters, which are the same with Spring MVC and with WebFlux.
  */
 class EndpointApprovalTests {
 
@@ -49,12 +52,14 @@ class EndpointApprovalTests {
 			GET /delayedtasks
 			GET /delayedtasks?search=remind
 			GET /delayedtasks?forecast=PT2H
+			GET /delayedtasks?forecast=PT2H&search=remind
 			GET /delayedtasks?forecast=soon
 			GET /delayedtasks?forecast=PT0S
 			GET /delayedtasks/close
 			GET /delayedtasks/close/5
 			GET /delayedtasks/heartbeat
 			GET /delayedtasks/remind
+			GET /delayedtasks/gone/1
 			GET /delayedtasks/remind/7
 			GET /delayedtasks/digest
 			GET /delayedtasks/fail
@@ -69,6 +74,16 @@ class EndpointApprovalTests {
 			GET /delayedtasks/close?dead=true
 			GET /delayedtasks/absent
 			GET /delayedtasks/close/absent
+			GET /timingwheelconsole/live?view=now&range=P1D
+			GET /timingwheelconsole/live?view=names&filter=MIND
+			GET /timingwheelconsole/live?view=name&name=close&find=5
+			GET /timingwheelconsole/live?view=name&name=remind
+			GET /timingwheelconsole/live?view=name&name=fail
+			GET /timingwheelconsole/live?view=dead&name=fail
+			GET /timingwheelconsole/live?view=schedules
+			GET /timingwheelconsole/live?view=schedules&filter=HEART
+			GET /timingwheelconsole/live?view=schedules&filter=minder
+			GET /timingwheelconsole/live?view=node
 			POST /delayedtasks/close/5 {"action": "reschedule", "delay": "PT2H"}
 			POST /delayedtasks/close/5 {"action": "reschedule"}
 			POST /delayedtasks/close/5 {"action": "reschedule", "delay": "soon"}
@@ -83,6 +98,7 @@ class EndpointApprovalTests {
 			POST /delayedtasks/remind/7 {"action": "reschedule", "delay": "2h"}
 			DELETE /delayedtasks/remind/7
 			DELETE /delayedtasks/close
+			GET /delayedtasks/close/5
 			DELETE /delayedtasks/close/absent
 			POST /delayedtasks/close {"action": "pause"}
 			POST /delayedtasks/close {"action": "pause", "group": "no stock"}
@@ -92,26 +108,50 @@ class EndpointApprovalTests {
 			POST /delayedtasks/absent {"action": "requeue-dead"}
 			POST /delayedtasks/fail {"action": "requeue"}
 			POST /delayedtasks/fail {"action": "pause"}
-			POST /delayedtasks/fail {"action": "requeue-dead", "error": "no stock"}
+			POST /delayedtasks/fail/{dead} {"action": "run"}
+			POST /delayedtasks/fail/{dead} {"action": "requeue"}
+			POST /delayedtasks/fail/{dead} {"action": "requeue"}
+			GET /delayedtasks/fail/{dead}
+			POST /delayedtasks/fail/{earlier} {"action": "requeue"}
+			GET /delayedtasks/fail/{earlier}
 			POST /delayedtasks/fail {"action": "requeue-dead", "group": "no stock"}
 			POST /delayedtasks/fail {"action": "requeue-dead", "group": ""}
 			POST /delayedtasks/fail {"action": "delete-dead", "error": "no stock", "group": "no stock"}
+			POST /delayedtasks/fail {"action": "requeue-dead", "error": "no stock"}
+			GET /delayedtasks/fail
+			DELETE /delayedtasks/fail/{earlier}
+			DELETE /delayedtasks/fail/{earlier}
 			POST /delayedtasks/fail {"action": "delete-dead"}
-			POST /delayedtasks/fail {"action": "resume"}
-			POST /delayedtasks {"action": "pause"}
+			POST /timingwheelconsole {"action": "requeue-dead", "name": "fail", "error": "no stock"}
+			POST /timingwheelconsole {"action": "resume", "name": "fail"}
+			POST /timingwheelconsole {"action": "reschedule", "name": "close", "task": "5", "delay": "2h"}
+			POST /timingwheelconsole {"action": "explode", "name": "close", "task": "5"}
+			POST /timingwheelconsole {"action": "cancel", "name": "close", "task": "5"}
+			POST /timingwheelconsole {"action": "cancel", "name": "close", "task": "5"}
+			POST /timingwheelconsole {"action": "run", "name": "heartbeat", "task": "recurring"}
+			POST /timingwheelconsole {"action": "pause"}
 			POST /delayedtasks {"action": "resume"}
+			GET /health/timingWheel
+			POST /delayedtasks {"action": "pause"}
 			POST /delayedtasks {"action": "explode"}
 			GET /health/timingWheel
 			""";
 
-	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
-			properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
-					"management.endpoint.delayedtasks.access=unrestricted",
-					"management.endpoint.delayedtasks.show-values=always",
-					"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
-					"spring.datasource.generate-unique-name=true", "timingwheel.store.type=jdbc",
-					"timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms",
-					"timingwheel.tick=1ms" })
+	/** In place of the ids of the dead tasks, the latest first. */
+	private static final String DEAD = "{dead}";
+
+	private static final String EARLIER = "{earlier}";
+
+	/** What each answer of the console has. */
+	private static final String IN_ALL_VIEWS = "(acts|application|time|(lateness|node|totals|wheel)\\..*): .*";
+
+	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class, properties = {
+			"management.endpoints.web.exposure.include=timingwheel,delayedtasks,timingwheelconsole,health",
+			"management.endpoints.access.default=unrestricted", "spring.application.name=shop",
+			"management.endpoint.delayedtasks.show-values=always", "management.endpoint.health.show-details=always",
+			"management.health.redis.enabled=false", "spring.datasource.generate-unique-name=true",
+			"timingwheel.store.type=jdbc", "timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms",
+			"timingwheel.tick=1ms" })
 	abstract static class Answers {
 
 		@Value("http://localhost:${local.server.port}/actuator")
@@ -119,19 +159,29 @@ class EndpointApprovalTests {
 
 		private final RestTestClient client = RestTestClient.bindToServer().build();
 
+		private List<String> dead = List.of(DEAD, EARLIER);
+
 		@Test
 		void theAnswersOfTheEndpointsAndTheMetersAreTheApprovedOnes(@Autowired Application application,
 				@Autowired DelayedTaskOperations tasks, @Autowired MeterRegistry registry) {
 			application.close(5);
 			tasks.schedule(Duration.ofHours(1), () -> {
 			});
+			tasks.task(() -> {
+			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
+			CompletableFuture<String> running = new CompletableFuture<>();
+			end(tasks, running);
 			application.remind(7);
-			application.fail(1);
-			application.fail(2);
-			await().until(() -> JsonPath.<Integer>read(answer("GET /delayedtasks", new ArrayList<>()),
-					"$.tasks.fail.dead") == 2);
+			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
+			for (int id : new int[] { 1, 2, 2 }) {
+				int dead = dead().size();
+				application.fail(id);
+				await().until(() -> dead().size() == dead + 1);
+			}
+			this.dead = dead();
 			List<String> lines = new ArrayList<>();
 			REQUESTS.lines().forEach((request) -> answer(request, lines));
+			running.complete("done");
 			Approved.verify(EndpointApprovalTests.class, "endpoints", lines);
 			TreeSet<String> meters = new TreeSet<>();
 			for (Meter meter : registry.getMeters()) {
@@ -155,28 +205,58 @@ class EndpointApprovalTests {
 				.collect(Collectors.joining(", ", "[", "]"));
 		}
 
+		/**
+		 * One task in memory completes, two fail, three are cancelled, and one goes on.
+		 */
+		private void end(DelayedTaskOperations tasks, CompletableFuture<String> running) {
+			CompletableFuture<String> failed = CompletableFuture.failedFuture(new IllegalStateException());
+			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, running)) {
+				tasks.task(result::join).name("ended").after(Duration.ZERO);
+			}
+			for (int i = 0; i < 3; i++) {
+				tasks.task(() -> "never").name("ended").after(Duration.ofHours(1)).cancel(false);
+			}
+			await().until(() -> {
+				Map<String, Object> counts = JsonPath.read(answer("GET /delayedtasks/ended", new ArrayList<>()),
+						"$.counts");
+				return counts.entrySet()
+					.containsAll(Map.of("running", 1, "completed", 1, "failed", 2, "cancelled", 3).entrySet());
+			});
+		}
+
+		private List<String> dead() {
+			return JsonPath.read(answer("GET /delayedtasks/fail", new ArrayList<>()), "$.dead[*].id");
+		}
+
 		private String answer(String line, List<String> lines) {
 			String[] parts = line.split(" ", 3);
+			String path = parts[1].replace(DEAD, this.dead.get(0)).replace(EARLIER, this.dead.get(1));
 			RestTestClient.RequestBodySpec request = this.client.method(HttpMethod.valueOf(parts[0]))
-				.uri(URI.create(this.actuator + parts[1]))
+				.uri(URI.create(this.actuator + path))
 				.contentType(MediaType.APPLICATION_JSON);
 			var answer = ((parts.length > 2) ? request.body(parts[2]) : request).exchange().returnResult(String.class);
 			lines.add(line + " -> " + answer.getStatus().value());
 			String body = answer.getResponseBody();
 			if (body != null && !body.isEmpty()) {
-				JsonLines.of(JsonPath.read(body, "$"), (field, value) -> mask(parts[1], field, value))
+				String known = body.replace(this.dead.get(0), DEAD).replace(this.dead.get(1), EARLIER);
+				JsonLines.of(JsonPath.read(known, "$"), (field, value) -> mask(parts[1], field, value))
+					.stream()
+					.filter((value) -> parts[1].contains("view=now") || !value.matches(IN_ALL_VIEWS))
 					.forEach((value) -> lines.add("\t" + value));
 			}
 			return body;
 		}
 
 		/**
-		 * The figures of the engine and of the node vary with the time that passes.
+		 * The figures of the engine and of the node vary with the time that passes, and
+		 * those of names may be some seconds old.
 		 */
 		private static @Nullable String mask(String path, String field, Object value) {
 			boolean settings = List.of("wheelSize", "shards").contains(field) || field.endsWith(".level");
-			boolean figures = path.equals("/timingwheel") || path.startsWith("/health") || field.endsWith(".inFlight");
-			return (figures && value instanceof Number && !settings) ? "<number>" : null;
+			boolean figures = path.equals("/timingwheel") || path.startsWith("/health") || field.endsWith(".inFlight")
+					|| (path.contains("/live") && field.matches("time|(wheel|node|lateness|totals)\\..+"));
+			return field.startsWith("wheel.slots") ? "<slots>"
+					: (figures && value instanceof Number && !settings) ? "<number>" : null;
 		}
 
 	}
@@ -215,9 +295,13 @@ class EndpointApprovalTests {
 		void remind(long userId) {
 		}
 
-		@Delayed(delay = "0s", name = "fail", durable = true, policy = @TaskPolicy(maxAttempts = 1))
+		@Delayed(delay = "0s", key = "#id", name = "fail", durable = true, policy = @TaskPolicy(maxAttempts = 1))
 		void fail(long id) {
 			throw new IllegalStateException("no stock");
+		}
+
+		@Delayed(delay = "1h", name = "idle")
+		void idle() {
 		}
 
 		@Timeout("1s")

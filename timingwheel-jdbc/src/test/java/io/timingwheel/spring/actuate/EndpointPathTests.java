@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
@@ -48,16 +47,11 @@ class EndpointPathTests {
 
 	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
 			properties = { "management.endpoints.web.exposure.include=delayedtasks",
-					"management.endpoint.delayedtasks.access=unrestricted",
-					"management.endpoint.delayedtasks.show-values=always", "timingwheel.store.max-attempts=1",
-					"timingwheel.store.poll-interval=20ms" })
+					"management.endpoint.delayedtasks.access=unrestricted", "timingwheel.store.poll-interval=20ms" })
 	abstract static class Paths {
 
 		@Autowired
 		DelayedTaskOperations tasks;
-
-		@Autowired
-		private StoredTasks storedTasks;
 
 		@Value("http://localhost:${local.server.port}/actuator/delayedtasks")
 		private String endpoint;
@@ -86,63 +80,20 @@ class EndpointPathTests {
 
 		@Test
 		void aPathWithAnEncodedSlashInItsNameHasNoTask() {
-			enqueue("a/b", HOUR);
-			for (String path : List.of("/%20/5", "/durable/fail/a/b")) {
+			schedule("durable", "a/b");
+			for (String path : List.of("/%20/5", "/dur/able/a/b")) {
 				exchange(HttpMethod.GET, path, null, 404);
 				delete(path, 404);
 				post(path, "requeue", 404);
 			}
-			delete("/durable-fail/a/b", 204);
-		}
-
-		@Test
-		void allTasksOfANameCannotBeCancelledAtOnce() {
-			DelayedTask<?> task = schedule("plain", "kept");
-			delete("/plain", 404);
-			assertThat(task.cancel(false)).isTrue();
-		}
-
-		@Test
-		void theDeadAreGroupedRequeuedAndDeletedOneByOneOrTogether() {
-			for (String key : List.of("a", "b", "c")) {
-				enqueue(key, Duration.ZERO);
-			}
-			awaitDead(3);
-			String id = dead().get(0);
-			assertThat(this.<String>read("/durable-fail/" + id, "$.state")).isEqualTo("DEAD");
-			post("/durable-fail/" + id, "requeue", 204);
-			awaitDead(3);
-			assertThat(this.<Map<String, Object>>read("/durable-fail?dead=true", "$"))
-				.containsEntry("name", "durable-fail")
-				.containsEntry("examined", 3)
-				.containsEntry("complete", true);
-			assertThat(this.<Map<String, Object>>read("/durable-fail?dead=true", "$.groups[0]"))
-				.containsOnlyKeys("error", "group", "count", "first", "last", "id")
-				.containsEntry("count", 1);
-			assertThat(this.<List<String>>read("/durable-fail?dead=true", "$.groups[*].error"))
-				.containsExactlyInAnyOrder("java.lang.IllegalStateException: Failed a",
-						"java.lang.IllegalStateException: Failed b", "java.lang.IllegalStateException: Failed c");
-			assertThat(this.<Boolean>read("/durable-fail?dead=true&cursor=9000000000000000-", "$.complete")).isFalse();
-			assertThat(post("/durable-fail", "delete-dead", 200, "error", "Failed b"))
-				.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
-			enqueue("c", HOUR);
-			assertThat(post("/durable-fail", "requeue-dead", 200))
-				.isEqualTo("{\"affected\":1,\"skipped\":1,\"remaining\":false}");
-			awaitDead(2);
-			delete("/durable-fail/c", 204);
-			id = dead().get(0);
-			delete("/durable-fail/" + id, 204);
-			post("/durable-fail/" + id, "requeue", 404);
-			assertThat(post("/durable-fail", "delete-dead", 200))
-				.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
-			awaitDead(0);
+			delete("/durable/a/b", 204);
 		}
 
 		@ParameterizedTest
-		@ValueSource(strings = { "paged", "durable-fail" })
+		@ValueSource(strings = { "paged", "durable" })
 		void pendingTasksInMemoryAndStoredOnesAreListedPageByPage(String name) {
 			Set<String> keys = IntStream.range(0, 7).mapToObj((i) -> "paged " + i).collect(Collectors.toSet());
-			keys.forEach((key) -> scheduleOrEnqueue(name, key));
+			keys.forEach((key) -> schedule(name, key));
 			List<String> listed = new ArrayList<>();
 			String cursor = "";
 			while (cursor != null) {
@@ -157,95 +108,34 @@ class EndpointPathTests {
 			keys.forEach((key) -> this.tasks.cancel(TaskId.of(name, key)));
 		}
 
-		@Test
-		void aForecastHasTheStoredTasksToo() {
-			scheduleOrEnqueue("durable-fail", "ahead");
-			DelayedTask<?> task = schedule("plain", "ahead");
-			await().untilAsserted(() -> {
-				String body = get("?forecast=PT2H");
-				for (String name : List.of("durable-fail", "plain")) {
-					assertThat(JsonPath.<List<Integer>>read(body, "$.tasks['%s'].counts[29,30]".formatted(name)))
-						.contains(1);
-				}
-			});
-			delete("/durable-fail/ahead", 204);
-			task.cancel(false);
-		}
-
-		@Test
-		void aTaskInMemoryIsMovedAndRunNow() {
-			DelayedTask<?> task = schedule("plain", "a/b");
-			post("/plain/a/b", "reschedule", 204, "delay", "PT2H");
-			assertThat(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(110)));
-			post("/plain/" + task.id(), "run", 204);
-			assertThat(task.completion()).succeedsWithin(Duration.ofMinutes(1));
-			post("/plain/a/b", "run", 404);
-		}
-
-		@Test
-		void aStoredTaskIsMovedAndRunNowAndADeadOneNeither() {
-			String path = "/durable-fail/" + enqueue("moved", HOUR);
-			post("/durable-fail/moved", "reschedule", 204, "delay", "2h");
-			assertThat(Instant.parse(read("/durable-fail/moved", "$.dueAt")))
-				.isAfter(Instant.now().plus(Duration.ofMinutes(110)));
-			post(path, "run", 204);
-			await().until(() -> this.<String>read(path, "$.state").equals("DEAD"));
-			assertThat(post(path, "run", 409)).contains("running or dead");
-			enqueue("moved", HOUR);
-			assertThat(post(path, "requeue", 409)).contains("has a pending task");
-			delete("/durable-fail/moved", 204);
-			delete(path, 204);
+		@ParameterizedTest
+		@ValueSource(strings = { "plain", "durable" })
+		void aTaskInMemoryOrAStoredOneIsMovedAndRunNow(String name) {
+			String id = schedule(name, "a/b").id();
+			String path = "/" + name + "/a/b";
+			exchange(HttpMethod.POST, path, "{\"action\":\"reschedule\",\"delay\":\"PT2H\"}", 204);
+			assertThat(Instant.parse(read(path, "$.dueAt"))).isAfter(Instant.now().plus(Duration.ofMinutes(110)));
+			post("/" + name + "/" + id, "run", 204);
+			await().untilAsserted(() -> post(path, "run", 404));
 		}
 
 		@ParameterizedTest
-		@ValueSource(strings = { "plain", "durable-fail" })
+		@ValueSource(strings = { "plain", "durable" })
 		void aNameInMemoryOrADurableOneIsPausedAndResumed(String name) {
 			post("/" + name, "pause", 204);
-			scheduleOrEnqueue(name, "paused");
+			schedule(name, "paused");
 			post("/" + name + "/paused", "run", 204);
 			await().until(() -> this.<Integer>read("/" + name, "$.counts.waiting") == 1);
 			assertThat(this.<Boolean>read("/" + name, "$.counts.paused")).isTrue();
 			post("/" + name, "resume", 204);
 			await().until(() -> this.<Integer>read("/" + name, "$.counts.pending") == 0);
 			assertThat(this.<Boolean>read("/" + name, "$.counts.paused")).isFalse();
-			if (name.equals("durable-fail")) {
-				awaitDead(1);
-				post("/durable-fail", "delete-dead", 200);
-			}
-		}
-
-		@Test
-		void theClaimsOfThisNodeArePausedAndResumed() {
-			post("", "pause", 204);
-			assertThat(this.storedTasks.node().isClaiming()).isFalse();
-			post("", "resume", 204);
-			assertThat(this.storedTasks.node().isClaiming()).isTrue();
 		}
 
 		DelayedTask<?> schedule(String name, String key) {
-			return this.tasks.schedule(TaskId.of(name, key), HOUR, () -> {
+			TaskId id = TaskId.of(name, key);
+			return name.equals("durable") ? this.tasks.enqueue(id, HOUR, key) : this.tasks.schedule(id, HOUR, () -> {
 			});
-		}
-
-		private String enqueue(String key, Duration delay) {
-			return this.tasks.enqueue(TaskId.of("durable-fail", key), delay, key).id();
-		}
-
-		private void scheduleOrEnqueue(String name, String key) {
-			if (name.equals("durable-fail")) {
-				enqueue(key, HOUR);
-			}
-			else {
-				schedule(name, key);
-			}
-		}
-
-		private List<String> dead() {
-			return read("/durable-fail", "$.dead[*].id");
-		}
-
-		private void awaitDead(int count) {
-			await().until(() -> this.<Integer>read("/durable-fail", "$.counts.pending") <= 1 && dead().size() == count);
 		}
 
 		<T> T read(String path, String jsonPath) {
@@ -260,13 +150,8 @@ class EndpointPathTests {
 			exchange(HttpMethod.DELETE, path, null, status);
 		}
 
-		private String post(String path, String action, int status) {
-			return exchange(HttpMethod.POST, path, "{\"action\":\"%s\"}".formatted(action), status);
-		}
-
-		private String post(String path, String action, int status, String field, String value) {
-			String body = "{\"action\":\"%s\",\"%s\":\"%s\"}".formatted(action, field, value);
-			return exchange(HttpMethod.POST, path, body, status);
+		private void post(String path, String action, int status) {
+			exchange(HttpMethod.POST, path, "{\"action\":\"%s\"}".formatted(action), status);
 		}
 
 		String exchange(HttpMethod method, String path, String body, int status) {
@@ -287,7 +172,7 @@ class EndpointPathTests {
 
 		@Test
 		void theParameterNeedsNoValue() {
-			assertThat(this.<Map<String, Object>>read("/durable-fail?dead", "$")).containsKey("groups");
+			assertThat(this.<Map<String, Object>>read("/durable?dead", "$")).containsKey("groups");
 		}
 
 	}
@@ -317,9 +202,8 @@ class EndpointPathTests {
 			return new MemoryStore();
 		}
 
-		@Delayed(delay = "1h", name = "durable-fail", key = "#id", durable = true)
-		public void fail(String id) {
-			throw new IllegalStateException("Failed " + id);
+		@Delayed(delay = "1h", name = "durable", key = "#id", durable = true)
+		public void run(String id) {
 		}
 
 	}

@@ -83,23 +83,6 @@ class DeadTasksTests {
 	}
 
 	@Test
-	void aGroupHasExactlyTheTasksWithItsError() {
-		bury(500, (key) -> key, (key) -> key.endsWith("7") ? "HTTP 50" : "HTTP 503");
-		DeadGroups.Group group = this.dead.byError(NAME, null)
-			.groups()
-			.stream()
-			.filter((one) -> one.error().equals("HTTP 50"))
-			.findFirst()
-			.orElseThrow();
-		assertThat(this.dead.deleteAll(NAME, new DeadSelection(null, group.group()), null))
-			.isEqualTo(new DeadStep(50, 0, false, null));
-		assertThat(this.dead.deleteAll(NAME, new DeadSelection("HTTP 503", null), null).affected()).isEqualTo(450);
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.dead.deleteAll(NAME, new DeadSelection(null, "HTTP 50"), null))
-			.withMessageContaining("read the groups again");
-	}
-
-	@Test
 	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
 		bury(500, (key) -> key, (key) -> "failed");
 		IntStream.range(0, 400).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));

@@ -1,7 +1,10 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
+import java.io.File;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -9,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
+import com.jayway.jsonpath.JsonPath;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -19,14 +23,18 @@ import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.h2.Driver;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -35,6 +43,7 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+@ExtendWith(OutputCaptureExtension.class)
 class JdbcStoreTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -69,6 +78,22 @@ class JdbcStoreTests {
 			.withBean("mine", DelayedTaskStore.class, MemoryStore::new)
 			.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.jdbc"))
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void theLineThatSaysThatTheWheelRunsNamesTheStore(CapturedOutput output) {
+		this.withTimingWheel.withBean(MemoryStore.class)
+			.run((context) -> assertThat(output.getAll().lines().filter((line) -> line.contains("Timing wheel runs")))
+				.singleElement()
+				.asString()
+				.endsWith(", store MemoryStore"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "cancel", "run" })
+	void bootsExecutorIsCustomizedOnce(String pending) {
+		this.withTimingWheel.withPropertyValues("timingwheel.shutdown.pending=" + pending)
+			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
 	}
 
 	@Test
@@ -147,6 +172,15 @@ class JdbcStoreTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 		this.runner.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-broken.sql")
 			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void eachDefaultThatIsWrittenByHandIsTheDefaultInTheCode() throws IOException {
+		TimingWheelJdbcStoreProperties code = new TimingWheelJdbcStoreProperties();
+		File metadata = new File("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
+		assertThat(JsonPath.parse(metadata).<List<Object>>read("$.properties[*].defaultValue")).containsExactly(
+				code.isContinueOnError(), code.getInitializeSchema().name().toLowerCase(Locale.ROOT), code.getSchema());
+		assertThat(code.getPlatform()).isNull();
 	}
 
 	static class Bodies {
