@@ -24,6 +24,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.support.Approved;
 import io.timingwheel.support.JsonLines;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
@@ -152,6 +154,7 @@ class EndpointApprovalTests {
 			"management.health.redis.enabled=false", "spring.datasource.generate-unique-name=true",
 			"timingwheel.store.type=jdbc", "timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms",
 			"timingwheel.tick=1ms" })
+	@DirtiesContext
 	abstract static class Answers {
 
 		@Value("http://localhost:${local.server.port}/actuator")
@@ -159,7 +162,15 @@ class EndpointApprovalTests {
 
 		private final RestTestClient client = RestTestClient.bindToServer().build();
 
+		private final CompletableFuture<String> running = new CompletableFuture<>();
+
 		private List<String> dead = List.of(DEAD, EARLIER);
+
+		/** The application waits for its tasks when it closes. */
+		@AfterEach
+		void endRunning() {
+			this.running.complete("done");
+		}
 
 		@Test
 		void theAnswersOfTheEndpointsAndTheMetersAreTheApprovedOnes(@Autowired Application application,
@@ -169,8 +180,7 @@ class EndpointApprovalTests {
 			});
 			tasks.task(() -> {
 			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
-			CompletableFuture<String> running = new CompletableFuture<>();
-			end(tasks, running);
+			end(tasks);
 			application.remind(7);
 			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
 			for (int id : new int[] { 1, 2, 2 }) {
@@ -181,7 +191,6 @@ class EndpointApprovalTests {
 			this.dead = dead();
 			List<String> lines = new ArrayList<>();
 			REQUESTS.lines().forEach((request) -> answer(request, lines));
-			running.complete("done");
 			Approved.verify(EndpointApprovalTests.class, "endpoints", lines);
 			TreeSet<String> meters = new TreeSet<>();
 			for (Meter meter : registry.getMeters()) {
@@ -208,9 +217,9 @@ class EndpointApprovalTests {
 		/**
 		 * One task in memory completes, two fail, three are cancelled, and one goes on.
 		 */
-		private void end(DelayedTaskOperations tasks, CompletableFuture<String> running) {
+		private void end(DelayedTaskOperations tasks) {
 			CompletableFuture<String> failed = CompletableFuture.failedFuture(new IllegalStateException());
-			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, running)) {
+			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, this.running)) {
 				tasks.task(result::join).name("ended").after(Duration.ZERO);
 			}
 			for (int i = 0; i < 3; i++) {
