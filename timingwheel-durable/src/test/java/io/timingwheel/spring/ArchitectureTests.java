@@ -12,8 +12,11 @@ import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfigura
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import org.jspecify.annotations.NullMarked;
 
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.targetOwner;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -100,6 +103,18 @@ class ArchitectureTests {
 	static final ArchRule noStoreIsKnown = noClasses().should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.jdbc..", "org.springframework.data..", "javax.sql..", "io.lettuce..");
+
+	/**
+	 * All nodes go by the clock of the store, so that their own clocks may be wrong. The
+	 * exceptions make a message, the ids, and the due time of a call whose transaction is
+	 * open.
+	 */
+	@ArchTest
+	static final ArchRule theClockOfTheMachineDecidesNothing = noClasses().that()
+		.haveNameNotMatching(".*\\.(node\\.StoreAvailability|call\\.(DurableTasks|Handle))")
+		.should()
+		.accessTargetWhere(target(nameMatching("now|millis|currentTimeMillis"))
+			.and(targetOwner(resideInAnyPackage("java.time..", "java.lang..", "java.util.."))));
 
 	@ArchTest
 	static final ArchRule packagesAreNullMarked = classes()

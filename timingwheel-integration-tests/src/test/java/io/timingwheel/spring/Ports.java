@@ -1,11 +1,9 @@
 package io.timingwheel.spring;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 import org.apache.commons.logging.Log;
@@ -13,18 +11,14 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Ports for the servers that tests start. All ports lie below the range from which the
- * operating system takes the ports of outgoing connections. This JVM also reserves its
- * ports against other JVMs that use this class. So a port stays free until the server has
- * started, and while a test restarts the server.
+ * operating system takes the ports of outgoing connections, and no server gets the port
+ * of another one of this JVM. So a port stays free until the server has started, and
+ * while a test restarts the server.
  */
 public final class Ports {
 
 	/** Linux takes ports for outgoing connections from 32768 on, others from 49152 on. */
 	private static final int FIRST = 10_000;
-
-	private static final int BLOCKS = 100;
-
-	private static final int BLOCK_SIZE = 100;
 
 	/** A server of a Redis Cluster has a second port, which is higher by this number. */
 	private static final int TO_CLUSTER_PORT = 10_000;
@@ -33,16 +27,14 @@ public final class Ports {
 
 	private static final Log logger = LogFactory.getLog(Ports.class);
 
-	/** Each socket reserves a block of ports for this JVM until the JVM ends. */
-	private static final List<ServerSocket> locks = new ArrayList<>();
-
-	private static int next = FIRST;
+	private static final Set<Integer> given = new HashSet<>();
 
 	private Ports() {
 	}
 
 	/**
-	 * Starts a server, and tries again on another port if the server does not start.
+	 * Starts a server, and tries again on another port if the server does not start, for
+	 * example since another JVM has taken its port.
 	 * @param <T> what stands for the server
 	 * @param server starts the server on the port that it is given
 	 * @throws Exception of the last attempt
@@ -66,37 +58,13 @@ public final class Ports {
 	 * Returns a port that no server uses. The Cluster port that belongs to it is free,
 	 * too.
 	 */
-	private static synchronized int next() throws IOException {
-		while (true) {
-			if (next % BLOCK_SIZE == 0) {
-				next = lockBlock();
-			}
-			int port = next++;
-			if (isFree(port) && isFree(port + TO_CLUSTER_PORT)) {
-				return port;
-			}
+	private static synchronized int next() {
+		int port;
+		do {
+			port = ThreadLocalRandom.current().nextInt(FIRST, FIRST + TO_CLUSTER_PORT);
 		}
-	}
-
-	/**
-	 * Reserves a block of ports for this JVM by listening on the first one.
-	 * @return the second port of the block
-	 */
-	private static int lockBlock() throws IOException {
-		int first = ThreadLocalRandom.current().nextInt(BLOCKS);
-		for (int i = 0; i < BLOCKS; i++) {
-			int port = FIRST + (first + i) % BLOCKS * BLOCK_SIZE;
-			ServerSocket lock = new ServerSocket();
-			try {
-				lock.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-				locks.add(lock);
-				return port + 1;
-			}
-			catch (IOException ex) {
-				lock.close();
-			}
-		}
-		throw new IOException("All blocks of ports are in use");
+		while (!isFree(port) || !isFree(port + TO_CLUSTER_PORT) || !given.add(port));
+		return port;
 	}
 
 	private static boolean isFree(int port) {

@@ -5,22 +5,16 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DurableCall;
-import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 
 import org.springframework.boot.WebApplicationType;
@@ -87,17 +81,6 @@ final class Client implements AutoCloseable {
 			.mapToObj((i) -> DurableCall.of(TaskId.of(Worker.NAME, first + i),
 					due.plus(spread.multipliedBy(i).dividedBy(count)), first + i, millis))
 			.toList());
-	}
-
-	/**
-	 * Stores a task that takes no time, and replaces the pending task.
-	 */
-	Enqueued replace(TaskId id, DueTime due, long number) {
-		String payload = this.context.getBean(PayloadCodec.class).encode(id.name(), new Object[] { number, 0 });
-		return this.store
-			.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), id.name(), id.key(), payload, null, due,
-					IfPending.REPLACE, null)))
-			.get(0);
 	}
 
 	Set<String> begunBy(NodeProcess node) {

@@ -1,19 +1,16 @@
 package io.timingwheel.spring.faults;
 
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.h2.tools.Server;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -31,70 +28,48 @@ final class Executions implements AutoCloseable {
 
 	private final JdbcTemplate jdbc;
 
-	Executions(String url) {
-		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl(url);
-		config.setMaximumPoolSize(16);
-		config.setMinimumIdle(1);
-		config.setConnectionTimeout(Duration.ofMinutes(2).toMillis());
-		this.pool = new HikariDataSource(config);
+	private final String node;
+
+	/**
+	 * Opens the database.
+	 * @param url as {@link #server()} has given it
+	 * @param node the node that has the runs that begin here
+	 */
+	Executions(@Value("${faults.executions}") String url, @Value("${timingwheel.store.node-id}") String node) {
+		this.pool = TestDatabase.newPool(url, 16);
 		this.jdbc = new JdbcTemplate(this.pool);
+		this.node = node;
 	}
 
 	/**
 	 * Starts the database in this JVM if it is not running.
 	 */
-	static synchronized String server() {
+	static synchronized String server() throws SQLException {
 		if (serverUrl == null) {
-			try {
-				Server server = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
-				serverUrl = "jdbc:h2:tcp://localhost:%d/mem:executions;DB_CLOSE_DELAY=-1".formatted(server.getPort());
-				try (Connection connection = DriverManager.getConnection(serverUrl);
-						Statement statement = connection.createStatement()) {
-					statement.execute(
-							"""
-									create table execution (id bigint auto_increment primary key, number bigint not null,
-										node varchar(64) not null, task_id varchar(64) not null, attempt int not null,
-										deliveries int not null, due_at bigint not null, begun_at bigint, started_at bigint not null,
-										ended_at bigint)
-									""");
-					statement.execute("create index execution_number on execution (number)");
-				}
-			}
-			catch (SQLException ex) {
-				throw new IllegalStateException(ex);
+			Server server = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
+			serverUrl = "jdbc:h2:tcp://localhost:%d/mem:executions;DB_CLOSE_DELAY=-1".formatted(server.getPort());
+			try (Executions executions = new Executions(serverUrl, "test")) {
+				executions.jdbc.execute(
+						"""
+								create table execution (id bigint auto_increment primary key, number bigint not null,
+									node varchar(64) not null, task_id varchar(64) not null, attempt int not null,
+									deliveries int not null, due_at bigint not null, started_at bigint not null, ended_at bigint);
+								create index execution_number on execution (number)""");
 			}
 		}
 		return serverUrl;
 	}
 
 	/**
-	 * Records that a run starts.
-	 * @param begunAt when the task began with its claim, {@code null} if it did not
-	 * @return its id
+	 * Records that the body of the present task starts.
+	 * @return the id of this run
 	 */
-	long begin(long number, String node, DelayedTaskContext context, @Nullable Long begunAt) {
-		try (Connection connection = this.pool.getConnection();
-				PreparedStatement statement = connection.prepareStatement(
-						"insert into execution (number, node, task_id, attempt, deliveries, due_at, begun_at, started_at)"
-								+ " values (?, ?, ?, ?, ?, ?, ?, " + NOW + ")",
-						new String[] { "id" })) {
-			statement.setLong(1, number);
-			statement.setString(2, node);
-			statement.setString(3, context.id());
-			statement.setInt(4, context.attempt());
-			statement.setInt(5, context.deliveries());
-			statement.setLong(6, context.dueAt().toEpochMilli());
-			statement.setObject(7, begunAt);
-			statement.executeUpdate();
-			try (var keys = statement.getGeneratedKeys()) {
-				keys.next();
-				return keys.getLong(1);
-			}
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+	long begin(long number) {
+		DelayedTaskContext task = DelayedTaskContext.current().orElseThrow();
+		return count("""
+				select id from final table (insert into execution (number, node, task_id, attempt, deliveries, due_at,
+					started_at) values (?, ?, ?, ?, ?, ?, %s))""".formatted(NOW), number, this.node, task.id(),
+				task.attempt(), task.deliveries(), task.dueAt().toEpochMilli());
 	}
 
 	void end(long id) {
@@ -133,8 +108,7 @@ final class Executions implements AutoCloseable {
 	}
 
 	private long count(String sql, Object... parameters) {
-		Long count = this.jdbc.queryForObject(sql, Long.class, parameters);
-		return (count != null) ? count : 0;
+		return Objects.requireNonNull(this.jdbc.queryForObject(sql, Long.class, parameters));
 	}
 
 	@Override
@@ -151,12 +125,11 @@ final class Executions implements AutoCloseable {
 	 * @param attempt which attempt, from 1
 	 * @param deliveries how often the task has begun, with this
 	 * @param dueAt when it was due
-	 * @param begunAt when the store began the task, if it began with its claim
 	 * @param startedAt when its body started
 	 * @param endedAt when it ended, {@code null} if it has not or was interrupted
 	 */
-	record Execution(long number, String node, String taskId, int attempt, int deliveries, long dueAt,
-			@Nullable Long begunAt, long startedAt, @Nullable Long endedAt) {
+	record Execution(long number, String node, String taskId, int attempt, int deliveries, long dueAt, long startedAt,
+			@Nullable Long endedAt) {
 
 	}
 

@@ -1,13 +1,11 @@
 package io.timingwheel.spring.faults;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
@@ -33,7 +31,7 @@ import org.springframework.data.redis.connection.RedisConnection;
  * keeps running
  */
 record FaultServer(Object process, List<String> properties, Step restart, Step stop,
-		Consumer<Client> connectionDrop) implements AutoCloseable {
+		Drop connectionDrop) implements AutoCloseable {
 
 	@Override
 	public void close() throws Exception {
@@ -73,17 +71,22 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 	/** H2 has no command to close connections, so the server ends. */
 	private static FaultServer h2() throws Exception {
 		Path file = Files.createTempDirectory("timingwheel-h2").resolve("tasks");
-		H2Process server = new H2Process();
-		return new FaultServer(server, jdbc("jdbc:h2:tcp://localhost:%d/%s;WRITE_DELAY=0".formatted(server.port, file)),
-				() -> server.start(server.port), server::stop, (client) -> {
-					try {
-						server.stop();
-						server.start(server.port);
-					}
-					catch (Exception ex) {
-						throw new IllegalStateException(ex);
-					}
+		AtomicReference<Server> server = new AtomicReference<>();
+		int port = Ports.start((free) -> {
+			server.set(h2(free));
+			return free;
+		});
+		Step restart = () -> server.set(h2(port));
+		Step stop = () -> server.get().stop();
+		return new FaultServer(server, jdbc("jdbc:h2:tcp://localhost:%d/%s;WRITE_DELAY=0".formatted(port, file)),
+				restart, stop, (client) -> {
+					stop.run();
+					restart.run();
 				});
+	}
+
+	private static Server h2(int port) throws SQLException {
+		return Server.createTcpServer("-tcpPort", String.valueOf(port), "-tcpDaemon", "-ifNotExists").start();
 	}
 
 	private static FaultServer redis() {
@@ -134,48 +137,15 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 
 	}
 
-	@FunctionalInterface
 	interface Step {
 
 		void run() throws Exception;
 
 	}
 
-	private static final class H2Process {
+	interface Drop {
 
-		private static final long GRACE_SECONDS = 30;
-
-		private final int port;
-
-		private Process process;
-
-		H2Process() throws Exception {
-			this.port = Ports.start((port) -> {
-				start(port);
-				return port;
-			});
-		}
-
-		private void start(int port) throws IOException {
-			this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-					"-Xmx256m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
-					Server.class.getName(), "-tcp", "-tcpPort", String.valueOf(port), "-ifNotExists")
-				.redirectErrorStream(true)
-				.start();
-			Runtime.getRuntime().addShutdownHook(new Thread(this.process::destroyForcibly));
-			BufferedReader output = this.process.inputReader();
-			String line = output.readLine();
-			if (line == null || !line.startsWith("TCP server running")) {
-				throw new IllegalStateException("H2 does not start: " + line);
-			}
-		}
-
-		private void stop() throws InterruptedException {
-			this.process.destroy();
-			if (!this.process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
-				this.process.destroyForcibly().waitFor();
-			}
-		}
+		void allBut(Client client) throws Exception;
 
 	}
 

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.faults;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -28,7 +30,6 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 /**
  * A server, a client, and nodes in JVMs of their own, which end with the test.
@@ -87,7 +88,7 @@ abstract class FaultTestSupport {
 				"timingwheel.store.lease=" + LEASE, "timingwheel.store.poll-interval=" + POLL_INTERVAL,
 				"faults.executions=" + Executions.server()));
 		this.properties.addAll(this.server.properties());
-		this.executions = new Executions(Executions.server());
+		this.executions = new Executions(Executions.server(), "test");
 		// The client waits longer for a connection than the nodes.
 		this.client = new Client(with("spring.datasource.hikari.connection-timeout=10000"));
 	}
@@ -125,13 +126,18 @@ abstract class FaultTestSupport {
 	 * @param properties precede those of all nodes
 	 */
 	NodeProcess startNode(String id, String... properties) {
-		return startNode(NodeProcess.PRESENT, id, List.of(), properties);
+		return startNode(NodeProcess.PRESENT, id, properties);
 	}
 
-	NodeProcess startNode(NodeProcess.Program program, String id, List<String> jvmOptions, String... properties) {
-		NodeProcess node = new NodeProcess(program, id, jvmOptions, with(properties));
-		this.nodes.add(node);
-		return node;
+	NodeProcess startNode(NodeProcess.Program program, String id, String... properties) {
+		try {
+			NodeProcess node = new NodeProcess(program, id, with(properties));
+			this.nodes.add(node);
+			return node;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private List<String> with(String... properties) {
@@ -204,12 +210,6 @@ abstract class FaultTestSupport {
 	void assertNeverEarly() {
 		assertThat(this.executions.all())
 			.allSatisfy((run) -> assertThat(run.startedAt()).isGreaterThanOrEqualTo(run.dueAt() - TICK_MILLIS));
-	}
-
-	static void assertClockIsShifted(NodeProcess node, Duration offset) {
-		for (String clock : List.of("clock", "instant")) {
-			assertThat(node.ask(clock) - System.currentTimeMillis()).isCloseTo(offset.toMillis(), within(30_000L));
-		}
 	}
 
 	static long millis(Duration... durations) {

@@ -2,19 +2,14 @@ package io.timingwheel.spring.faults;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Assumptions;
 
 import org.springframework.util.FileSystemUtils;
@@ -25,12 +20,13 @@ import org.springframework.util.FileSystemUtils;
  */
 final class FirstBuild {
 
-	private static final String COMMIT = "20c3c24c7f86fbaa3aa65b07fd351a4473bc541f";
+	private static final String COMMIT = System.getProperty("timingwheel.first-build",
+			"20c3c24c7f86fbaa3aa65b07fd351a4473bc541f");
 
 	private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
-	private static final List<String> MODULES = Stream.of("core", "spring", "autoconfigure", "durable", "jdbc", "redis")
-		.map("timingwheel-"::concat)
+	private static final List<String> SOURCES = Stream.of("core", "spring", "autoconfigure", "durable", "jdbc", "redis")
+		.map("timingwheel-%s/src/main"::formatted)
 		.toList();
 
 	/**
@@ -41,90 +37,59 @@ final class FirstBuild {
 
 	private static final String CLASSES = "classes";
 
-	private final String commit = System.getProperty("timingwheel.first-build", COMMIT);
+	private FirstBuild() {
+	}
 
 	/**
 	 * The class path of nodes of the first build: its classes, the tests, and the present
 	 * libraries. If there is no history, the test is skipped.
 	 */
-	String classPath() throws IOException, InterruptedException {
+	static String classPath() throws IOException, InterruptedException {
 		Path build = build();
 		Stream<Path> own = Stream.concat(
 				Stream.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()),
-				MODULES.stream().map(build::resolve));
+				SOURCES.stream().map((folder) -> build.resolve(folder).resolve("resources")));
 		return join(Stream.concat(own, libraries(System.getProperty("java.class.path"))));
 	}
 
-	private Path build() throws IOException, InterruptedException {
-		Path folder = Files.createDirectories(Path.of("target", "first-build").toAbsolutePath());
-		Path build = folder.resolve(this.commit);
+	private static Path build() throws IOException, InterruptedException {
+		Path folder = Path.of("target", "first-build").toAbsolutePath();
+		Path build = folder.resolve(COMMIT);
 		if (!Files.exists(build)) {
 			Path unfinished = folder.resolve("unfinished");
 			FileSystemUtils.deleteRecursively(unfinished);
 			Files.createDirectories(unfinished);
-			try (FileSystem sources = FileSystems.newFileSystem(archive(folder))) {
-				build(sources, unfinished);
-			}
+			extract(unfinished);
+			compile(unfinished);
 			Files.move(unfinished, build);
 		}
 		return build;
 	}
 
-	private Path archive(Path folder) throws IOException, InterruptedException {
-		Path archive = folder.resolve("sources.zip");
-		List<String> command = new ArrayList<>(
-				List.of("git", "archive", "--format=zip", "--output=" + archive, this.commit));
-		MODULES.forEach((module) -> command.add(module + "/src/main"));
-		Process git;
-		try {
-			git = new ProcessBuilder(command).directory(PROJECT.toFile()).redirectErrorStream(true).start();
-		}
-		catch (IOException ex) {
-			return Assumptions.abort("No git, so there is no earlier build: " + ex.getMessage());
-		}
+	private static void extract(Path target) throws IOException, InterruptedException {
+		String command = "git archive -o '%2$s/sources.tar' %1$s %3$s && tar -x -f '%2$s/sources.tar' -C '%2$s'"
+			.formatted(COMMIT, target, String.join(" ", SOURCES));
+		Process git = new ProcessBuilder("sh", "-c", command).directory(PROJECT.toFile())
+			.redirectErrorStream(true)
+			.start();
 		String output = new String(git.getInputStream().readAllBytes());
-		if (git.waitFor() != 0) {
-			return Assumptions.abort("No commit %s in the history of this checkout (git fetch --unshallow): %s"
-				.formatted(this.commit, output));
-		}
-		return archive;
+		Assumptions.assumeTrue(git.waitFor() == 0,
+				() -> "The history has no commit %s (git fetch --unshallow): %s".formatted(COMMIT, output));
 	}
 
-	/**
-	 * Compiles all modules into one folder. Each module has its resources in a folder of
-	 * its own, since some have the same name.
-	 */
-	private void build(FileSystem sources, Path target) throws IOException {
+	private static void compile(Path build) throws IOException {
 		Assumptions.assumeTrue(Files.exists(LIBRARIES),
 				() -> LIBRARIES + " is missing. Maven writes it with -Pfaults.");
 		String classPath = join(Stream.of(System.getProperty("java.class.path"), Files.readString(LIBRARIES))
 			.flatMap(FirstBuild::libraries));
-		List<Path> java = new ArrayList<>();
-		for (String module : MODULES) {
-			try (Stream<Path> files = Files.walk(sources.getPath(module, "src", "main"))) {
-				for (Path file : files.filter(Files::isRegularFile).toList()) {
-					if (file.toString().endsWith(".java")) {
-						java.add(file);
-					}
-					else {
-						Path copy = target.resolve(module + "/" + file.subpath(4, file.getNameCount()));
-						Files.createDirectories(copy.getParent());
-						Files.copy(file, copy);
-					}
-				}
-			}
+		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-parameters", "--release", "17",
+				"-d", build.resolve(CLASSES).toString(), "-classpath", classPath));
+		try (Stream<Path> files = Files.walk(build)) {
+			files.map(Path::toString).filter((file) -> file.endsWith(".java")).forEach(arguments::add);
 		}
-		compile(java, List.of("-proc:none", "-nowarn", "-parameters", "--release", "17", "-d",
-				target.resolve(CLASSES).toString(), "-classpath", classPath));
-	}
-
-	private void compile(List<Path> sources, List<String> options) throws IOException {
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-			Iterable<? extends JavaFileObject> units = files.getJavaFileObjectsFromPaths(sources);
-			if (!compiler.getTask(null, files, null, options, null, units).call()) {
-				throw new IllegalStateException("The sources of %s do not compile".formatted(this.commit));
-			}
+		ToolProvider compiler = ToolProvider.findFirst("javac").orElseThrow();
+		if (compiler.run(System.err, System.err, arguments.toArray(String[]::new)) != 0) {
+			throw new IllegalStateException("The sources of %s do not compile".formatted(COMMIT));
 		}
 	}
 

@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.faults.Executions.Execution;
 import org.junit.jupiter.api.Test;
@@ -105,10 +103,8 @@ class NodeFaultTests extends FaultTestSupport {
 		await(() -> this.executions.started() == 10 && stopped.ask("in-flight") == 15);
 		stopped.stop();
 		assertThat(Instant.now()).as("the machine is too slow for this test").isBefore(later);
-		assertThat(this.client.replace(key(20), DueTime.after(Duration.ZERO), 120).outcome())
-			.isEqualTo(Outcome.REPLACED);
-		assertThat(this.client.replace(key(10), DueTime.after(Duration.ZERO), 110).outcome())
-			.isEqualTo(Outcome.INSERTED);
+		this.client.template().enqueue(key(20), Duration.ZERO, 120L, 0L);
+		this.client.template().enqueue(key(10), Duration.ZERO, 110L, 0L);
 		other.tell("hold");
 		other.tell("resume");
 		// The other node tries the ten tasks that were running on the first node one at a

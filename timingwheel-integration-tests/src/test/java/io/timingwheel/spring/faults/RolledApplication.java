@@ -1,13 +1,12 @@
 package io.timingwheel.spring.faults;
 
-import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Scanner;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.annotation.Backoff;
@@ -21,12 +20,8 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
@@ -35,8 +30,8 @@ import org.springframework.context.annotation.Import;
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(RolledApplication.Tasks.class)
-class RolledApplication {
+@Import({ Executions.class, RolledApplication.Tasks.class })
+class RolledApplication implements Function<String[], String> {
 
 	/** How many tasks with this name one command stores or changes. */
 	static final int ORDERS = 200;
@@ -63,29 +58,19 @@ class RolledApplication {
 	}
 
 	public static void main(String[] args) {
-		PrintStream replies = System.out;
-		System.setOut(System.err);
-		ConfigurableApplicationContext context = SpringApplication.run(RolledApplication.class, args);
-		replies.println(NodeApplication.READY);
-		RolledApplication application = context.getBean(RolledApplication.class);
-		try (Scanner lines = new Scanner(System.in)) {
-			while (lines.hasNextLine()) {
-				String[] words = lines.nextLine().split(" ");
-				long phase = Long.parseLong(words[1]);
-				switch (words[0]) {
-					case "store" -> application.store(phase, Duration.ofMillis(Long.parseLong(words[2])));
-					case "change" -> application.change(phase);
-					case "end" -> application.template.cancel(AGAIN);
-				}
-				replies.println(NodeProcess.DONE);
-			}
-		}
-		System.exit(0);
+		NodeApplication.serve(RolledApplication.class, args);
 	}
 
-	@Bean
-	static Executions executions(@Value("${faults.executions}") String url) {
-		return new Executions(url);
+	@Override
+	public String apply(String[] words) {
+		long phase = Long.parseLong(words[1]);
+		return NodeApplication.done(() -> {
+			switch (words[0]) {
+				case "store" -> store(phase, Duration.ofMillis(Long.parseLong(words[2])));
+				case "change" -> change(phase);
+				case "end" -> this.template.cancel(AGAIN);
+			}
+		});
 	}
 
 	private void store(long phase, Duration spread) {
@@ -183,16 +168,13 @@ class RolledApplication {
 
 		private final Executions executions;
 
-		private final String node;
-
-		Tasks(Executions executions, @Value("${timingwheel.store.node-id}") String node) {
+		Tasks(Executions executions) {
 			this.executions = executions;
-			this.node = node;
 		}
 
 		@Delayed(delay = NONE, name = "order", durable = true)
 		void order(Order order, Map<String, List<Order>> orders) throws InterruptedException {
-			long execution = begin(order.number());
+			long execution = this.executions.begin(order.number());
 			if (!order.equals(Order.of(order.number())) || !orders.equals(Map.of("same", List.of(order)))) {
 				throw new IllegalStateException("Not as stored: " + order + orders);
 			}
@@ -204,52 +186,33 @@ class RolledApplication {
 		@Delayed(delay = NONE, name = "retried", durable = true,
 				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "3s")))
 		void retried(long number) {
-			long execution = begin(number);
+			long execution = this.executions.begin(number);
 			failIf(DelayedTaskContext.current().orElseThrow().attempt() == 1);
 			this.executions.end(execution);
 		}
 
 		@Delayed(delay = NONE, name = "limited", durable = true, policy = @TaskPolicy(maxConcurrent = MAX_CONCURRENT))
 		void limited(long number) throws InterruptedException {
-			long execution = begin(number);
+			long execution = this.executions.begin(number);
 			Thread.sleep(100);
 			this.executions.end(execution);
 		}
 
 		@Delayed(delay = NONE, name = "dying", durable = true, policy = @TaskPolicy(maxAttempts = 1))
 		void dying(long number) {
-			long execution = begin(number);
+			long execution = this.executions.begin(number);
 			failIf(this.executions.startedOf(number) == 1);
 			this.executions.end(execution);
 		}
 
-		@Delayed(delay = NONE, name = "cancelled", durable = true)
-		void cancelled(long number) {
-			this.executions.end(begin(number));
-		}
-
-		@Delayed(delay = NONE, name = "moved", durable = true)
-		void moved(long number) {
-			this.executions.end(begin(number));
-		}
-
-		@Delayed(delay = NONE, name = "replaced", durable = true)
-		void replaced(long number) {
-			this.executions.end(begin(number));
-		}
-
-		@Delayed(delay = NONE, name = "again", durable = true)
-		void again(long number) {
-			this.executions.end(begin(number));
+		@Delayed(delay = NONE, name = "cancelled", aliases = { "moved", "replaced", "again" }, durable = true)
+		void other(long number) {
+			this.executions.end(this.executions.begin(number));
 		}
 
 		@Recurring(every = "1s", name = "tick", durable = true)
 		void tick() {
-			this.executions.end(begin(Kind.TICK.numbers(0).findFirst().orElseThrow()));
-		}
-
-		private long begin(long number) {
-			return this.executions.begin(number, this.node, DelayedTaskContext.current().orElseThrow(), null);
+			this.executions.end(this.executions.begin(Kind.TICK.numbers(0).findFirst().orElseThrow()));
 		}
 
 		private static void failIf(boolean condition) {

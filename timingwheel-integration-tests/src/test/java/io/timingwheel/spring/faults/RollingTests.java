@@ -51,7 +51,7 @@ class RollingTests extends FaultTestSupport {
 		this.killedAt.clear();
 		this.nodes = 0;
 		this.phase = 0;
-		this.first = new Program(RolledApplication.class, new FirstBuild().classPath());
+		this.first = new Program(RolledApplication.class, FirstBuild.classPath());
 	}
 
 	@Test
@@ -88,10 +88,8 @@ class RollingTests extends FaultTestSupport {
 
 	private NodeProcess node(Program build) {
 		String id = ((build == this.first) ? "first-" : "present-") + this.nodes++;
-		// A stall of the machine does not end a lease, but the tasks of a killed node
-		// wait
-		// for it.
-		return startNode(build, id, List.of(), "timingwheel.store.lease=15s");
+		// A stall of the machine ends no lease. The tasks of a killed node wait for it.
+		return startNode(build, id, "timingwheel.store.lease=15s");
 	}
 
 	/**

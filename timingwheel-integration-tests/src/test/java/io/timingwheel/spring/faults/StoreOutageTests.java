@@ -27,7 +27,7 @@ class StoreOutageTests extends FaultTestSupport {
 		for (int drop = 1; drop <= 3; drop++) {
 			int progress = drop * 100;
 			await(() -> this.executions.started() > progress);
-			this.server.connectionDrop().accept(this.client);
+			this.server.connectionDrop().allBut(this.client);
 		}
 		await(() -> this.executions.started() > 400 && nodes.stream().allMatch(FaultTestSupport::isUp));
 		List<Long> before = nodes.stream().map((node) -> node.logged(GONE)).toList();

@@ -6,7 +6,6 @@ import java.util.concurrent.locks.LockSupport;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskContext;
 
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -27,12 +26,9 @@ class TransactionalWorker {
 
 	private final JdbcTemplate jdbc;
 
-	private final String node;
-
-	TransactionalWorker(Executions executions, JdbcTemplate jdbc, @Value("${timingwheel.store.node-id}") String node) {
+	TransactionalWorker(Executions executions, JdbcTemplate jdbc) {
 		this.executions = executions;
 		this.jdbc = jdbc;
-		this.node = node;
 	}
 
 	/**
@@ -40,9 +36,9 @@ class TransactionalWorker {
 	 */
 	@Delayed(delay = "0s", name = NAME, durable = true, transactional = true)
 	void work(long number, Step step) {
-		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
-		long execution = this.executions.begin(number, this.node, context, null);
-		Step halt = (context.deliveries() == 1) ? step : Step.NONE;
+		long execution = this.executions.begin(number);
+		boolean first = DelayedTaskContext.current().orElseThrow().deliveries() == 1;
+		Step halt = first ? step : Step.NONE;
 		haltAt(Step.BEGUN, halt);
 		this.jdbc.update("insert into effect (number) values (?)", number);
 		haltAt(Step.CHANGED, halt);
@@ -52,7 +48,10 @@ class TransactionalWorker {
 			public void beforeCompletion() {
 				haltAt(Step.ACKNOWLEDGED, halt);
 				if (halt == Step.COMMITTING) {
-					haltSoon();
+					new Thread(() -> {
+						LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_COMMIT_NANOS));
+						haltAt(halt, halt);
+					}).start();
 				}
 			}
 
@@ -69,14 +68,6 @@ class TransactionalWorker {
 		if (here == halt) {
 			Runtime.getRuntime().halt(1);
 		}
-	}
-
-	private static void haltSoon() {
-		long nanos = ThreadLocalRandom.current().nextLong(MAX_COMMIT_NANOS);
-		new Thread(() -> {
-			LockSupport.parkNanos(nanos);
-			Runtime.getRuntime().halt(1);
-		}).start();
 	}
 
 	enum Step {

@@ -5,8 +5,6 @@ import java.util.concurrent.CountDownLatch;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskContext;
 
-import org.springframework.beans.factory.annotation.Value;
-
 /**
  * The durable methods of the nodes. Each run is recorded at its start and at its end.
  */
@@ -24,16 +22,10 @@ class Worker {
 
 	private final Executions executions;
 
-	private final ClaimRecorder claims;
-
-	private final String node;
-
 	private volatile CountDownLatch gate = new CountDownLatch(0);
 
-	Worker(Executions executions, ClaimRecorder claims, @Value("${timingwheel.store.node-id}") String node) {
+	Worker(Executions executions) {
 		this.executions = executions;
-		this.claims = claims;
-		this.node = node;
 	}
 
 	/**
@@ -41,13 +33,12 @@ class Worker {
 	 */
 	@Delayed(delay = "0s", name = NAME, aliases = { SECOND, THIRD }, durable = true)
 	void work(long number, long millis) throws InterruptedException {
-		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
-		long execution = this.executions.begin(number, this.node, context, this.claims.begunAt(context.id()));
+		long execution = this.executions.begin(number);
 		if (millis == HALT) {
 			Runtime.getRuntime().halt(1);
 		}
 		this.gate.await();
-		if (context.deliveries() == 1) {
+		if (DelayedTaskContext.current().orElseThrow().deliveries() == 1) {
 			Thread.sleep(millis);
 		}
 		this.executions.end(execution);

@@ -8,11 +8,15 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.targetOwner;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
- * Which packages a store may use. Maven enforces the dependencies between modules.
+ * What a store may use. Maven enforces the dependencies between modules.
  */
 @AnalyzeClasses(packages = "io.timingwheel.spring.durable.redis", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTests {
@@ -26,6 +30,12 @@ class ArchitectureTests {
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.boot..", "io.timingwheel.spring.autoconfigure..",
 				"io.timingwheel.spring.durable.autoconfigure", AUTOCONFIGURE);
+
+	/** All nodes go by the clock of the store, so that their own clocks may be wrong. */
+	@ArchTest
+	static final ArchRule theClockOfTheMachineDecidesNothing = noClasses().should()
+		.accessTargetWhere(target(nameMatching("now|millis|currentTimeMillis"))
+			.and(targetOwner(resideInAnyPackage("java.time..", "java.lang..", "java.util.."))));
 
 	@ArchTest
 	static final ArchRule packagesAreNullMarked = classes()

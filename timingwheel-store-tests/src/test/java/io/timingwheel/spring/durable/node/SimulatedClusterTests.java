@@ -18,6 +18,9 @@ import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -95,6 +98,24 @@ class SimulatedClusterTests extends NodeTestSupport {
 			.allSatisfy((schedule) -> assertThat(schedule.next.toEpochMilli()).as("no run is missing")
 				.isGreaterThanOrEqualTo(storeNow()));
 		assertThat((double) this.prompt / this.ended).as("the share of prompt runs").isGreaterThan(0.5);
+	}
+
+	@Test
+	void theNodesTogetherStartAsManyTasksAsTheRateAllows() {
+		int perSecond = 100;
+		int seconds = 20;
+		this.policies.declare(NAME,
+				new PolicySettings(null, BackoffSettings.NONE, null, null, StartRate.parse(perSecond + "/s"), null));
+		List<Long> starts = new ArrayList<>();
+		handle(NAME, (number) -> starts.add(storeNow()));
+		Arrays.setAll(this.nodes, (i) -> node());
+		IntStream.range(0, perSecond * (seconds + 5)).forEach((i) -> enqueue(i, Duration.ZERO));
+		advance(Duration.ofSeconds(seconds));
+		// A burst is a tenth of a second's starts.
+		assertThat(starts).hasSizeBetween(perSecond * seconds - 10, perSecond * seconds + 10);
+		assertThat(starts).allSatisfy((start) -> assertThat(starts).filteredOn((other) -> other >= start)
+			.filteredOn((other) -> other < start + 1000)
+			.hasSizeLessThanOrEqualTo(perSecond + 10));
 	}
 
 	private void add(int number) {

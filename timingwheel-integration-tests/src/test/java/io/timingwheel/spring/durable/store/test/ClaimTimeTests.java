@@ -66,9 +66,6 @@ class ClaimTimeTests {
 						begin perform pg_sleep(%d / 1000.0); return new; end $$;
 					create trigger slow before update on timingwheel_task for each row execute function slow()"""
 				.formatted(SLOW_MILLIS);
-			case MARIADB ->
-				"create trigger slow before update on timingwheel_task for each row set @slept = sleep(%d / 1000.0)"
-					.formatted(SLOW_MILLIS);
 			default -> "create trigger slow before update on timingwheel_task for each row call '%s'"
 				.formatted(SlowUpdate.class.getName());
 		});
@@ -80,7 +77,7 @@ class ClaimTimeTests {
 	 * tasks late by the difference.
 	 */
 	@ParameterizedTest
-	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL" })
 	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
 		DelayedTaskStore slow = slowStore(database);
 		StoreNode node = new StoreNode("a", slow);

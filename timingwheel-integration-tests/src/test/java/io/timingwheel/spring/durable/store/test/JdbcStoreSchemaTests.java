@@ -2,7 +2,11 @@ package io.timingwheel.spring.durable.store.test;
 
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -14,6 +18,7 @@ import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
@@ -39,7 +44,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 /**
- * The script of the schema, and what the check of a store says about a database.
+ * The script of the schema, what the check of a store says about a database, and counts
+ * of more tasks than are counted one by one.
  */
 @Tag("servers")
 @ParameterizedClass
@@ -164,6 +170,26 @@ class JdbcStoreSchemaTests {
 			.containsOnly(Reply.DONE);
 		assertThat(node.acknowledge(node.claim().get(0))).isEqualTo(Reply.DONE);
 		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void manyTasksAreEstimatedOnPostgresAndOtherDatabasesGiveALowerBound() {
+		create(JdbcStores.TABLE);
+		int maxExact = 5000;
+		int few = 300;
+		for (Duration delay : List.of(StoreContract.HOUR, StoreContract.NOW)) {
+			int many = delay.isZero() ? few : 2 * maxExact;
+			this.store.enqueue(Stream.generate(() -> StoreContract.taskOf("many", delay)).limit(many).toList());
+			this.store.enqueue(Stream.generate(() -> StoreContract.taskOf("few", delay)).limit(few).toList());
+		}
+		Map<String, StoredCounts> counts = this.store.counts(List.of("many", "few", "absent"));
+		assertThat(counts).containsOnlyKeys("many", "few").containsEntry("few", new StoredCounts(2 * few, few, 0, 0));
+		StoredCounts many = Objects.requireNonNull(counts.get("many"));
+		assertThat(many.estimated()).isTrue();
+		boolean postgres = this.database == TestDatabase.POSTGRESQL;
+		assertThat(many.pending()).isBetween(postgres ? 8_000L : maxExact, postgres ? 13_000L : maxExact);
+		assertThat(many).extracting(StoredCounts::overdue, StoredCounts::running, StoredCounts::dead)
+			.containsExactly((long) few, 0L, 0L);
 	}
 
 	private static AbstractThrowableAssert<?, ?> assertRefused(DelayedTaskStore store) {

@@ -20,11 +20,14 @@ import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
@@ -181,6 +184,38 @@ class PostgresPlanTests {
 		assertThat(this.explained.executions()).hasSize(EXECUTIONS)
 			.allSatisfy((execution) -> assertThat(execution.rowsRead(JdbcStores.TABLE)).as(execution::toString)
 				.isBetween(100L, 110L));
+	}
+
+	@Test
+	void countsAndForecastsReadTheFirstTasksOfEachNameAndSomePages() {
+		insert("small", 500, HOUR, Duration.ofSeconds(1));
+		insert("large", 60_000, HOUR, Duration.ofSeconds(1));
+		insert("large", 20_000, HOUR.negated(), Duration.ofSeconds(1));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained.executions();
+		StoredCounts large = this.node.counts("large");
+		assertThat(large.pending()).isBetween(70_000L, 90_000L);
+		assertThat(large.overdue()).isBetween(15_000L, 25_000L);
+		assertThat(rowsCounted()).isLessThan(20_000);
+		Map<String, DueCounts> forecast = this.store
+			.forecast(new Forecast.Query(Map.of("large", 80_000L, "small", 500L), Duration.ofMinutes(2), 40))
+			.names();
+		assertThat(forecast.get("large").counts()).as("the spans before the one that has too many tasks")
+			.hasSize(29)
+			.containsOnly(0L);
+		assertThat(forecast.get("small").counts()).hasSize(40).filteredOn((count) -> count > 0).containsExactly(500L);
+		assertThat(rowsCounted()).isLessThan(51_000);
+	}
+
+	/**
+	 * How many rows the statements have read, other than those that read some pages.
+	 */
+	private long rowsCounted() {
+		return this.explained.executions()
+			.stream()
+			.filter((execution) -> !execution.sql().contains("tablesample"))
+			.mapToLong((execution) -> execution.rowsRead(JdbcStores.TABLE))
+			.sum();
 	}
 
 	/**
