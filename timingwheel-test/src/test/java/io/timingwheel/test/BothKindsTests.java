@@ -24,11 +24,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.TaskScheduler;
 
@@ -42,10 +40,10 @@ import static org.awaitility.Awaitility.await;
  */
 @ParameterizedClass
 @ValueSource(classes = { Jobs.InMemory.class, Jobs.Stored.class })
-@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:both",
-		"timingwheel.tasks.stopped.paused=true", "timingwheel.tasks.stored-stopped.paused=true",
-		"timingwheel.task-scheduler.enabled=true" })
+@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "timingwheel.tasks.stopped.paused=true",
+		"timingwheel.tasks.stored-stopped.paused=true", "timingwheel.task-scheduler.enabled=true" })
 @AutoConfigureVirtualTime
+@Import(BothKindsTests.Limited.class)
 class BothKindsTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
@@ -319,13 +317,6 @@ class BothKindsTests {
 		public void run(Runnable work) {
 			work.run();
 		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ Runs.class, Limited.class, Jobs.InMemory.class, Jobs.Stored.class })
-	static class Config {
 
 	}
 

@@ -8,10 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -70,13 +67,6 @@ class DirtiesContextTests {
 		this.jobs.run("left over", HOUR);
 		this.tasks.task(() -> {
 		}).name("left-over").after(HOUR);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ Runs.class, Jobs.Stored.class })
-	static class Config {
-
 	}
 
 }

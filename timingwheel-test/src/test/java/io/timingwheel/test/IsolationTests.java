@@ -2,30 +2,19 @@ package io.timingwheel.test;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -37,7 +26,7 @@ import static org.assertj.core.api.Assertions.within;
 /**
  * Each method must pass after any other one, and a second time.
  */
-@SpringBootTest(classes = IsolationTests.Config.class, properties = "timingwheel.task-scheduler.enabled=true")
+@SpringBootTest(classes = IsolationTests.Schedules.class, properties = "timingwheel.task-scheduler.enabled=true")
 @AutoConfigureVirtualTime
 class IsolationTests {
 
@@ -100,53 +89,6 @@ class IsolationTests {
 		assertThat(own).hasValue(1000);
 	}
 
-	@Test
-	@Timeout(90)
-	void aFutureThatIsNotDoneDoesNotHoldUpTheEndOfTheContext() {
-		new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
-			.withBean(Forgetful.class)
-			.withPropertyValues("timingwheel.shutdown.await-termination-period=10m")
-			.run((context) -> {
-				context.getBean(Forgetful.class).forget();
-				context.getBean(VirtualTime.class).advance(Duration.ofMinutes(1));
-			});
-	}
-
-	@Test
-	void eachContextHasATimeOfItsOwn() {
-		ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
-				AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class));
-		runner.run((outer) -> runner.run((inner) -> {
-			VirtualTime outerTime = outer.getBean(VirtualTime.class);
-			VirtualTime innerTime = inner.getBean(VirtualTime.class);
-			Instant start = outerTime.now();
-			Instant innerStart = innerTime.now();
-			List<String> ran = new ArrayList<>();
-			outer.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
-				ran.add("outer");
-				innerTime.advance(Duration.ofHours(1));
-			});
-			inner.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
-				ran.add("inner");
-			});
-			outerTime.advance(Duration.ofHours(2));
-			assertThat(ran).containsExactly("outer", "inner");
-			assertThat(outerTime.now()).isEqualTo(start.plus(Duration.ofHours(2)));
-			assertThat(innerTime.now()).isEqualTo(innerStart.plus(Duration.ofHours(1)));
-		}));
-	}
-
-	static class Forgetful {
-
-		@Delayed("1m")
-		public CompletableFuture<Void> forget() {
-			return new CompletableFuture<>();
-		}
-
-	}
-
 	private static Runnable count(String name) {
 		AtomicInteger runs = leftOver.computeIfAbsent(name, (key) -> new AtomicInteger());
 		return runs::incrementAndGet;
@@ -155,6 +97,8 @@ class IsolationTests {
 	/**
 	 * What the application itself repeats.
 	 */
+	@EnableAutoConfiguration
+	@EnableScheduling
 	static class Schedules {
 
 		private final Map<String, Integer> runs = new ConcurrentHashMap<>();
@@ -191,14 +135,6 @@ class IsolationTests {
 		private void run(String name) {
 			this.runs.merge(name, 1, Integer::sum);
 		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@EnableScheduling
-	@Import(Schedules.class)
-	static class Config {
 
 	}
 

@@ -167,21 +167,6 @@ class MemoryTests {
 	}
 
 	@Test
-	void wrongCallsGetAMessage() {
-		this.operations.schedule(HOUR, () -> this.time.advance(HOUR));
-		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
-			.withMessageContaining("The body of a task cannot move the time");
-		this.operations.schedule(HOUR, this.time::reset);
-		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
-			.withMessageContaining("The body of a task cannot begin anew");
-		assertThatIllegalStateException().isThrownBy(() -> this.time.deliverTwice(true))
-			.withMessageContaining("deliverTwice")
-			.withMessageContaining("timingwheel.store.type");
-		assertThatIllegalStateException().isThrownBy(() -> this.time.crashBeforeAcknowledge("plain"))
-			.withMessageContaining("no store");
-	}
-
-	@Test
 	void waitingForAPendingTaskFailsInPlaceOfHanging() {
 		DelayedTask<String> task = this.operations.task(() -> "late").name("report").after(HOUR);
 		assertThatIllegalStateException().isThrownBy(task::get)

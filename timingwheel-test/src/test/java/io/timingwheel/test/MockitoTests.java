@@ -7,9 +7,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
@@ -21,41 +19,47 @@ import static org.mockito.Mockito.verify;
 /**
  * Mocks and spies of Spring beside virtual time.
  */
-@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:mockito" })
+@SpringBootTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
+@Import(MockitoTests.Audits.class)
 class MockitoTests {
+
+	private static final Duration HOUR = Duration.ofHours(1);
 
 	@Autowired
 	private VirtualTime time;
 
 	@MockitoBean
-	private MailServer server;
+	private Runs runs;
 
 	@MockitoSpyBean
-	private Reminders reminders;
+	private Jobs.InMemory jobs;
+
+	@Autowired
+	private Jobs.Stored stored;
 
 	@MockitoBean
 	private Audits audits;
 
 	@RepeatedTest(2)
 	void aBodyCallsAMock() {
-		this.reminders.remind("ada");
-		this.reminders.remindDurably("ada");
-		assertThat(this.time).hasPending("remind", "ada").dueIn(Duration.ofHours(1));
-		assertThat(this.time).hasPending("remind-durably", "ada").isDurable();
-		verify(this.server, never()).send("ada");
-		this.time.advance(Duration.ofHours(1));
-		verify(this.server).send("ada");
-		verify(this.server).send("durably ada");
+		this.jobs.run("ada", HOUR);
+		this.stored.run("durably ada", HOUR);
+		assertThat(this.time).hasPending("run", "ada").dueIn(HOUR);
+		assertThat(this.time).hasPending("stored-run", "durably ada").isDurable();
+		verify(this.runs, never()).run("ada");
+		this.time.advance(HOUR);
+		verify(this.runs).run("ada");
+		verify(this.runs).run("durably ada");
 		assertThat(this.time).hasNothingPending();
 	}
 
 	@Test
 	void aSpySeesTheBodyAndNotTheCallThatSchedulesIt() {
-		this.reminders.remind("ada");
-		verify(this.reminders, never()).remind("ada");
-		this.time.advance(Duration.ofHours(1));
-		verify(this.reminders).remind("ada");
+		this.jobs.run("ada", HOUR);
+		verify(this.jobs, never()).run("ada", HOUR);
+		this.time.advance(HOUR);
+		verify(this.jobs).run("ada", HOUR);
 		assertThat(this.time).hasNothingPending();
 	}
 
@@ -67,41 +71,6 @@ class MockitoTests {
 		this.audits.audit("ada");
 		verify(this.audits).audit("ada");
 		assertThat(this.time).hasNothingPending();
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ MailServer.class, Reminders.class, Audits.class })
-	static class Config {
-
-	}
-
-	static class MailServer {
-
-		void send(String user) {
-			throw new UnsupportedOperationException("There is no mail server");
-		}
-
-	}
-
-	static class Reminders {
-
-		private final MailServer server;
-
-		Reminders(MailServer server) {
-			this.server = server;
-		}
-
-		@Delayed(delay = "1h", name = "remind", key = "#user")
-		public void remind(String user) {
-			this.server.send(user);
-		}
-
-		@Delayed(delay = "1h", name = "remind-durably", key = "#user", durable = true)
-		public void remindDurably(String user) {
-			this.server.send("durably " + user);
-		}
-
 	}
 
 	static class Audits {

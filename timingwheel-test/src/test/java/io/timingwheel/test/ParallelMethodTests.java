@@ -11,16 +11,14 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * JUnit runs these methods on several threads at a time, and they have one context.
  */
-@SpringBootTest(classes = ParallelMethodTests.Config.class)
+@SpringBootTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
 @Execution(ExecutionMode.CONCURRENT)
 class ParallelMethodTests {
@@ -43,12 +41,6 @@ class ParallelMethodTests {
 		assertThat(runs).hasSize(100);
 		assertThat(this.time.now()).isEqualTo(start.plusSeconds(100));
 		assertThat(this.time).hasPending("beat").dueIn(Duration.ofSeconds(1));
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Config {
-
 	}
 
 }

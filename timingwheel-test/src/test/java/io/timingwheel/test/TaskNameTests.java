@@ -11,15 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:names" })
+@SpringBootTest(classes = TaskNameTests.Reminders.class, properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
 class TaskNameTests {
 
@@ -30,9 +27,6 @@ class TaskNameTests {
 
 	@Autowired
 	private Reminders reminders;
-
-	@Autowired
-	private DelayedTaskOperations tasks;
 
 	@Test
 	void aNameThatNoTaskHasIsRefusedWithTheKnownNames() {
@@ -71,34 +65,16 @@ class TaskNameTests {
 	 * What the repetition before has scheduled does not count.
 	 */
 	@RepeatedTest(2)
-	void aNameThatCodeGivesIsKnownWithItsFirstTask() {
+	void aNameThatCodeGivesIsKnownWithItsFirstTask(@Autowired DelayedTaskOperations tasks) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("beat", DOWN))
 			.withMessageContaining("no task has the name \"beat\"");
-		this.tasks.task(() -> {
+		tasks.task(() -> {
 		}).name("beat").after(Duration.ofMinutes(1));
 		this.time.failNext("beat", DOWN);
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1))).isSameAs(DOWN);
 	}
 
-	@Test
-	void aKeyThatIsNullIsRefused() {
-		assertThatNullPointerException().isThrownBy(() -> assertThat(this.time).hasNoPending("remind", key(null)))
-			.withMessageContaining("The key is null");
-		assertThatNullPointerException().isThrownBy(() -> assertThat(this.time).hasPending("remind", key(null)))
-			.withMessageContaining("The key is null");
-	}
-
-	private static Object key(Object key) {
-		return key;
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Reminders.class)
-	static class Config {
-
-	}
-
 	static class Reminders {
 
 		private int count;

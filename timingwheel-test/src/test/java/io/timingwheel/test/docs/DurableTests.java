@@ -12,7 +12,6 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:docs" })
 @AutoConfigureVirtualTime
@@ -30,14 +29,6 @@ class DurableTests {
 		this.mails.clear();
 	}
 
-	@Test
-	void aReminderComesADayLater() {
-		this.mails.remind("ada");
-		assertThat(this.time).hasPending("remind", "ada").isDurable().dueIn(Duration.ofDays(1));
-		this.time.advance(Duration.ofDays(1));
-		assertThat(this.mails.sent()).hasSize(1);
-	}
-
 	// tag::twice[]
 	@Test
 	void aReminderIsSentOnceEvenIfItIsDeliveredTwice() {
@@ -48,16 +39,6 @@ class DurableTests {
 		assertThat(this.mails.sent()).hasSize(1);
 	}
 	// end::twice[]
-
-	@Test
-	void aReminderSurvivesACrash() {
-		this.time.crashBeforeAcknowledge("remind");
-		this.mails.remind("ada");
-		this.time.advance(Duration.ofDays(1));
-		this.time.advance(Duration.ofSeconds(30)); // timingwheel.store.lease
-		assertThat(this.mails.deliveries()).hasSize(2);
-		assertThat(this.mails.sent()).hasSize(1);
-	}
 
 	// tag::failures[]
 	@Test
@@ -72,13 +53,5 @@ class DurableTests {
 		assertThat(this.mails.deliveries()).containsExactly("2 of attempt 2");
 	}
 	// end::failures[]
-
-	@Test
-	void aFailureFailsTheTest() {
-		this.time.failNext("remind", new IllegalStateException("The mail server is down"));
-		this.mails.remind("ada");
-		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofDays(1)))
-			.withMessage("The mail server is down");
-	}
 
 }

@@ -4,9 +4,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.LocalDate;
 
+import javax.sql.DataSource;
+
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -15,10 +16,12 @@ import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:reports" })
+@SpringBootTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
 @Import(Reports.class)
 class ReportTests {
@@ -28,11 +31,6 @@ class ReportTests {
 
 	@Autowired
 	Reports reports;
-
-	@BeforeEach
-	void clear() {
-		this.reports.dates().clear();
-	}
 
 	@Test
 	void aReportIsWrittenEachNightWithTheDateOfVirtualTime() {
@@ -53,5 +51,24 @@ class ReportTests {
 
 	}
 	// end::clock[]
+
+	/**
+	 * What the wheel and the store need may itself need the clock.
+	 */
+	@TestConfiguration
+	static class BeansWithClock {
+
+		@Bean
+		DataSource dataSource(Clock clock) {
+			return new DriverManagerDataSource("jdbc:h2:mem:reports-" + clock.millis() + ";DB_CLOSE_DELAY=-1");
+		}
+
+		@Bean
+		TaskDecorator decorator(Clock clock) {
+			assertThat(clock.instant()).isNotNull();
+			return (task) -> task;
+		}
+
+	}
 
 }

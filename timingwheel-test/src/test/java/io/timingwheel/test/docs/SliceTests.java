@@ -1,9 +1,7 @@
 package io.timingwheel.test.docs;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.test.AutoConfigureVirtualTime;
@@ -17,7 +15,6 @@ import org.springframework.stereotype.Component;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,16 +30,6 @@ class SliceTests {
 
 	@Autowired
 	MockMvcTester mvc;
-
-	@Autowired
-	Pings pings;
-
-	@Test
-	void aPingIsAnsweredLater() {
-		assertThat(this.mvc.post().uri("/pings")).hasStatusOk();
-		this.time.advance(Duration.ofMinutes(5));
-		assertThat(this.pings.answered()).containsExactly("pong");
-	}
 
 	@Test
 	void theAnswerOfARequestIsTheResultOfATask() {
@@ -65,30 +52,14 @@ class SliceTests {
 			return this.pings.pong();
 		}
 
-		@PostMapping("/pings")
-		void ping() {
-			this.pings.answer();
-		}
-
 	}
 
 	@Component
 	static class Pings {
 
-		private final List<String> answered = new CopyOnWriteArrayList<>();
-
-		@Delayed("5m")
-		void answer() {
-			this.answered.add("pong");
-		}
-
 		@Delayed("5m")
 		CompletableFuture<String> pong() {
 			return CompletableFuture.completedFuture("pong");
-		}
-
-		List<String> answered() {
-			return this.answered;
 		}
 
 	}

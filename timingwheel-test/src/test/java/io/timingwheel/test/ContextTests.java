@@ -8,12 +8,14 @@ import java.util.concurrent.CompletableFuture;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -21,17 +23,16 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-class MisuseTests {
+/**
+ * Which contexts have virtual time, each a time of its own, and which calls it refuses.
+ */
+class ContextTests {
 
 	private final ApplicationContextRunner context = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class));
-
-	@Test
-	void aContextRunnerHasVirtualTime() {
-		this.context.run((context) -> assertThat(context).hasSingleBean(VirtualTime.class));
-	}
 
 	@Test
 	void theModuleOfDurableTasksIsOptional() {
@@ -56,6 +57,58 @@ class MisuseTests {
 
 	private static void assertFails(ApplicationContextRunner runner, String... messages) {
 		runner.run((context) -> assertThat(context.getStartupFailure().getMessage()).contains(messages));
+	}
+
+	@Test
+	void eachContextHasATimeOfItsOwn() {
+		this.context.run((outer) -> this.context.run((inner) -> {
+			VirtualTime outerTime = outer.getBean(VirtualTime.class);
+			VirtualTime innerTime = inner.getBean(VirtualTime.class);
+			Instant start = outerTime.now();
+			Instant innerStart = innerTime.now();
+			List<String> ran = new ArrayList<>();
+			outer.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
+				ran.add("outer");
+				innerTime.advance(Duration.ofHours(1));
+			});
+			inner.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
+				ran.add("inner");
+			});
+			outerTime.advance(Duration.ofHours(2));
+			assertThat(ran).containsExactly("outer", "inner");
+			assertThat(outerTime.now()).isEqualTo(start.plus(Duration.ofHours(2)));
+			assertThat(innerTime.now()).isEqualTo(innerStart.plus(Duration.ofHours(1)));
+		}));
+	}
+
+	@Test
+	@Timeout(90)
+	void aFutureThatIsNotDoneDoesNotHoldUpTheEndOfTheContext() {
+		this.context.withBean(Forgetful.class)
+			.withPropertyValues("timingwheel.shutdown.await-termination-period=10m")
+			.run((context) -> {
+				context.getBean(Forgetful.class).forget();
+				context.getBean(VirtualTime.class).advance(Duration.ofMinutes(1));
+			});
+	}
+
+	@Test
+	void aBodyCannotMoveTheTimeAndFaultsOfAStoreNeedAStore() {
+		this.context.run((context) -> {
+			VirtualTime time = context.getBean(VirtualTime.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			tasks.schedule(Duration.ofHours(1), () -> time.advance(Duration.ofHours(1)));
+			tasks.schedule(Duration.ofHours(1), time::reset);
+			assertThatIllegalStateException().isThrownBy(() -> time.advance(Duration.ofHours(1)))
+				.withMessageContaining("The body of a task cannot move the time")
+				.satisfies((ex) -> assertThat(ex.getSuppressed()[0])
+					.hasMessageContaining("The body of a task cannot begin anew"));
+			assertThatIllegalStateException().isThrownBy(() -> time.deliverTwice(true))
+				.withMessageContaining("deliverTwice")
+				.withMessageContaining("timingwheel.store.type");
+			assertThatIllegalStateException().isThrownBy(() -> time.crashBeforeAcknowledge("plain"))
+				.withMessageContaining("no store");
+		});
 	}
 
 	@Test
@@ -115,6 +168,15 @@ class MisuseTests {
 
 	private static Throwable onAnotherThread(ThrowingCallable action) {
 		return CompletableFuture.supplyAsync(() -> catchThrowable(action), (task) -> new Thread(task).start()).join();
+	}
+
+	static class Forgetful {
+
+		@Delayed("1m")
+		public CompletableFuture<Void> forget() {
+			return new CompletableFuture<>();
+		}
+
 	}
 
 }
