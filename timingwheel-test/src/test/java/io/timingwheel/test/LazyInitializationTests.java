@@ -37,9 +37,8 @@ class LazyInitializationTests {
 	@TestConfiguration
 	static class Config {
 
-		/** The type of the bean hides its durable methods. */
 		@Bean
-		Runnable mails(Runs runs) {
+		Mails mails(Runs runs) {
 			return new Mails(runs);
 		}
 
