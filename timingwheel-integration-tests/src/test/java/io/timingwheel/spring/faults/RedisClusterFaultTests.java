@@ -47,8 +47,8 @@ class RedisClusterFaultTests extends FaultTestSupport {
 		await(() -> this.executions.started() > 600);
 		assertThat(runs().values()).as("the move repeats no run").allMatch((runs) -> runs.size() == 1);
 		cluster.process(1).kill();
-		await(() -> nodes.stream().noneMatch(FaultTestSupport::isUp));
 		long started = this.executions.started();
+		await(() -> nodes.stream().noneMatch(FaultTestSupport::isUp));
 		await(() -> this.executions.started() > started + 200);
 		killed.kill();
 		cluster.process(1).start();
