@@ -229,19 +229,22 @@ public final class AnnotatedBeans
 	/** Checks that all annotated methods can be called on an interface-based proxy. */
 	private void checkProxy(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
-		Set<Method> callable = Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((callableType) -> Arrays.stream(callableType.getMethods()))
-			.map((method) -> AnnotatedMethods.mostSpecific(method, type))
-			.collect(Collectors.toSet());
 		for (AnnotatedMethods<? extends Annotation> methods : this.annotated) {
 			for (Method method : methods.of(type).keySet()) {
-				Refusal.when(!callable.contains(method) && !methods.defaults(type).contains(method), method,
+				Refusal.when(!methods.defaults(type).contains(method) && !isInInterface(method, proxy, type), method,
 						methods.annotation()
 								+ " is on a method that is in no interface of the proxy, which is interface-based",
 						"declare the method in an interface, or give the bean a class-based proxy, by"
 								+ " @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
 			}
 		}
+	}
+
+	private static boolean isInInterface(Method method, Object proxy, Class<?> type) {
+		return Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((proxied) -> Arrays.stream(proxied.getMethods()))
+			.anyMatch((declared) -> declared.getName().equals(method.getName())
+					&& AnnotatedMethods.mostSpecific(declared, type).equals(method));
 	}
 
 	public interface Reader {

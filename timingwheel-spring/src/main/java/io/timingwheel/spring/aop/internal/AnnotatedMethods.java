@@ -62,7 +62,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private final boolean onTypes;
 
-	/** The annotations of each class, which all instances look up. */
+	/** Which annotations each class has, found once for all readers of annotations. */
 	private final Map<Class<?>, Set<Class<?>>> present;
 
 	private final Map<Class<?>, Found<A>> classes = new ConcurrentHashMap<>();
@@ -186,8 +186,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * The annotations of a class, its methods, and those that it inherits. Most classes
-	 * have none, and the start would take long if each method's hierarchy was searched.
+	 * Which of the annotations a class or one of its methods has, also by inheritance.
+	 * Most classes have none, and a search of the hierarchy of each method takes long.
 	 */
 	private static Set<Class<?>> annotations(Class<?> type) {
 		if (!AnnotationUtils.isCandidateClass(type, ANNOTATIONS)) {

@@ -200,6 +200,11 @@ public final class ArgumentExpression {
 				return (position != null) ? arguments[position] : null;
 			}
 
+			@Override
+			public boolean isAssignmentEnabled() {
+				return false;
+			}
+
 		};
 		this.shared.applyDelegatesTo(context);
 		return context;

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.util.ReflectionUtils;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ArgumentExpressionTests {
@@ -19,6 +21,16 @@ class ArgumentExpressionTests {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 			.isThrownBy(() -> new ArgumentExpression("@Test(key)", "#index", unnamed, new DefaultListableBeanFactory()))
 			.withMessageEndingWith("compile with -parameters, or use #p0, #p1 and so on");
+	}
+
+	@Test
+	void noExpressionChangesAnArgument() {
+		Method method = ReflectionUtils.findMethod(StringBuilder.class, "append", StringBuffer.class);
+		StringBuffer argument = new StringBuffer("text");
+		ArgumentExpression assignment = new ArgumentExpression("@Test(key)", "#p0.length = 1", method,
+				new DefaultListableBeanFactory());
+		assertThatException().isThrownBy(() -> assignment.evaluate(new Object[] { argument }));
+		assertThat(argument).hasToString("text");
 	}
 
 }
