@@ -58,8 +58,8 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 
 	/** What the latest waiting call about a task will do at the commit. */
 	Effect earlier(@Nullable Key key) {
-		DeferredCall latest = (key != null) ? Transactions.latest(key) : null;
-		return (latest != null) ? latest.effect() : Effect.NONE;
+		List<DeferredCall> waiting = (key != null) ? Transactions.waiting(key) : List.of();
+		return waiting.isEmpty() ? Effect.NONE : waiting.get(0).effect();
 	}
 
 	@Nullable Key key(String name, @Nullable String key, Kind kind) {

@@ -366,8 +366,8 @@ class CallsInOneTransactionTests {
 	 */
 	enum Call {
 
-		METHOD(null), CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE), TEMPLATE_KEEP(IfPending.KEEP),
-		TEMPLATE_REJECT(IfPending.REJECT), TEMPLATE_CANCEL(null);
+		METHOD(null), CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE), TEMPLATE_UPDATE(IfPending.UPDATE),
+		TEMPLATE_KEEP(IfPending.KEEP), TEMPLATE_REJECT(IfPending.REJECT), TEMPLATE_CANCEL(null);
 
 		/** {@code null} for that of the method. */
 		private final @Nullable IfPending ifPending;
@@ -431,7 +431,7 @@ class CallsInOneTransactionTests {
 				case METHOD -> invoke(durable ? DurableOrders.class : MemoryOrders.class, method, this.id.key(), delay);
 				case CANCELLING_METHOD -> invoke(Cancels.class, method, this.id.key());
 				case TEMPLATE_CANCEL -> template.cancel(this.id);
-				case TEMPLATE, TEMPLATE_KEEP, TEMPLATE_REJECT -> {
+				case TEMPLATE, TEMPLATE_UPDATE, TEMPLATE_KEEP, TEMPLATE_REJECT -> {
 					if (durable) {
 						template.enqueue(this.id, delay, this.id.key(), delay);
 					}

@@ -72,7 +72,7 @@ public abstract class DeferredCall {
 			return this == START || this == REPLACE;
 		}
 
-		boolean overrides() {
+		public boolean overrides() {
 			return this == REPLACE || this == CANCEL;
 		}
 

@@ -104,21 +104,17 @@ public final class Transactions {
 		return PRESENT && Calls.find() != null;
 	}
 
-	/** The latest call with a key that waits for the commit. */
-	public static @Nullable DeferredCall latest(Object key) {
+	/** The calls with a key that wait for the commit, the latest first. */
+	public static List<DeferredCall> waiting(Object key) {
 		Calls calls = PRESENT ? Calls.find() : null;
-		return (calls != null) ? calls.latest(key) : null;
+		return (calls != null) ? calls.withKey(key).stream().filter((call) -> !call.overridden).toList() : List.of();
 	}
 
 	/** Overrides the waiting calls with a key, on behalf of a call that acts at once. */
 	public static boolean override(Object key, Effect later) {
-		Calls calls = PRESENT ? Calls.find() : null;
-		if (calls == null) {
-			return false;
-		}
-		DeferredCall latest = calls.latest(key);
-		calls.withKey(key).forEach((call) -> call.overrideBy(later));
-		return latest != null && latest.effect().leavesPending();
+		List<DeferredCall> waiting = waiting(key);
+		waiting.forEach((call) -> call.overrideBy(later));
+		return !waiting.isEmpty() && waiting.get(0).effect().leavesPending();
 	}
 
 	/**
@@ -181,10 +177,6 @@ public final class Transactions {
 		Collection<DeferredCall> withKey(Object key) {
 			Collection<DeferredCall> calls = this.byKey.get(key);
 			return (calls != null) ? calls : List.of();
-		}
-
-		@Nullable DeferredCall latest(Object key) {
-			return withKey(key).stream().filter((call) -> !call.overridden).findFirst().orElse(null);
 		}
 
 		@Override

@@ -52,6 +52,12 @@ public final class TaskSubmission extends DeferredCall
 	private @Nullable Consumer<? super RuntimeException> errorHandler;
 
 	/**
+	 * The task that the earlier calls of the transaction leave pending; {@code null} if
+	 * they leave the one that is.
+	 */
+	private @Nullable TaskSubmission waiting;
+
+	/**
 	 * A pending task with a smaller number counts as absent, since an earlier call of the
 	 * transaction cancels it.
 	 */
@@ -110,15 +116,16 @@ public final class TaskSubmission extends DeferredCall
 	private @Nullable TaskFuture<?> place() {
 		NamedTasks tasks = tasks();
 		boolean afterOthers = !(this.slot instanceof TaskKeys.Unkeyed) && Transactions.hasDeferred();
-		DeferredCall earlier = afterOthers ? Transactions.latest(keyInTransaction()) : null;
-		if (earlier instanceof TaskSubmission waiting && !replaces()) {
-			return takeOver(waiting::futureOrNew);
+		if (afterOthers) {
+			lookAtEarlierCalls();
+		}
+		if (this.waiting != null && !replaces()) {
+			return takeOver(this.waiting::futureOrNew);
 		}
 		tasks.shutdown().checkAccepting(tasks.name());
 		// Finds the executor, so that a missing one fails here and not on the wheel's
 		// thread.
 		this.definition.executor();
-		this.absentBefore = (earlier != null && earlier.effect() == Effect.CANCEL) ? earlier.sequence() : 0;
 		tasks.pending().compute(this.slot, this);
 		if (afterOthers && replaces()) {
 			Transactions.override(keyInTransaction(), Effect.REPLACE);
@@ -131,6 +138,21 @@ public final class TaskSubmission extends DeferredCall
 		}
 		tasks.cancelIfTooLate(this.slot, sequence(), due().dueNanos());
 		return this.future;
+	}
+
+	/** Finds what the calls leave that wait for the commit, as if they had acted. */
+	private void lookAtEarlierCalls() {
+		for (DeferredCall call : Transactions.waiting(keyInTransaction())) {
+			if (call instanceof TaskSubmission submission) {
+				this.waiting = submission;
+			}
+			else if (call.effect() == Effect.CANCEL) {
+				this.absentBefore = call.sequence();
+			}
+			if (call.effect().overrides()) {
+				return;
+			}
+		}
 	}
 
 	/**
@@ -175,8 +197,8 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	private Deadline deadline(@Nullable PendingTask followed) {
-		if (followed != null && this.ifPending == IfPending.UPDATE && !followed.isRunning()) {
-			return followed.deadline();
+		if (this.ifPending == IfPending.UPDATE) {
+			return updated(followed);
 		}
 		if (this.maxWaitNanos == UNLIMITED) {
 			return due();
@@ -184,6 +206,17 @@ public final class TaskSubmission extends DeferredCall
 		long now = clock().nanoTime();
 		long delay = TaskClock.add(this.maxWaitNanos, firstCall(followed, now) - now);
 		return (delay < due().delayNanos()) ? clock().within(now, delay) : due();
+	}
+
+	/** The deadline that an update leaves, its own if no task is pending. */
+	private Deadline updated(@Nullable PendingTask followed) {
+		TaskSubmission waiting = this.waiting;
+		boolean replaced = followed != null && waiting != null && waiting.effect() == Effect.REPLACE
+				&& waiting.sequence() > followed.sequence();
+		if (followed != null && !replaced && !followed.isRunning()) {
+			return followed.deadline();
+		}
+		return (waiting != null) ? waiting.due() : due();
 	}
 
 	private Object kept(@Nullable PendingTask followed) {
