@@ -75,10 +75,6 @@ class ArchitectureTests {
 			TIMEOUT + ".ReactorTimeout|" + DELAYED + ".ReactorCancellation", "reactor..", "org.reactivestreams..");
 
 	@ArchTest
-	static final ArchRule webIsOptional = areOptional(TIMEOUT + ".WebTimeout", "org.springframework.web..",
-			"org.springframework.http..");
-
-	@ArchTest
 	static final ArchRule nobodyUsesJacksonOrDurableTasks = noClasses().should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..", "io.timingwheel.spring.durable..");

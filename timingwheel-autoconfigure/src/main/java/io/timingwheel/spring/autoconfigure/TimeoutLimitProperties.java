@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ import org.springframework.util.Assert;
  * {@code timingwheel.timeout.limits.<bean>.<method>}. Limits are bound as texts, since a
  * name with dots is then one key.
  */
-final class TimeoutLimitProperties implements TimeoutOverrides {
+final class TimeoutLimitProperties implements TimeoutMethodRegistry.Overrides {
 
 	private static final String PREFIX = "timingwheel.timeout.limits";
 

@@ -11,7 +11,7 @@ import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import io.timingwheel.spring.aop.internal.delayed.DelayedMethodConfiguration;
 import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodConfiguration;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutOverrides;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -141,7 +141,7 @@ public final class TimingWheelAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutOverrides timingWheelTimeoutOverrides(Environment environment) {
+	static TimeoutMethodRegistry.Overrides timingWheelTimeoutOverrides(Environment environment) {
 		return new TimeoutLimitProperties(environment);
 	}
 

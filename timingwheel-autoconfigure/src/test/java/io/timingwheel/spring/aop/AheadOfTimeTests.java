@@ -81,9 +81,7 @@ class AheadOfTimeTests {
 				Arguments.of(Expressions.class, Customer.class, List.of("getId")),
 				Arguments.of(Expressions.class, ByDelay.class, List.of("ttl")),
 				Arguments.of(Expressions.class, ByLimit.class, List.of("ttl")),
-				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")),
-				Arguments.of(Expressions.class, Rates.class, List.of("window")),
-				Arguments.of(Expressions.class, Duration.class, List.of("ofMinutes")));
+				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")));
 	}
 
 	/**
@@ -92,7 +90,7 @@ class AheadOfTimeTests {
 	@ParameterizedTest
 	@MethodSource
 	void methodsCanBeInvoked(Class<?> component, Class<?> type, List<String> methods) {
-		RuntimeHints hints = process(INTERFACES, component, Rates.class);
+		RuntimeHints hints = process(INTERFACES, component);
 		assertThat(methods).allSatisfy((method) -> assertThat(hints).matches(invocation(type, method)));
 		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
 	}
@@ -114,7 +112,7 @@ class AheadOfTimeTests {
 		assertThat(List.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono",
 				"org.springframework.transaction.support.TransactionSynchronizationManager",
 				"org.springframework.transaction.reactive.TransactionSynchronizationManager",
-				"org.springframework.web.context.request.async.DeferredResult", "kotlinx.coroutines.reactor.MonoKt"))
+				"kotlinx.coroutines.reactor.MonoKt"))
 			.allSatisfy((type) -> assertThat(hints).matches(REFLECTION.onType(TypeReference.of(type))));
 	}
 
@@ -384,14 +382,6 @@ class AheadOfTimeTests {
 
 	}
 
-	static class Rates {
-
-		public Duration window(long orderId) {
-			return Duration.ofMinutes(orderId);
-		}
-
-	}
-
 	static class Expressions {
 
 		@Delayed(delay = "1h", name = "by-key", key = "#order.customer().id + #order.id")
@@ -408,14 +398,6 @@ class AheadOfTimeTests {
 
 		@CancelDelayed(name = "by-key", key = "#order.ttl")
 		public void cancel(ByCancel order) {
-		}
-
-		@Delayed(delayExpression = "@'aheadOfTimeTests.Rates'.window(#orderId)")
-		public void bean(long orderId) {
-		}
-
-		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
-		public void type(long minutes) {
 		}
 
 	}

@@ -2,13 +2,10 @@ package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -46,10 +43,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.http.ResponseEntity;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.context.request.async.WebAsyncTask;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,10 +60,8 @@ class TimeoutOfLaterResultTests {
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication
-		.of(Service.class, Fallbacks.class, TaskLoader.class, OwnLoader.class, InheritedLoader.class)
-		.with("spring.aop.proxy-target-class=false", "timingwheel.tick=1ns")
-		.with("lambda", Loader.class, () -> () -> new FutureTask<>(() -> "never runs"));
+	static final VirtualApplication app = VirtualApplication.of(Service.class, Fallbacks.class, InheritedLoader.class)
+		.with("spring.aop.proxy-target-class=false", "timingwheel.tick=1ns");
 
 	/** What the body returns, or adapts. */
 	private final CompletableFuture<String> source = new CompletableFuture<>();
@@ -79,8 +71,6 @@ class TimeoutOfLaterResultTests {
 
 	/** What the fallback returns, or adapts. */
 	private final CompletableFuture<String> instead = new CompletableFuture<>();
-
-	private Duration workTime = Duration.ZERO;
 
 	@BeforeAll
 	static void noteTimeouts(TimeoutMethodRegistry methods) {
@@ -313,60 +303,24 @@ class TimeoutOfLaterResultTests {
 	}
 
 	@Test
-	void aFutureOfAnotherDeclaredTypeIsCompletedInPlace(Service service, Fallbacks fallbacks) {
-		Special special = new Special();
-		assertThat(service.special(special)).isSameAs(special);
-		Special orFallback = fallbacks.special(new Special());
+	void theLimitOfAMethodWhoseSubclassSaysItsTypeIsThatOfAFuture(Loader<CompletableFuture<String>> loader) {
+		CompletableFuture<String> future = loader.load();
 		app.advance(LIMIT);
-		assertThat(special).isCompletedExceptionally();
-		assertThat(orFallback).isCompletedWithValue("special");
-		service.special(new Special()).complete("in time");
-		assertThat(app.timers()).isZero();
-	}
-
-	@Test
-	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
-		FutureTask<String> unknown = TimeoutOfLaterResultTests.<FutureTask<String>>loader("lambda").load();
-		FutureTask<String> task = TimeoutOfLaterResultTests.<FutureTask<String>>loader("taskLoader").load();
-		Special special = TimeoutOfLaterResultTests.<Special>loader("ownLoader").load();
-		CompletableFuture<String> future = TimeoutOfLaterResultTests
-			.<CompletableFuture<String>>loader("inheritedLoader")
-			.load();
-		app.advance(LIMIT);
-		assertThat(unknown).isCancelled();
-		assertThat(task).isCancelled();
-		assertThat(special).isCompletedExceptionally();
 		assertThat(future).isCompletedExceptionally();
-	}
-
-	@SuppressWarnings("unchecked")
-	private static <T> Loader<T> loader(String name) {
-		return app.context().getBean(name, Loader.class);
 	}
 
 	@Test
 	void theLimitEndsWhenACallReturnsTheHandleOfADurableTask(Service service) {
-		DelayedTask<?> handle = proxy(DelayedTask.class, (proxy, method, arguments) -> {
-			if (method.getName().equals("isDone")) {
-				return false;
-			}
-			throw new UnsupportedOperationException();
-		});
+		DelayedTask<?> handle = (DelayedTask<?>) Proxy.newProxyInstance(DelayedTask.class.getClassLoader(),
+				new Class<?>[] { DelayedTask.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("isDone")) {
+						return false;
+					}
+					throw new UnsupportedOperationException();
+				});
 		assertThat(service.handle(handle)).isSameAs(handle);
 		assertThat(service.anything(handle)).isSameAs(handle);
 		assertThat(app.timers()).isZero();
-	}
-
-	@Test
-	void aStageThatCannotBeReplacedOrCancelledNamesTheRemedy(Service service) {
-		Promise promise = proxy(Promise.class, (proxy, method, arguments) -> method.invoke(this.source, arguments));
-		assertThatIllegalStateException().isThrownBy(() -> service.promise(promise))
-			.withMessageContaining("Service#promise(Promise)")
-			.withMessageContaining("return the result itself, or a CompletableFuture");
-	}
-
-	private static <T> T proxy(Class<T> type, InvocationHandler handler) {
-		return type.cast(Proxy.newProxyInstance(Promise.class.getClassLoader(), new Class<?>[] { type }, handler));
 	}
 
 	@ParameterizedTest
@@ -402,63 +356,11 @@ class TimeoutOfLaterResultTests {
 		}
 	}
 
-	private String work() {
-		app.advance(this.workTime);
-		return "work";
-	}
-
 	@Test
-	void eachCallOfACallableIsLimited(Service service, Fallbacks fallbacks) throws Exception {
-		Callable<String> callable = service.callable(this::work);
-		app.advance(LIMIT);
-		this.workTime = LIMIT.minusNanos(1);
-		assertThat(callable.call()).isEqualTo("work");
-		this.workTime = LIMIT;
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(callable::call);
-		assertThat(fallbacks.callable(this::work).call()).isEqualTo("fallback");
-	}
-
-	@Test
-	void aTaskOfACallableKeepsItsSettings(Service service) {
-		WebAsyncTask<String> source = new WebAsyncTask<>(5_000L, this::work);
-		source.onTimeout(() -> "timed out");
-		WebAsyncTask<String> task = service.task(source);
-		assertThat(task).isNotSameAs(source);
-		assertThat(task.getTimeout()).isEqualTo(5_000L);
-		assertThat(task).extracting("timeoutCallback").isNotNull();
-		assertThat(task).extracting("completionCallback").isNull();
-		assertThat(task.getExecutor()).isNull();
-		this.workTime = LIMIT;
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> task.getCallable().call());
-	}
-
-	@Test
-	void aDeferredResultGetsTheTimeoutOrTheFallback(Service service, Fallbacks fallbacks) {
-		DeferredResult<String> source = new DeferredResult<>();
-		DeferredResult<String> inTime = new DeferredResult<>();
-		assertThat(service.deferred(source)).isSameAs(source);
-		service.deferred(inTime);
-		DeferredResult<String> fallback = fallbacks.deferred();
-		inTime.setResult("in time");
-		app.advance(LIMIT.minusNanos(1));
-		assertThat(source.hasResult()).isFalse();
-		app.advance(Duration.ofNanos(1));
-		assertThat(source.getResult()).isInstanceOf(MethodTimeoutException.class);
-		assertThat(fallback.getResult()).isEqualTo("fallback");
-		assertThat(inTime.getResult()).isEqualTo("in time");
-	}
-
-	@Test
-	void anObjectThatTurnsOutToComeLaterIsLimitedOrRefused(Service service) {
-		Callable<?> callable = (Callable<?>) service.anything((Callable<String>) this::work);
-		this.workTime = LIMIT;
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(callable::call);
-		assertThatIllegalStateException().isThrownBy(() -> service.anything((Supplier<String>) this::work))
+	void anObjectThatTurnsOutToComeLaterIsRefused(Service service) {
+		assertThatIllegalStateException().isThrownBy(() -> service.anything((Supplier<String>) () -> "later"))
 			.withMessageContaining("Service#anything(Object)")
 			.withMessageContaining("; return the result itself, or a CompletableFuture");
-		assertThatIllegalStateException().isThrownBy(() -> service.entity(Flux.never()));
-		assertThatIllegalStateException().isThrownBy(() -> service.optional(new CompletableFuture<>()));
-		assertThat(service.entity("body").getBody()).isEqualTo("body");
 		for (Object value : List.of("text", Level.HIGH)) {
 			assertThat(service.anything(value)).isSameAs(value);
 		}
@@ -474,14 +376,6 @@ class TimeoutOfLaterResultTests {
 		Mono<String> mono() {
 			return Mono.fromFuture(future());
 		}
-
-	}
-
-	static class Special extends CompletableFuture<String> {
-
-	}
-
-	interface Promise extends CompletionStage<String> {
 
 	}
 
@@ -562,40 +456,12 @@ class TimeoutOfLaterResultTests {
 			return source;
 		}
 
-		public Special special(Special source) {
-			return source;
-		}
-
 		public DelayedTask<?> handle(DelayedTask<?> handle) {
 			return handle;
 		}
 
-		public Promise promise(Promise promise) {
-			return promise;
-		}
-
-		public Callable<String> callable(Callable<String> source) {
-			return source;
-		}
-
-		public WebAsyncTask<String> task(WebAsyncTask<String> source) {
-			return source;
-		}
-
-		public DeferredResult<String> deferred(DeferredResult<String> source) {
-			return source;
-		}
-
 		public Object anything(Object object) {
 			return object;
-		}
-
-		public ResponseEntity<?> entity(Object body) {
-			return ResponseEntity.ok(body);
-		}
-
-		public Optional<?> optional(Object content) {
-			return Optional.of(content);
 		}
 
 	}
@@ -633,58 +499,12 @@ class TimeoutOfLaterResultTests {
 			return Flux.just("one", "two");
 		}
 
-		public Special special(Special source) {
-			return source;
-		}
-
-		private Special instead(Special source) {
-			Special result = new Special();
-			result.complete("special");
-			return result;
-		}
-
-		public Callable<String> callable(Callable<String> source) {
-			return source;
-		}
-
-		private Callable<String> instead(Callable<String> source) {
-			return () -> "fallback";
-		}
-
-		public DeferredResult<String> deferred() {
-			return new DeferredResult<>();
-		}
-
-		private DeferredResult<String> instead() {
-			DeferredResult<String> result = new DeferredResult<>();
-			result.setResult("fallback");
-			return result;
-		}
-
 	}
 
 	interface Loader<T> {
 
 		@Timeout("800ms")
 		T load();
-
-	}
-
-	static class TaskLoader implements Loader<FutureTask<String>> {
-
-		@Override
-		public FutureTask<String> load() {
-			return new FutureTask<>(() -> "never runs");
-		}
-
-	}
-
-	static class OwnLoader implements Loader<Special> {
-
-		@Override
-		public Special load() {
-			return new Special();
-		}
 
 	}
 

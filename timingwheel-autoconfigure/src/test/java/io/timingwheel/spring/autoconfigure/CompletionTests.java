@@ -161,7 +161,7 @@ class CompletionTests {
 				Mono<String> mono = service.monoOrFallback().subscribeOn(Schedulers.boundedElastic());
 				for (Callable<String> call : List.<Callable<String>>of(service::syncOrFallback,
 						service.futureOrFallback()::join, () -> join(service.plainOrFallback()), mono::block,
-						mono::block, service.callableOrFallback())) {
+						mono::block)) {
 					assertThat(call.call()).isEqualTo("fallback 42");
 				}
 			}
@@ -319,15 +319,6 @@ class CompletionTests {
 
 		private Mono<String> fallbackMono() {
 			return Mono.just(fallback());
-		}
-
-		@Timeout(timeout = "20ms", fallback = "fallbackCallable")
-		public Callable<String> callableOrFallback() {
-			return () -> sleeping(1_000);
-		}
-
-		private Callable<String> fallbackCallable() {
-			return this::fallback;
 		}
 
 		@Delayed(delay = "0", name = "expiring", expireAfter = "20ms")

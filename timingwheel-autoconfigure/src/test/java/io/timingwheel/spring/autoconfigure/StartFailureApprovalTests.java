@@ -190,8 +190,6 @@ class StartFailureApprovalTests {
 						fallback of void with a result | @Timeout(timeout = "1s", fallback = "instead") public void run() { }
 						| int instead() { return 1; }
 						fallback to itself | @Timeout(timeout = "1s", fallback = "run") public void run() { }
-						fallback of a FutureTask | @Timeout(timeout = "1s", fallback = "instead")
-						| public FutureTask<String> run() { return null; } FutureTask<String> instead() { return null; }
 						""");
 	}
 
@@ -208,14 +206,17 @@ class StartFailureApprovalTests {
 						Iterator | @Timeout("1s") public Iterator<String> run() { return null; }
 						Optional of a future | @Timeout("1s") public Optional<CompletableFuture<String>> run() { return null; }
 						entity of a Mono | @Timeout("1s") public ResponseEntity<Mono<String>> run() { return null; }
-						entity of a Callable | @Timeout("1s") public ResponseEntity<Callable<String>> run() { return null; }
+						Callable | @Timeout("1s") public Callable<String> run() { return null; }
+						DeferredResult | @Timeout("1s") public DeferredResult<String> run() { return null; }
+						own future | @Timeout("1s") public Own run() { return null; } class Own extends CompletableFuture<String> { }
+						own stage | @Timeout("1s") public Own run() { return null; } interface Own extends CompletionStage<String> { }
 						streaming body | @Timeout("1s") public StreamingResponseBody run() { return null; }
 						emitter | @Timeout("1s") public SseEmitter run() { return null; }
 						Mono of an entity | @Timeout("1s") public Mono<ResponseEntity<Flux<String>>> run() { return null; }
 						array of futures | @Timeout("1s") public Future<?>[] run() { return null; }
 						ConnectableFlux | @Timeout("1s") public ConnectableFlux<String> run() { return null; }
 						ParallelFlux | @Timeout("1s") public ParallelFlux<String> run() { return null; }
-						own Callable | @Timeout("1s") public Own run() { return null; } interface Own extends Callable<String> { }
+						FutureTask | @Timeout("1s") public FutureTask<String> run() { return null; }
 						ObjectProvider | @Timeout("1s") public ObjectProvider<String> run() { return null; }
 						page that is a Supplier | @Timeout("1s") public Page run() { return null; }
 						| interface Page extends Iterable<String>, Supplier<Stream<String>> { }
@@ -435,6 +436,7 @@ class StartFailureApprovalTests {
 					"org.springframework.beans.factory.config.*", "org.springframework.core.*",
 					"org.springframework.context.annotation.*", "org.springframework.context.annotation.Scope",
 					"org.springframework.http.ResponseEntity", "org.springframework.scheduling.annotation.Async",
+					"org.springframework.web.context.request.async.DeferredResult",
 					"org.springframework.web.servlet.mvc.method.annotation.*")
 			.map((type) -> "import " + type + ";\n")
 			.reduce("", String::concat);

@@ -1,12 +1,17 @@
 package io.timingwheel.spring.aop.internal;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
+import org.aopalliance.intercept.MethodInterceptor;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
@@ -30,21 +35,35 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	/** A subclass sets the advisor. */
 	@SuppressWarnings("this-escape") // Spring's setters only set fields
-	protected AdvicePostProcessor(AnnotatedMethods<?> annotated, int order,
-			ConfigurableListableBeanFactory beanFactory) {
-		this.annotated = annotated;
+	protected AdvicePostProcessor(AnnotatedBeans beans, Class<? extends Annotation> annotationType, int order) {
+		this.annotated = beans.methods(annotationType);
 		setOrder(order);
 		// Spring Boot's default, also where nothing else makes proxies.
-		if (beanFactory.getBean("environment", Environment.class)
+		if (beans.beanFactory()
+			.getBean("environment", Environment.class)
 			.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
 			setProxyTargetClass(true);
 		}
 	}
 
+	/** An advisor of the annotated methods. */
+	protected final DefaultPointcutAdvisor advisor(MethodInterceptor advice) {
+		return new DefaultPointcutAdvisor(this.annotated.pointcut(), advice);
+	}
+
+	/** Called when a bean has got the advisor. */
+	protected void added(Advisor advisor, Advised proxy, String beanName) {
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		try {
-			return super.postProcessAfterInitialization(bean, beanName);
+			Object result = super.postProcessAfterInitialization(bean, beanName);
+			Advisor advisor = this.advisor;
+			if (advisor != null && result instanceof Advised proxy && proxy.indexOf(advisor) >= 0) {
+				added(advisor, proxy, beanName);
+			}
+			return result;
 		}
 		catch (AopConfigException ex) {
 			Class<?> type = AopUtils.getTargetClass(bean);

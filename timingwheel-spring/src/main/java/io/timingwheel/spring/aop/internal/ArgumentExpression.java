@@ -215,8 +215,4 @@ public final class ArgumentExpression {
 		return this.argument >= 0;
 	}
 
-	SpelNode syntaxTree() {
-		return this.expression.getAST();
-	}
-
 }

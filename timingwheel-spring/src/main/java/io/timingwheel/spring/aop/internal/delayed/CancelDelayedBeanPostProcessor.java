@@ -20,13 +20,11 @@ import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -48,11 +46,11 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	private final transient TaskMethodRegistry delayed;
 
 	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry delayed) {
-		super(beans.methods(CancelDelayed.class), EARLY, beans.beanFactory());
+		super(beans, CancelDelayed.class, EARLY);
 		this.annotated = beans.methods(CancelDelayed.class);
 		this.beans = beans;
 		this.delayed = delayed;
-		this.advisor = new DefaultPointcutAdvisor(this.annotated.pointcut(), (MethodInterceptor) this::invoke);
+		this.advisor = advisor(this::invoke);
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -14,9 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
@@ -27,25 +26,15 @@ final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 
 	private final transient TaskMethodRegistry methods;
 
-	DelayedBeanPostProcessor(TaskMethodRegistry methods, ConfigurableListableBeanFactory beanFactory) {
-		super(methods.delayed(), EARLY, beanFactory);
+	DelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry methods) {
+		super(beans, Delayed.class, EARLY);
 		this.methods = methods;
-		this.advisor = advisor("");
-	}
-
-	private Advisor advisor(String beanName) {
-		return new DefaultPointcutAdvisor(this.methods.delayed().pointcut(),
-				new DelayedInterceptor(this.methods, beanName));
+		this.advisor = advisor(new DelayedInterceptor(methods, ""));
 	}
 
 	@Override
-	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		Object proxy = super.postProcessAfterInitialization(bean, beanName);
-		Advisor general = this.advisor;
-		if (general != null && proxy instanceof Advised advised && advised.indexOf(general) >= 0) {
-			advised.replaceAdvisor(general, advisor(beanName));
-		}
-		return proxy;
+	protected void added(Advisor general, Advised proxy, String beanName) {
+		proxy.replaceAdvisor(general, advisor(new DelayedInterceptor(this.methods, beanName)));
 	}
 
 	/** Submits the calls of one bean instead of running the bodies. */

@@ -30,9 +30,9 @@ public class DelayedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedBeanPostProcessor timingWheelDelayedProcessor(TaskMethodRegistry timingWheelTaskMethods,
-			AnnotatedBeans timingWheelAnnotatedBeans) {
-		return new DelayedBeanPostProcessor(timingWheelTaskMethods, timingWheelAnnotatedBeans.beanFactory());
+	static DelayedBeanPostProcessor timingWheelDelayedProcessor(AnnotatedBeans timingWheelAnnotatedBeans,
+			TaskMethodRegistry timingWheelTaskMethods) {
+		return new DelayedBeanPostProcessor(timingWheelAnnotatedBeans, timingWheelTaskMethods);
 	}
 
 	@Bean

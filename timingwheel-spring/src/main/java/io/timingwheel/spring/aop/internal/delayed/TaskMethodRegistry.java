@@ -54,10 +54,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 
-	AnnotatedMethods<Delayed> delayed() {
-		return this.delayed;
-	}
-
 	TaskRuntime runtime() {
 		return this.runtime;
 	}

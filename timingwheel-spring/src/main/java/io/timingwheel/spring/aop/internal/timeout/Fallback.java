@@ -6,15 +6,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.Refusal;
-import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
@@ -32,10 +28,9 @@ import org.springframework.util.ReflectionUtils;
 record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 
 	/**
-	 * Finds the fallback of a method. One that takes the timeout comes first. Gives
-	 * {@code null} if an interface does not have it, so that only the class may have it.
+	 * Finds the fallback of a method. One that takes the timeout comes first.
 	 */
-	static @Nullable Fallback find(Method limited, String name, Class<?> beanClass) {
+	static Fallback find(Method limited, String name, Class<?> beanClass) {
 		boolean suspending = KotlinDetector.isSuspendingFunction(limited);
 		List<Class<?>> parameters = parameters(limited, beanClass);
 		ResolvableType result = ResolvableType.forMethodReturnType(limited, beanClass);
@@ -46,9 +41,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 			.filter((candidate) -> fits(parameters, parameters(candidate, beanClass)))
 			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
 			.orElse(null);
-		if (method == null && beanClass.isInterface()) {
-			return null;
-		}
 		if (method == null) {
 			throw invalid(limited, name, parameters, result,
 					"is no method of %s with these parameters".formatted(beanClass.getName()));
@@ -57,7 +49,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		if (!method.equals(limited) && !accepts(result, actual)) {
 			throw invalid(limited, name, parameters, result, "returns " + actual.getType().getTypeName());
 		}
-		checkCanComplete(limited, result.toClass());
 		ReflectionUtils.makeAccessible(method);
 		return new Fallback(method, parameters(method, beanClass).size() > parameters.size(), suspending);
 	}
@@ -97,15 +88,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		}
 		return ClassUtils.isAssignable(wanted.toClass(), actual.toClass())
 				&& (!actual.hasGenerics() || wanted.isAssignableFromResolvedPart(actual));
-	}
-
-	/** At the deadline another future can be cancelled, but cannot give a result. */
-	private static void checkCanComplete(Method limited, Class<?> type) {
-		Refusal.when(Future.class.isAssignableFrom(type) && type != DelayedTask.class
-				&& !type.isAssignableFrom(CompletableFuture.class) && !CompletableFuture.class.isAssignableFrom(type),
-				limited,
-				"@Timeout has a fallback, but a %s cannot be completed from outside".formatted(type.getSimpleName()),
-				"return a CompletableFuture or a Future, or remove the fallback");
 	}
 
 	private static InvalidAnnotatedMethodException invalid(Method limited, String name, List<Class<?>> parameters,

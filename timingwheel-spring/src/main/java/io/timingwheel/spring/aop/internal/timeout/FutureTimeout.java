@@ -30,32 +30,16 @@ final class FutureTimeout {
 
 	static Object limit(Object returned, InterruptGuard guard) {
 		TimeLimit limit = guard.call().limit();
-		if (returned instanceof CompletionStage<?> stage) {
-			if (limit.mayReturn(CompletableFuture.class) && (!limit.returnTypeUnknown() || isReplaceable(stage))) {
-				return newStage(stage, guard);
-			}
-			if (!(stage instanceof Future<?>)) {
-				throw LaterResult.unlimited(returned, guard);
-			}
+		if (returned instanceof CompletionStage<?> stage && limit.mayReturn(CompletableFuture.class)) {
+			return newStage(stage, guard);
 		}
-		Future<?> future = (Future<?>) returned;
 		// The handle of a durable task does not show its end.
-		if (future.isDone() || !FutureCompletion.showsResult(future)) {
+		if (!(returned instanceof Future<?> future) || !limit.mayReturn(LimitedFuture.class) || future.isDone()
+				|| !FutureCompletion.showsResult(future)) {
 			return returned;
 		}
-		if (limit.mayReturn(LimitedFuture.class) && !limit.returnTypeUnknown()) {
-			LimitedFuture<?> result = new LimitedFuture<>(future, guard);
-			return guard.handOver(expiry(guard.call(), result.afterDeadline, result::end)) ? result : returned;
-		}
-		return inPlace(future, guard);
-	}
-
-	/**
-	 * Whether a caller that knows the class of a stage accepts a
-	 * {@code CompletableFuture} in its place.
-	 */
-	private static boolean isReplaceable(CompletionStage<?> stage) {
-		return !(stage instanceof Future<?>) || stage.getClass().getNestHost() == CompletableFuture.class;
+		LimitedFuture<?> result = new LimitedFuture<>(future, guard);
+		return guard.handOver(expiry(guard.call(), result.afterDeadline, result::end)) ? result : returned;
 	}
 
 	/** The usual case. Cancelling the result cancels the source. */
@@ -91,25 +75,11 @@ final class FutureTimeout {
 	}
 
 	/**
-	 * For a future of another declared type. The deadline completes it, or cancels it if
-	 * it is no {@code CompletableFuture}.
-	 */
-	private static Object inPlace(Future<?> source, InterruptGuard guard) {
-		Runnable expiry = (source instanceof CompletableFuture<?> future)
-				? expiry(guard.call(), future, () -> !future.isDone())
-				: expiry(guard.call(), new CompletableFuture<>(), () -> source.cancel(true));
-		if (guard.handOver(expiry) && source instanceof CompletionStage<?> stage) {
-			stage.whenComplete((value, failure) -> guard.cancelAction());
-		}
-		return source;
-	}
-
-	/**
 	 * What the deadline of a call does, on an executor: ends the source, and completes
 	 * the result with what the caller gets after the deadline.
 	 * @param end ends the source; gives {@code false} if it is done
 	 */
-	static <T> Runnable expiry(LimitedCall call, CompletableFuture<T> result, BooleanSupplier end) {
+	private static <T> Runnable expiry(LimitedCall call, CompletableFuture<T> result, BooleanSupplier end) {
 		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
 		Executor executor = call.runtime().executor();
 		return () -> executor.execute(() -> {
@@ -132,7 +102,9 @@ final class FutureTimeout {
 			result.completeExceptionally(ex);
 			return;
 		}
-		LaterResult.whenDone(value, executor, (outcome, failure) -> complete(result, (T) outcome, failure));
+		if (!FutureCompletion.whenDone(value, executor, (outcome, failure) -> complete(result, (T) outcome, failure))) {
+			result.complete((T) value);
+		}
 		result.whenComplete((outcome, failure) -> {
 			if (result.isCancelled()) {
 				cancel(value);

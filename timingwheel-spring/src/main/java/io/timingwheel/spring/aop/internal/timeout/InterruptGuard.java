@@ -119,9 +119,9 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * The innermost advice of a method with a time limit. Throws the timeout as soon as
-	 * an expired body returns, so that the advice between this one and
-	 * {@link TimeoutInterceptor} sees an exception: a transaction rolls back. Also clears
-	 * the interrupt, which would disturb the rollback.
+	 * an expired body returns, so that the advice between this one and the outer advice
+	 * sees an exception: a transaction rolls back. Also clears the interrupt, which would
+	 * disturb the rollback.
 	 */
 	static @Nullable Object runBody(MethodInvocation invocation) throws Throwable {
 		InterruptGuard guard = CURRENT.get();
@@ -131,19 +131,23 @@ final class InterruptGuard implements DirectTask {
 		if (guard.clearIfExpired()) {
 			throw guard.timeout(null);
 		}
-		return guard.run((same) -> invocation.proceed(), false);
+		return guard.run(invocation, false);
 	}
 
 	/**
-	 * Runs a part of the call. If it ends after the deadline, cancels the future that it
+	 * Proceeds with the call. If it ends after the deadline, cancels the future that it
 	 * returned and throws the timeout, without the interrupt.
-	 * @param last whether the guard ends with this part, unless it is handed over
+	 * @param last whether the guard ends with this part of the call, unless it is handed
+	 * over to a later result
 	 */
-	@Nullable Object run(Body body, boolean last) throws Throwable {
+	@Nullable Object run(MethodInvocation invocation, boolean last) throws Throwable {
 		Object result = null;
 		Throwable failure = null;
 		try {
-			result = body.run(this);
+			result = invocation.proceed();
+			if (last) {
+				result = LaterResult.limit(result, this);
+			}
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -306,13 +310,6 @@ final class InterruptGuard implements DirectTask {
 		if (this.timer != null) {
 			this.timer.cancel();
 		}
-	}
-
-	@FunctionalInterface
-	interface Body {
-
-		@Nullable Object run(@Nullable InterruptGuard guard) throws Throwable;
-
 	}
 
 }

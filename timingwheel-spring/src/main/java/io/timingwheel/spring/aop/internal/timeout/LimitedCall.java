@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
@@ -24,31 +23,10 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Tim
 	}
 
 	void notifyListeners() {
-		this.runtime.timedOut(this.limit.method());
+		this.runtime.listener().accept(this.limit.method());
 	}
 
 	@Nullable Object run() throws Throwable {
-		return run((guard) -> LaterResult.limit(this.invocation.proceed(), guard), false);
-	}
-
-	/**
-	 * Does on the current thread, within the limit, the work that the method has
-	 * returned.
-	 */
-	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
-	<V extends @Nullable Object> V runLater(Callable<V> work) throws Exception {
-		try {
-			return (V) run((guard) -> work.call(), true);
-		}
-		catch (Exception | Error ex) {
-			throw ex;
-		}
-		catch (Throwable ex) {
-			throw new UndeclaredThrowableException(ex);
-		}
-	}
-
-	private @Nullable Object run(InterruptGuard.Body body, boolean later) throws Throwable {
 		MethodTimeoutException timeout;
 		if (this.nanos <= 0) {
 			timeout = newException();
@@ -56,10 +34,10 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Tim
 		else {
 			InterruptGuard guard = InterruptGuard.enter(this);
 			if (guard == null) {
-				return body.run(null);
+				return this.invocation.proceed();
 			}
 			try {
-				return guard.run(body, true);
+				return guard.run(this.invocation, true);
 			}
 			catch (MethodTimeoutException ex) {
 				if (!guard.hasExpired()) {
@@ -72,21 +50,16 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Tim
 			}
 		}
 		notifyListeners();
-		return afterDeadline(timeout, later);
+		return afterDeadline(timeout);
 	}
 
-	/**
-	 * Returns what the caller gets after the deadline.
-	 * @param later whether the caller wants the result of the work that a fallback
-	 * returns
-	 */
-	private @Nullable Object afterDeadline(MethodTimeoutException timeout, boolean later) throws Exception {
+	/** Returns what the caller gets after the deadline. */
+	private @Nullable Object afterDeadline(MethodTimeoutException timeout) throws Exception {
 		Fallback fallback = this.limit.fallback();
 		if (fallback == null) {
 			throw timeout;
 		}
-		Object value = fallback.call(this.invocation.getThis(), this.invocation.getArguments(), timeout);
-		return later ? LaterResult.use(value) : value;
+		return fallback.call(this.invocation.getThis(), this.invocation.getArguments(), timeout);
 	}
 
 	/**
@@ -94,7 +67,7 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Tim
 	 * the context of the current thread.
 	 */
 	Callable<@Nullable Object> afterDeadline() {
-		Callable<@Nullable Object> outcome = () -> afterDeadline(newException(), false);
+		Callable<@Nullable Object> outcome = () -> afterDeadline(newException());
 		return (this.limit.fallback() != null) ? this.runtime.context().<@Nullable Object>capture(outcome) : outcome;
 	}
 

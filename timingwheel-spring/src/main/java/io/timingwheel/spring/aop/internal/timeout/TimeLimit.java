@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -13,10 +12,8 @@ import io.timingwheel.spring.aop.internal.Refusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -24,12 +21,10 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @param returnType the type that the caller expects, as the class of the bean resolves
  * it
- * @param returnTypeUnknown whether the class of the bean leaves this type open, as that
- * of a lambda expression does, so that only an object of the same class is sure to fit
  * @param expression gives the limit of a call, {@code null} if all calls have one
  * @param constant the limit of all calls in nanoseconds
  */
-record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, @Nullable Fallback fallback,
+record TimeLimit(Method method, Class<?> returnType, @Nullable Fallback fallback,
 		@Nullable ArgumentExpression expression, Supplier<Long> constant) {
 
 	private static final String EXAMPLE = "set a positive duration such as 800ms";
@@ -37,13 +32,11 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
 		ResolvableType resolved = ResolvableType.forMethodReturnType(method, beanClass);
-		LaterTypes.check(method, resolved);
+		LaterResult.check(method, resolved);
 		// To Spring a suspend function returns what its callers get, and to advice a
 		// publisher.
 		Class<?> returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
 				: resolved.resolve(method.getReturnType());
-		boolean unknown = ClassUtils.isLambdaClass(beanClass)
-				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
 		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
 		boolean hasExpression = attributes.has("timeoutExpression");
 		Refusal.when(attributes.has("timeout") && hasExpression, method,
@@ -51,10 +44,10 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 		Refusal.when(!attributes.has("timeout") && !hasExpression, method, "@Timeout has no limit",
 				"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
 		if (hasExpression) {
-			return new TimeLimit(method, returnType, unknown, fallback, new ArgumentExpression(
-					"@Timeout(timeoutExpression)", annotation.timeoutExpression(), method, beanFactory), () -> 0L);
+			return new TimeLimit(method, returnType, fallback, new ArgumentExpression("@Timeout(timeoutExpression)",
+					annotation.timeoutExpression(), method, beanFactory), () -> 0L);
 		}
-		return new TimeLimit(method, returnType, unknown, fallback, null,
+		return new TimeLimit(method, returnType, fallback, null,
 				SingletonSupplier.of(() -> nanos(method, annotation.timeout(), attributes)));
 	}
 
@@ -67,7 +60,7 @@ record TimeLimit(Method method, Class<?> returnType, boolean returnTypeUnknown, 
 
 	TimeLimit replacedBy(Duration duration) {
 		long nanos = TimeUnit.NANOSECONDS.convert(duration);
-		return new TimeLimit(this.method, this.returnType, this.returnTypeUnknown, this.fallback, null, () -> nanos);
+		return new TimeLimit(this.method, this.returnType, this.fallback, null, () -> nanos);
 	}
 
 	void resolve() {

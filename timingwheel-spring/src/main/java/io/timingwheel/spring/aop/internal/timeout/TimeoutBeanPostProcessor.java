@@ -1,17 +1,20 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.util.Set;
+import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
+import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
@@ -22,47 +25,54 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 
 	private final transient TimeoutMethodRegistry methods;
 
-	private final transient Supplier<TimeoutRuntime> runtime;
-
-	/** The beans that got their proxy before they were initialized. */
-	private final Set<String> earlyReferences = ConcurrentHashMap.newKeySet();
-
-	TimeoutBeanPostProcessor(TimeoutMethodRegistry methods, Supplier<TimeoutRuntime> runtime,
-			ConfigurableListableBeanFactory beanFactory) {
-		super(methods.annotated(), TIMEOUT, beanFactory);
+	TimeoutBeanPostProcessor(AnnotatedBeans beans, TimeoutMethodRegistry methods) {
+		super(beans, Timeout.class, TIMEOUT);
 		this.methods = methods;
-		this.runtime = runtime;
-		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
-				(MethodInterceptor) InterruptGuard::runBody);
+		this.advisor = advisor(InterruptGuard::runBody);
 	}
 
 	@Override
-	public Object getEarlyBeanReference(Object bean, String beanName) {
-		this.earlyReferences.add(beanName);
-		return advise(bean, beanName);
-	}
-
-	@Override
-	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		return this.earlyReferences.remove(beanName) ? bean : advise(bean, beanName);
-	}
-
-	private Object advise(Object bean, String beanName) {
-		Object proxy = super.postProcessAfterInitialization(bean, beanName);
-		Advisor body = this.advisor;
-		if (body != null && proxy instanceof Advised advised && advised.indexOf(body) >= 0) {
-			DefaultPointcutAdvisor outer = new DefaultPointcutAdvisor(this.methods.annotated().pointcut(),
-					new TimeoutInterceptor(this.methods, beanName, this.runtime));
-			outer.setOrder(this.methods.adviceOrder());
-			Advisor[] advisors = advised.getAdvisors();
-			int position = 0;
-			while (advisors[position] != body
-					&& AnnotationAwareOrderComparator.INSTANCE.compare(advisors[position], outer) <= 0) {
-				position++;
-			}
-			advised.addAdvisor(position, outer);
+	protected void added(Advisor body, Advised proxy, String beanName) {
+		DefaultPointcutAdvisor outer = advisor(new TimeoutInterceptor(this.methods, beanName));
+		outer.setOrder(this.methods.adviceOrder());
+		Advisor[] advisors = proxy.getAdvisors();
+		int position = 0;
+		while (advisors[position] != body
+				&& AnnotationAwareOrderComparator.INSTANCE.compare(advisors[position], outer) <= 0) {
+			position++;
 		}
-		return proxy;
+		proxy.addAdvisor(position, outer);
+	}
+
+	/**
+	 * Limits the time of the calls of one bean, and of the results that come after a call
+	 * has returned.
+	 */
+	private static final class TimeoutInterceptor implements MethodInterceptor {
+
+		private final TimeoutMethodRegistry methods;
+
+		private final String beanName;
+
+		private final Map<Method, TimeLimit> limits = new ConcurrentHashMap<>();
+
+		TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName) {
+			this.methods = methods;
+			this.beanName = beanName;
+		}
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Method method = invocation.getMethod();
+			TimeLimit limit = this.limits.get(method);
+			if (limit == null) {
+				limit = this.methods.find(method, AnnotatedMethods.targetClass(invocation), this.beanName);
+				this.limits.put(method, limit);
+			}
+			return new LimitedCall(limit, invocation, limit.nanos(invocation.getArguments()), this.methods.runtime())
+				.run();
+		}
+
 	}
 
 }

@@ -1,27 +1,18 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.util.function.Supplier;
-
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.memory.CallerContext;
+import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Configuration of {@link Timeout}. Spring needs the advice before the beans that the
- * advice uses may be created, so the advice looks them up at the first call. Parameters
- * have the names of beans: Spring finds a bean of a given name without instantiating any
- * {@code FactoryBean}.
+ * The advice of {@link Timeout}. The parameters have the names of beans, which Spring
+ * finds without instantiating a {@code FactoryBean}.
  *
  * @since 0.1
  */
@@ -33,28 +24,15 @@ public class TimeoutMethodConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutMethodRegistry timingWheelTimeoutMethods(AnnotatedBeans timingWheelAnnotatedBeans,
-			TimeoutOverrides timingWheelTimeoutOverrides) {
+			TimeoutMethodRegistry.Overrides timingWheelTimeoutOverrides) {
 		return new TimeoutMethodRegistry(timingWheelAnnotatedBeans, timingWheelTimeoutOverrides);
 	}
 
-	/** Its thread ends with the context. */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DeadlineStacks timingWheelDeadlineStacks() {
-		return new DeadlineStacks();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutBeanPostProcessor timingWheelTimeoutProcessor(TimeoutMethodRegistry timingWheelTimeoutMethods,
-			AnnotatedBeans timingWheelAnnotatedBeans, DeadlineStacks timingWheelDeadlineStacks,
-			ObjectProvider<TimingWheel> wheel, ObjectProvider<HandOverExecutors> handOvers,
-			ObjectProvider<CallerContext> context) {
-		Supplier<TimeoutRuntime> runtime = () -> new TimeoutRuntime(wheel.getObject(),
-				handOvers.getObject().completions(), context.getObject(), timingWheelTimeoutMethods::timedOut,
-				timingWheelDeadlineStacks);
-		return new TimeoutBeanPostProcessor(timingWheelTimeoutMethods, SingletonSupplier.of(runtime),
-				timingWheelAnnotatedBeans.beanFactory());
+	static TimeoutBeanPostProcessor timingWheelTimeoutProcessor(AnnotatedBeans timingWheelAnnotatedBeans,
+			TimeoutMethodRegistry timingWheelTimeoutMethods) {
+		return new TimeoutBeanPostProcessor(timingWheelAnnotatedBeans, timingWheelTimeoutMethods);
 	}
 
 }

@@ -12,25 +12,31 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.UserErrors;
+import io.timingwheel.spring.task.memory.CallerContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The methods with {@link Timeout} and their time limits. Each class is read and checked
  * once. Thread-safe.
  */
-public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
+public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
@@ -38,7 +44,14 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final TimeoutOverrides overrides;
+	private final Overrides overrides;
+
+	private final DeadlineStacks stacks = new DeadlineStacks();
+
+	/**
+	 * Made at the first call, since Spring must not create its parts before the advice.
+	 */
+	private final SingletonSupplier<TimeoutRuntime> runtime;
 
 	/** The names of the methods of the beans, as {@code bean.method}. */
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
@@ -50,14 +63,17 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 
 	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
-	TimeoutMethodRegistry(AnnotatedBeans beans, TimeoutOverrides overrides) {
+	TimeoutMethodRegistry(AnnotatedBeans beans, Overrides overrides) {
 		this.annotated = beans.methods(Timeout.class);
 		this.beanFactory = beans.beanFactory();
 		this.overrides = overrides;
+		this.runtime = SingletonSupplier.of(() -> new TimeoutRuntime(this.beanFactory.getBean(TimingWheel.class),
+				this.beanFactory.getBean(HandOverExecutors.class).completions(),
+				this.beanFactory.getBean(CallerContext.class), this::timedOut, this.stacks));
 	}
 
-	AnnotatedMethods<Timeout> annotated() {
-		return this.annotated;
+	TimeoutRuntime runtime() {
+		return this.runtime.obtain();
 	}
 
 	int adviceOrder() {
@@ -123,8 +139,17 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 		this.listeners.add(listener);
 	}
 
-	void timedOut(Method method) {
-		this.listeners.forEach((listener) -> listener.accept(method));
+	/**
+	 * An exception of a listener is logged only, because the caller gets the
+	 * {@code MethodTimeoutException}.
+	 */
+	private void timedOut(Method method) {
+		try {
+			this.listeners.forEach((listener) -> listener.accept(method));
+		}
+		catch (Throwable ex) {
+			UserErrors.log(logger::warn, "Listener failed on the timeout of " + method, ex);
+		}
 	}
 
 	private Map<Method, TimeLimit> of(Class<?> beanClass) {
@@ -138,16 +163,46 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader {
 	}
 
 	private @Nullable Fallback fallback(Method method, Timeout annotation, Class<?> type) {
-		if (!StringUtils.hasText(annotation.fallback())) {
+		// Only the class behind an interface may have the fallback.
+		if (!StringUtils.hasText(annotation.fallback()) || type.isInterface()) {
 			return null;
 		}
 		Fallback fallback = Fallback.find(method, annotation.fallback(), type);
-		if (fallback == null || !fallback.method().equals(method)) {
+		if (!fallback.method().equals(method)) {
 			return fallback;
 		}
 		Refusal.when(!this.annotated.defaults(type).contains(method), method,
 				"the fallback of @Timeout is the method itself", "name another method with the same parameters");
 		return null;
+	}
+
+	/** Ends the thread that interrupts expired calls. */
+	@Override
+	public void close() {
+		this.stacks.close();
+	}
+
+	/**
+	 * What the configuration of an application says about limits. Implementations are
+	 * thread-safe.
+	 */
+	public interface Overrides {
+
+		/** The default order of the advice, which is outside {@code @Transactional}. */
+		int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
+		/** The order of the limits among the advice of a bean. */
+		int adviceOrder();
+
+		/** A positive limit, or {@code null} if that of the annotation stays. */
+		@Nullable Duration find(String beanName, String methodName);
+
+		/**
+		 * Gets, once all singletons exist, the names of all methods with a limit, as
+		 * {@code bean.method}.
+		 */
+		void checkNames(Set<String> names);
+
 	}
 
 }

@@ -10,10 +10,7 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.internal.UserErrors;
 import io.timingwheel.spring.task.memory.CallerContext;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -25,10 +22,8 @@ import org.springframework.core.task.TaskRejectedException;
  * @param context the context in which these fallbacks run
  * @param listener is told of each method that timed out
  */
-record TimeoutRuntime(TimingWheel wheel, Executor executor, CallerContext context, Consumer<? super Method> listener,
+record TimeoutRuntime(TimingWheel wheel, Executor executor, CallerContext context, Consumer<Method> listener,
 		DeadlineStacks stacks) {
-
-	private static final Log logger = LogFactory.getLog(TimeoutRuntime.class);
 
 	long nanoTime() {
 		return this.wheel.nanoTime();
@@ -60,19 +55,6 @@ record TimeoutRuntime(TimingWheel wheel, Executor executor, CallerContext contex
 		}
 		else {
 			this.stacks.interrupt(guard);
-		}
-	}
-
-	/**
-	 * Tells of a timeout. An exception of the listener is logged only, because the caller
-	 * gets the {@code MethodTimeoutException}.
-	 */
-	void timedOut(Method method) {
-		try {
-			this.listener.accept(method);
-		}
-		catch (Throwable ex) {
-			UserErrors.log(logger::warn, "Listener failed on the timeout of " + method, ex);
 		}
 	}
 
