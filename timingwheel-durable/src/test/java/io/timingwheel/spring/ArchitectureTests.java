@@ -9,7 +9,6 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
@@ -85,7 +84,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule metersAreOptional = noClasses().that()
-		.haveNameNotMatching(".*\\.(StoreMetrics|TimingWheelStoreMetricsAutoConfiguration)")
+		.haveNameNotMatching(".*\\.(StoreMetrics|TimingWheelStoreAutoConfiguration\\$Metrics)")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("io.micrometer..");

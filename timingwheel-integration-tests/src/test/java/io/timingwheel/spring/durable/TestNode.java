@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
@@ -111,8 +112,9 @@ public final class TestNode implements AutoCloseable {
 					return null;
 				}, (error, arguments) -> {
 				});
-		this.handlers.register(new DurableHandler(method,
-				this.codec.payloads(DurableHandlers.names(method), METHOD, List.of(int.class)), Missed.ONCE, null));
+		List<String> names = Stream.concat(Stream.of(name), aliases.stream()).toList();
+		this.handlers.register(new DurableHandler(names, method, this.codec.payloads(names, METHOD, List.of(int.class)),
+				Missed.ONCE, null));
 		this.node.wake();
 	}
 

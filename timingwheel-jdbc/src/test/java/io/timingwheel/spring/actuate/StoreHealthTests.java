@@ -22,7 +22,6 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import io.timingwheel.spring.durable.store.StoredCounts;
@@ -51,8 +50,8 @@ class StoreHealthTests {
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class,
-				TimingWheelMetricsAutoConfiguration.class, TimingWheelStoreMetricsAutoConfiguration.class,
-				JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+				TimingWheelMetricsAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelStoreAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(Reminders.class);
 

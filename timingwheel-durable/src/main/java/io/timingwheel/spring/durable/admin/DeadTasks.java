@@ -1,12 +1,9 @@
 package io.timingwheel.spring.durable.admin;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +26,8 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.DigestUtils;
+
 /**
  * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
  * since no index finds a part of a text. The caller goes on with the cursor. Thread-safe.
@@ -40,9 +39,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
 
-	private static final int GROUP_BYTES = 16;
-
-	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{" + 2 * GROUP_BYTES + "}");
+	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{32}");
 
 	private final DelayedTaskStore store;
 
@@ -151,13 +148,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 	 * guess.
 	 */
 	private static String groupOf(@Nullable String error) {
-		byte[] text = DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8);
-		try {
-			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text), 0, GROUP_BYTES);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Each Java platform has SHA-256", ex);
-		}
+		return DigestUtils
+			.md5DigestAsHex(DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8));
 	}
 
 	/**

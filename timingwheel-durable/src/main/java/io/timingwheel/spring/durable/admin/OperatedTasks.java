@@ -60,7 +60,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 	@Override
 	public Optional<StoredTaskDetails> find(String name, String keyOrId) {
 		Optional<StoredTask> found = isName(name)
-				? this.tasks.pending().find(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId)) : Optional.empty();
+				? this.tasks.findStored(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId)) : Optional.empty();
 		return found.map(this::neutral);
 	}
 
@@ -69,8 +69,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 	}
 
 	private Optional<StoredTask> byId(String name, String id) {
-		return this.tasks.pending()
-			.find(id)
+		return this.tasks.findStored(id)
 			.filter((task) -> this.handlers.canonicalName(name).equals(this.handlers.canonicalName(task.name())));
 	}
 
@@ -82,7 +81,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	private boolean cancelOrDelete(StoredTask task) {
 		return (task.state() == StoredTask.State.DEAD) ? this.node.deleteDead(task.id())
-				: this.tasks.pending().handle(task).cancel(false);
+				: this.tasks.handle(task).cancel(false);
 	}
 
 	@Override
@@ -90,7 +89,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 		if (isName(name) && this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {
 			return Change.DONE;
 		}
-		return byId(name, keyOrId).map((task) -> this.tasks.pending().handle(task).reschedule(delay))
+		return byId(name, keyOrId).map((task) -> this.tasks.handle(task).reschedule(delay))
 			.map((done) -> done ? Change.DONE : Change.NOT_PENDING)
 			.orElse(Change.NOT_FOUND);
 	}

@@ -1,11 +1,13 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties;
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -20,6 +22,7 @@ import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.task.internal.Backoff;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
@@ -32,11 +35,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -78,13 +83,11 @@ public final class TimingWheelStoreAutoConfiguration {
 
 	/** The name of the host and eight random digits, at most 64 characters. */
 	private static String generatedId() {
-		String host;
-		try {
-			host = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "-");
-		}
-		catch (UnknownHostException ex) {
-			host = "node";
-		}
+		// A JVM is named 123@host.
+		String host = ManagementFactory.getRuntimeMXBean()
+			.getName()
+			.replaceFirst(".*@", "")
+			.replaceAll("[^A-Za-z0-9._-]", "-");
 		return host.substring(0, Math.min(host.length(), MAX_HOST)) + "-"
 				+ UUID.randomUUID().toString().substring(0, 8);
 	}
@@ -97,10 +100,15 @@ public final class TimingWheelStoreAutoConfiguration {
 	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
 			ObjectProvider<DurableNode> nodes, NodeStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
-		TaskStoreCheck.check(store);
+		try {
+			store.check(List.of());
+		}
+		catch (RuntimeException ex) {
+			throw UnusableTaskStoreException.of(ex);
+		}
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
 		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
-				(name, dueAt, now) -> node.obtain().expect(name, dueAt, now));
+				(name, millis) -> node.obtain().expect(name, millis));
 		return new DurableTasks(parts, codec, interceptor(interceptors), nodeStore.store(), beanFactory);
 	}
 
@@ -158,6 +166,18 @@ public final class TimingWheelStoreAutoConfiguration {
 	@ConditionalOnMissingBean(name = "timingWheelTaskExecutorCustomizer")
 	ThreadPoolTaskExecutorCustomizer timingWheelTaskExecutorCustomizer() {
 		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	static class Metrics {
+
+		@Bean
+		@ConditionalOnMissingBean
+		StoreMetrics timingWheelStoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks) {
+			return new StoreMetrics(storedTasks, tasks);
+		}
+
 	}
 
 }

@@ -3,9 +3,9 @@ package io.timingwheel.spring.durable.call;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.ObjLongConsumer;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.node.DurableHandlers;
@@ -22,19 +22,17 @@ import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all calls have in common, and the transaction of the calling thread. Either the
- * store takes part in it, or calls to the store wait for the commit, in the order that
+ * What all calls use, and the transaction of the calling thread. Either the store takes
+ * part in it, or calls to the store wait for the commit, in the order that
  * {@link Transactions} describes. Thread-safe.
  *
  * @param nanoTime the clock of this node
- * @param node is told of the tasks that are stored and moved
+ * @param node is told of the tasks that have certainly been stored or moved, with the
+ * milliseconds until they are due
  * @since 0.1
  */
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
-		LongSupplier nanoTime, Expecting node) {
-
-	private static final Runnable NOTHING = () -> {
-	};
+		LongSupplier nanoTime, ObjLongConsumer<String> node) {
 
 	/** A key under all names of its method, the current name first. */
 	List<Target> targets(TaskId id, Kind kind) {
@@ -45,7 +43,9 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	}
 
 	List<Target> earlierNames(@Nullable TaskId id, Kind kind) {
-		return (id != null) ? targets(id, kind).stream().skip(1).toList() : List.of();
+		// Most methods have one name.
+		return (id == null || this.handlers.allNames(id.name()).size() == 1) ? List.of()
+				: targets(id, kind).stream().skip(1).toList();
 	}
 
 	Stream<StoredTask> find(List<Target> targets) {
@@ -66,43 +66,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		return (key != null) ? new Key(this, new TaskId(this.handlers.canonicalName(name), key), kind) : null;
 	}
 
-	/**
-	 * Stores calls now, or after the commit those that no later call of the transaction
-	 * overrides.
-	 * @param store stores the calls that are still wanted, in one request
-	 */
-	void store(List<Submission> submissions, Consumer<List<Submission>> store) {
-		Runnable abandon = () -> submissions.forEach((submission) -> submission.task().abandon());
-		if (isDeferred()) {
-			submissions.forEach(Transactions::defer);
-			Transactions.afterCompletion(() -> storeAfterCommit(submissions, store), abandon);
-		}
-		else {
-			store.accept(submissions);
-			onRollback(abandon);
-		}
-	}
-
-	/** Exceptions go to the handlers, since the callers can no longer get them. */
-	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> store) {
-		List<Submission> wanted = submissions.stream()
-			.filter((each) -> each.task().endWait(Handle.State.STORING))
-			.toList();
-		try {
-			if (!wanted.isEmpty()) {
-				store.accept(wanted);
-			}
-		}
-		catch (RuntimeException ex) {
-			List<Submission> failed = wanted.stream().filter((each) -> !each.task().is(Handle.State.STORED)).toList();
-			if (failed.isEmpty()) {
-				// A task under an earlier name could not be replaced.
-				throw ex;
-			}
-			failed.forEach((submission) -> submission.failed(ex));
-		}
-	}
-
 	/** Changes a task after the commit. */
 	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
 		Transactions.defer(new DeferredCall(key, effect) {
@@ -116,25 +79,29 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		return true;
 	}
 
-	void onRollback(Runnable action) {
-		Transactions.afterCompletion(NOTHING, action);
+	/** Runs an action after the commit, or now without a transaction. */
+	static void afterCommit(Runnable action) {
+		Transactions.afterCompletion(action, () -> {
+		});
+	}
+
+	static void onRollback(Runnable action) {
+		Transactions.afterCompletion(() -> {
+		}, action);
 	}
 
 	void count(String name, TaskOutcome outcome) {
-		Transactions.afterCompletion(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome),
-				NOTHING);
+		afterCommit(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome));
 	}
 
 	/**
 	 * Tells the node of a task that was stored or moved.
-	 * @param now the time by the store's clock when that was done
+	 * @param millis how long before the due time the store did so
 	 */
-	void expect(String name, long dueAt, long now) {
+	void expect(String name, long millis) {
 		long heard = this.nanoTime.getAsLong();
-		Transactions.afterCompletion(() -> {
-			long since = TimeUnit.NANOSECONDS.toMillis(this.nanoTime.getAsLong() - heard);
-			this.node.expect(name, dueAt, now + since);
-		}, NOTHING);
+		afterCommit(() -> this.node.accept(name,
+				millis - TimeUnit.NANOSECONDS.toMillis(this.nanoTime.getAsLong() - heard)));
 	}
 
 	/**
@@ -142,16 +109,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	 * its key do not affect each other.
 	 */
 	record Key(CallParts parts, TaskId id, Kind kind) {
-
-	}
-
-	public interface Expecting {
-
-		/**
-		 * It is certain that a task was stored or moved. The times are those of the
-		 * store.
-		 */
-		void expect(String name, long dueAt, long now);
 
 	}
 

@@ -6,9 +6,9 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
@@ -19,7 +19,6 @@ import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
 import io.timingwheel.spring.durable.payload.MethodPayloads;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
-import io.timingwheel.spring.durable.payload.UnsupportedArgumentException;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
@@ -47,13 +46,11 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1
  */
-public final class DurableTasks implements DurableTaskOperations, DurableMethods {
+public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethods {
 
 	private static final Rules NOW = new Rules(DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
 
 	private static final Object[] NO_ARGUMENTS = {};
-
-	private final CallParts parts;
 
 	private final PayloadCodec codec;
 
@@ -70,8 +67,6 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 
 	private final Storing storing;
 
-	private final Pending pending;
-
 	private final Schedules schedules;
 
 	private volatile boolean accepting = true;
@@ -82,14 +77,13 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 	 */
 	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor,
 			DelayedTaskStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
-		this.parts = parts;
+		super(parts);
 		this.codec = codec;
 		this.interceptor = interceptor;
 		this.nodeStore = nodeStore;
 		this.transactions = SingletonSupplier.of(() -> StoreTransactions.find(nodeStore, beanFactory));
 		this.storing = new Storing(parts);
-		this.pending = new Pending(parts);
-		this.schedules = new Schedules(parts);
+		this.schedules = new Schedules(parts, this.storing);
 	}
 
 	@Override
@@ -102,9 +96,10 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 		DurableHandler handler = handler(method);
 		return (key, ifPending, maxWait, due, arguments) -> {
 			DueTime time = (due.time() != null) ? DueTime.at(due.time()) : DueTime.after(due.delay());
-			return enqueue(List.of(submission(handler.name(), (key != null) ? String.valueOf(key) : null, handler,
-					new Rules(time, ifPending, maxWait), Kind.ONCE, arguments)))
-				.get(0);
+			Submission submission = submission(handler.name(), (key != null) ? key.toString() : null, handler,
+					new Rules(time, ifPending, maxWait), Kind.ONCE, arguments);
+			this.storing.enqueue(List.of(submission));
+			return submission.task();
 		};
 	}
 
@@ -117,16 +112,13 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 
 	private DurableHandler handler(DurableMethod method) {
 		try {
-			List<String> names = DurableHandlers.names(method);
+			List<String> names = Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
 			names.forEach((name) -> checkName(method, name));
 			MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
 			return this.parts.handlers()
-				.register(
-						new DurableHandler(method, arguments, Objects.requireNonNullElse(method.missed(), Missed.ONCE),
-								method.transactional() ? this.transactions.obtain() : null));
-		}
-		catch (UnsupportedArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
+				.register(new DurableHandler(names, method, arguments,
+						Objects.requireNonNullElse(method.missed(), Missed.ONCE),
+						method.transactional() ? this.transactions.obtain() : null));
 		}
 		catch (UnusableTaskStoreException ex) {
 			// With this exception as its cause, the message would not name the method.
@@ -150,10 +142,7 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 
 	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
-		return enqueue(calls.stream().map((call) -> submission(call, Kind.ONCE)).toList());
-	}
-
-	private List<DelayedTask<@Nullable Void>> enqueue(List<Submission> submissions) {
+		List<Submission> submissions = calls.stream().map((call) -> submission(call, Kind.ONCE)).toList();
 		if (!submissions.isEmpty()) {
 			this.storing.enqueue(submissions);
 		}
@@ -196,7 +185,7 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, rules.due(), rules.ifPending(),
 				rules.maxWait());
-		return new Submission(this.pending, content, kind, handler, arguments);
+		return new Submission(this, content, kind, handler, arguments);
 	}
 
 	/** A UUID of version 7: new rows are side by side in an index. */
@@ -205,30 +194,6 @@ public final class DurableTasks implements DurableTaskOperations, DurableMethods
 		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
 		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
 		return new UUID(high, low).toString();
-	}
-
-	@Override
-	public boolean cancel(TaskId id) {
-		return this.pending.cancel(id);
-	}
-
-	@Override
-	public Runnable cancellation(TaskId id) {
-		return this.pending.cancellation(id);
-	}
-
-	@Override
-	public boolean reschedule(TaskId id, Duration delay) {
-		return this.pending.reschedule(id, delay);
-	}
-
-	@Override
-	public Optional<DelayedTask<?>> find(TaskId id) {
-		return this.pending.find(id).map(this.pending::handle);
-	}
-
-	public Pending pending() {
-		return this.pending;
 	}
 
 	public Schedules schedules() {

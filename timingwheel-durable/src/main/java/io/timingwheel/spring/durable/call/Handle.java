@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The handle of a durable task, which asks the store. Thread-safe. */
 final class Handle implements DelayedTask<@Nullable Void> {
 
-	private final Pending tasks;
+	private final PendingTasks tasks;
 
 	private final String name;
 
@@ -28,15 +28,15 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	private volatile Instant dueAt;
 
-	Handle(Pending tasks, NewTask task) {
+	Handle(PendingTasks tasks, NewTask task) {
 		this(tasks, task.name(), task.key(), State.WAITING, task.id(), task.due().resolve(System.currentTimeMillis()));
 	}
 
-	Handle(Pending tasks, StoredTask task) {
+	Handle(PendingTasks tasks, StoredTask task) {
 		this(tasks, task.name(), task.key(), State.STORED, task.id(), task.dueAt());
 	}
 
-	private Handle(Pending tasks, String name, @Nullable String key, State state, String id, long dueAt) {
+	private Handle(PendingTasks tasks, String name, @Nullable String key, State state, String id, long dueAt) {
 		this.tasks = tasks;
 		this.name = name;
 		this.key = key;
@@ -99,7 +99,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		return switch (this.state.get()) {
 			case WAITING, STORING -> Status.SCHEDULED;
 			case CANCELLED -> Status.CANCELLED;
-			case STORED -> this.tasks.find(this.id).map((task) -> switch (task.state()) {
+			case STORED -> this.tasks.findStored(this.id).map((task) -> switch (task.state()) {
 				case SCHEDULED, LEASED -> Status.SCHEDULED;
 				case RUNNING -> Status.RUNNING;
 				case DEAD -> Status.FAILED;
@@ -117,7 +117,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 			return false;
 		}
 		this.state.set(State.CANCELLED);
-		this.tasks.parts.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
+		CallParts.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
 		return true;
 	}
 

@@ -39,6 +39,8 @@ public final class Schedules {
 
 	private final CallParts parts;
 
+	private final Storing storing;
+
 	private final List<Declared> declared = new ArrayList<>();
 
 	private final Set<Declared> stored = new HashSet<>();
@@ -47,8 +49,9 @@ public final class Schedules {
 
 	private boolean started;
 
-	Schedules(CallParts parts) {
+	Schedules(CallParts parts, Storing storing) {
 		this.parts = parts;
+		this.storing = storing;
 	}
 
 	/**
@@ -120,7 +123,7 @@ public final class Schedules {
 	}
 
 	void recur(Submission submission, Schedule schedule) {
-		this.parts.store(List.of(submission), (wanted) -> store(submission, schedule, null));
+		this.storing.store(List.of(submission), (wanted) -> store(submission, schedule, null));
 	}
 
 	/**
@@ -143,7 +146,7 @@ public final class Schedules {
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
 					schedule.toString(), first, onlyIfLost));
 		if (!stored.id().isEmpty()) {
-			this.parts.expect(task.name(), stored.dueAt(), stored.now());
+			this.parts.expect(task.name(), stored.dueAt() - stored.now());
 		}
 		return stored;
 	}

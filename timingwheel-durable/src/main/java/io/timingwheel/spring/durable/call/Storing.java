@@ -1,11 +1,10 @@
 package io.timingwheel.spring.durable.call;
 
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
@@ -18,6 +17,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,45 @@ final class Storing {
 	 */
 	void enqueue(List<Submission> submissions) {
 		if (!this.parts.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
-			this.parts.store(submissions, this::store);
+			store(submissions, this::storeNow);
+		}
+	}
+
+	/**
+	 * Stores calls now, or after the commit those that no later call of the transaction
+	 * overrides.
+	 * @param request stores the calls that are still wanted
+	 */
+	void store(List<Submission> submissions, Consumer<List<Submission>> request) {
+		boolean deferred = this.parts.isDeferred();
+		if (!deferred) {
+			request.accept(submissions);
+		}
+		if (Transactions.isActive()) {
+			submissions.forEach(Transactions::defer);
+		}
+		if (deferred) {
+			CallParts.afterCommit(() -> storeAfterCommit(submissions, request));
+		}
+	}
+
+	/** Exceptions go to the handlers, since the callers can no longer get them. */
+	private static void storeAfterCommit(List<Submission> submissions, Consumer<List<Submission>> request) {
+		List<Submission> wanted = submissions.stream()
+			.filter((each) -> each.task().endWait(Handle.State.STORING))
+			.toList();
+		try {
+			if (!wanted.isEmpty()) {
+				request.accept(wanted);
+			}
+		}
+		catch (RuntimeException ex) {
+			List<Submission> failed = wanted.stream().filter((each) -> !each.task().is(Handle.State.STORED)).toList();
+			if (failed.isEmpty()) {
+				// A task under an earlier name could not be replaced.
+				throw ex;
+			}
+			failed.forEach((submission) -> submission.failed(ex));
 		}
 	}
 
@@ -70,42 +108,33 @@ final class Storing {
 		return this.parts.earlierNames(submission.task().taskId(), Kind.ONCE);
 	}
 
-	private void store(List<Submission> submissions) {
+	private void storeNow(List<Submission> submissions) {
+		Submission first = submissions.get(0);
+		if (!first.content().replaces() && givesWay(first, this.parts.find(earlierNames(first)).findFirst())) {
+			return;
+		}
 		List<NewTask> tasks = new ArrayList<>();
 		for (Submission submission : submissions) {
-			NewTask task = submission.content();
-			Optional<StoredTask> pending = (task.ifPending() != IfPending.REPLACE)
-					? this.parts.find(earlierNames(submission)).findFirst() : Optional.empty();
-			if (!task.replaces() && givesWay(submission, pending)) {
-				return;
-			}
-			tasks.add(pending.map((earlier) -> withDueTime(task, earlier.dueAt())).orElse(task));
+			tasks.add(submission.content());
 		}
-		List<? extends @Nullable Enqueued> enqueued;
-		RuntimeException failure = null;
 		try {
-			enqueued = this.parts.store().enqueue(tasks);
+			stored(submissions, this.parts.store().enqueue(tasks));
 		}
 		catch (PartlyStoredException ex) {
-			enqueued = ex.enqueued();
-			failure = ex.failure();
+			stored(submissions, ex.enqueued());
+			throw ex.failure();
 		}
+	}
+
+	private void stored(List<Submission> submissions, List<? extends @Nullable Enqueued> enqueued) {
 		for (int i = 0; i < submissions.size(); i++) {
 			Enqueued one = enqueued.get(i);
 			if (one != null) {
 				stored(submissions.get(i), one);
 			}
 		}
+		// After all new tasks are stored: a failure in between leaves both, not none.
 		submissions.forEach(this::replaceEarlierNames);
-		if (failure != null) {
-			throw failure;
-		}
-	}
-
-	/** UPDATE keeps the due time of a task that is pending under an earlier name. */
-	private static NewTask withDueTime(NewTask task, long dueAt) {
-		return new NewTask(task.id(), task.name(), task.key(), task.payload(), task.traceparent(),
-				DueTime.at(Instant.ofEpochMilli(dueAt)), task.ifPending(), task.maxWait());
 	}
 
 	private void stored(Submission submission, Enqueued enqueued) {
@@ -114,13 +143,12 @@ final class Storing {
 			return;
 		}
 		submission.task().stored(enqueued.id(), enqueued.dueAt());
-		this.parts.expect(submission.content().name(), enqueued.dueAt(), enqueued.now());
+		this.parts.expect(submission.content().name(), enqueued.dueAt() - enqueued.now());
 		if (enqueued.outcome() == Outcome.REPLACED) {
 			submission.task().count(TaskOutcome.REPLACED);
 		}
 	}
 
-	/** After all new tasks are stored: a failure in between leaves both, not none. */
 	private void replaceEarlierNames(Submission submission) {
 		if (submission.content().replaces() && submission.task().is(Handle.State.STORED)) {
 			earlierNames(submission).stream()

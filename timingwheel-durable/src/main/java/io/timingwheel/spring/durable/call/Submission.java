@@ -33,11 +33,11 @@ final class Submission extends DeferredCall {
 	/**
 	 * @param handler {@code null} if this node has none
 	 */
-	Submission(Pending pending, NewTask content, Kind kind, @Nullable DurableHandler handler,
+	Submission(PendingTasks tasks, NewTask content, Kind kind, @Nullable DurableHandler handler,
 			@Nullable Object[] arguments) {
-		super(pending.parts.key(content.name(), content.key(), kind),
+		super(tasks.parts.key(content.name(), content.key(), kind),
 				(content.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
-		this.task = new Handle(pending, content);
+		this.task = new Handle(tasks, content);
 		this.content = content;
 		this.kind = kind;
 		this.handler = handler;
@@ -76,6 +76,11 @@ final class Submission extends DeferredCall {
 	/** All calls that are still wanted are stored at once. */
 	@Override
 	protected void commit() {
+	}
+
+	@Override
+	protected void rollback() {
+		this.task.abandon();
 	}
 
 	/** A schedule that is replaced does not count. */

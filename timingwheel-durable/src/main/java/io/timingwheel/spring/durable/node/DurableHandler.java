@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
+import java.util.List;
+
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.UserErrors;
@@ -10,18 +12,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs the durable tasks of a method on this node. Thread-safe.
  *
+ * @param names the name of the method, then its aliases
  * @param missed what becomes of the times of a schedule that have passed without a run
  * @param transactions runs the bodies, {@code null} if tasks are settled after their
  * bodies
  * @since 0.1
  */
-public record DurableHandler(DurableMethod method, Arguments arguments, Missed missed,
+public record DurableHandler(List<String> names, DurableMethod method, Arguments arguments, Missed missed,
 		@Nullable TransactionalBodies transactions) {
 
 	private static final Log logger = LogFactory.getLog(DurableHandler.class);
 
 	public String name() {
-		return this.method.name();
+		return this.names.get(0);
 	}
 
 	/**

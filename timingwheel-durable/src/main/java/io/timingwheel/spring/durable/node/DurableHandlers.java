@@ -5,9 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +29,7 @@ public final class DurableHandlers {
 			return known;
 		}
 		Map<String, DurableHandler> extended = new HashMap<>(this.handlers);
-		for (String name : names(handler.method())) {
+		for (String name : handler.names()) {
 			DurableHandler holder = extended.putIfAbsent(name, handler);
 			if (holder != null) {
 				throw new IllegalStateException("The name \"%s\" of durable tasks belongs to both %s and %s"
@@ -56,18 +54,14 @@ public final class DurableHandlers {
 
 	/** The name of the handler, or the name itself without a handler. */
 	public String canonicalName(String nameOrAlias) {
-		return allNames(nameOrAlias).get(0);
+		DurableHandler handler = find(nameOrAlias);
+		return (handler != null) ? handler.name() : nameOrAlias;
 	}
 
 	/** The current name, then the aliases; the name alone without a handler. */
 	public List<String> allNames(String nameOrAlias) {
 		DurableHandler handler = find(nameOrAlias);
-		return (handler != null) ? names(handler.method()) : List.of(nameOrAlias);
-	}
-
-	/** The current name, then the aliases. */
-	public static List<String> names(DurableMethod method) {
-		return Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
+		return (handler != null) ? handler.names() : List.of(nameOrAlias);
 	}
 
 }

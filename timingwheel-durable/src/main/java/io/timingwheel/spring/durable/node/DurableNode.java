@@ -83,12 +83,12 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	/**
 	 * Tells the node of a stored or moved task that it would find too late by polling.
-	 * @param now the time by the store's clock, in milliseconds since the epoch
+	 * @param millis until it is due
 	 */
-	public void expect(String name, long dueAt, long now) {
+	public void expect(String name, long millis) {
 		DurableHandler handler = this.parts.handlers.find(name);
 		if (handler != null && isClaiming() && !this.parts.policies.isPaused(name)) {
-			this.poller.expect(dueAt - now);
+			this.poller.expect(millis);
 		}
 	}
 

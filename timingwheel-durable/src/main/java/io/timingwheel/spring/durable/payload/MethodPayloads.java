@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
@@ -57,7 +58,10 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 				this.parameters.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type)));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
-				throw PayloadCodec.unsupported(describe(this.parameters.size()), ex);
+				UnsupportedTypeException reason = UnsupportedTypeException.of(ex);
+				throw new InvalidAnnotatedMethodException(method,
+						describe(this.parameters.size()) + " cannot be stored: " + reason.getMessage(), reason.remedy(),
+						ex);
 			}
 		}
 	}
@@ -73,8 +77,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name,
 					this.parameters.size(), arguments.length));
 		}
-		String payload = this.codec.encode(name, arguments, (i) -> writer(this.parameters.get(i), arguments[i]),
-				this::describe);
+		String payload = this.codec.encode(name, arguments, this);
 		@Nullable Object[] read;
 		try {
 			read = readArguments(payload);
@@ -84,8 +87,17 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					"The arguments of the durable task \"%s\" cannot be read back: %s".formatted(name, ex.getMessage()),
 					ex);
 		}
+		PayloadReadBack readBack = new PayloadReadBack(this.codec);
 		for (int i = 0; i < arguments.length; i++) {
-			checkSame(i, arguments[i], read[i]);
+			// An argument of another type is converted to the declared type.
+			boolean declared = ClassUtils.isAssignableValue(this.parameters.get(i).type.getRawClass(), arguments[i]);
+			if (declared ? !readBack.isSame(arguments[i], read[i]) : !this.codec.isSameJson(arguments[i], read[i])) {
+				throw new IllegalArgumentException(
+						("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
+								+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
+								+ " JSON keeps%s")
+							.formatted(describe(i), name, readBack.difference()));
+			}
 		}
 		return payload;
 	}
@@ -94,24 +106,12 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 * A value of a subclass is written with all its properties, so that the caller
 	 * notices if reading loses some.
 	 */
-	private ObjectWriter writer(Parameter parameter, @Nullable Object value) {
+	ObjectWriter writer(int position, @Nullable Object value) {
+		Parameter parameter = this.parameters.get(position);
 		JavaType declared = parameter.type;
 		boolean byDeclaredType = declared.getRawClass().isInstance(value)
 				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass()));
 		return byDeclaredType ? parameter.writer : this.codec.writer();
-	}
-
-	private void checkSame(int position, @Nullable Object argument, @Nullable Object read) {
-		PayloadReadBack readBack = new PayloadReadBack(this.codec);
-		// An argument of another type is converted to the declared type.
-		boolean declared = ClassUtils.isAssignableValue(this.parameters.get(position).type.getRawClass(), argument);
-		if (declared ? !readBack.isSame(argument, read) : !this.codec.isSameJson(argument, read)) {
-			throw new IllegalArgumentException(
-					("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
-							+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
-							+ " JSON keeps%s")
-						.formatted(describe(position), this.names.get(0), readBack.difference()));
-		}
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,9 +13,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.apache.commons.logging.Log;
@@ -119,16 +120,12 @@ public final class PayloadCodec {
 	}
 
 	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
-		Map<String, PayloadMigration> byName = new HashMap<>();
-		for (PayloadMigration migration : migrations) {
-			PayloadMigration other = byName.put(migration.taskName(), migration);
-			if (other != null) {
+		return migrations.stream()
+			.collect(Collectors.toMap(PayloadMigration::taskName, Function.identity(), (one, other) -> {
 				throw new IllegalStateException(("The durable task \"%s\" has two beans of the type PayloadMigration,"
 						+ " %s and %s; make them one, which gets the number of stored arguments")
-					.formatted(migration.taskName(), other.getClass().getName(), migration.getClass().getName()));
-			}
-		}
-		return byName;
+					.formatted(one.taskName(), one.getClass().getName(), other.getClass().getName()));
+			}));
 	}
 
 	/**
@@ -149,7 +146,7 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * @throws UnsupportedArgumentException if arguments of these types can never be
+	 * @throws InvalidAnnotatedMethodException if arguments of these types can never be
 	 * stored
 	 */
 	public MethodPayloads payloads(List<String> names, Method method, List<Type> types) {
@@ -162,21 +159,25 @@ public final class PayloadCodec {
 	 * @throws IllegalArgumentException if they cannot be stored
 	 */
 	public String encode(String name, @Nullable Object[] arguments) {
-		return encode(name, arguments, (position) -> this.writer, (position) -> "Argument " + (position + 1));
+		return encode(name, arguments, null);
 	}
 
-	String encode(String name, @Nullable Object[] arguments, IntFunction<ObjectWriter> writers,
-			IntFunction<String> descriptions) {
+	String encode(String name, @Nullable Object[] arguments, @Nullable MethodPayloads method) {
 		// Jackson escapes half a character only when it writes bytes.
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		try (JsonGenerator json = this.mapper.createGenerator(bytes)) {
 			json.writeStartArray();
 			for (int i = 0; i < arguments.length; i++) {
+				ObjectWriter writer = (method != null) ? method.writer(i, arguments[i]) : this.writer;
 				try {
-					writers.apply(i).writeValue(json, arguments[i]);
+					writer.writeValue(json, arguments[i]);
 				}
 				catch (UnsupportedTypeException | JacksonException ex) {
-					throw unsupported(descriptions.apply(i) + " of the durable task \"" + name + "\"", ex);
+					UnsupportedTypeException reason = UnsupportedTypeException.of(ex);
+					throw new IllegalArgumentException("%s of the durable task \"%s\" cannot be stored: %s; %s"
+						.formatted((method != null) ? method.describe(i) : "Argument " + (i + 1), name,
+								reason.getMessage(), reason.remedy()),
+							ex);
 				}
 			}
 			json.writeEndArray();
@@ -214,19 +215,6 @@ public final class PayloadCodec {
 	boolean isSameJson(@Nullable Object before, @Nullable Object after) {
 		return this.mapper.readTree(this.writer.writeValueAsBytes(before))
 			.equals(this.mapper.readTree(this.writer.writeValueAsBytes(after)));
-	}
-
-	static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {
-		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (cause instanceof UnsupportedTypeException unsupported) {
-				return new UnsupportedArgumentException(
-						"%s cannot be stored: %s".formatted(argument, unsupported.getMessage()), unsupported.remedy(),
-						ex);
-			}
-		}
-		String reason = (ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage();
-		return new UnsupportedArgumentException("%s cannot be stored: %s".formatted(argument, reason),
-				"pass data that Jackson can write and read, such as an id or a record", ex);
 	}
 
 }

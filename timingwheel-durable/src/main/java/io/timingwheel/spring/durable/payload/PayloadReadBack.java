@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,7 +25,7 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Compares an argument with what was read back: the fields of objects, or elements and
  * their order. The class of a collection does not count, that of another object does. For
- * one comparison.
+ * one call.
  */
 final class PayloadReadBack {
 
@@ -51,7 +52,8 @@ final class PayloadReadBack {
 			return isSame(one.orElse(null), other.orElse(null));
 		}
 		if (before instanceof Object[] one && after instanceof Object[] other) {
-			return before.getClass() == after.getClass() && haveSameElements(Arrays.asList(one), Arrays.asList(other));
+			return before.getClass() == after.getClass()
+					&& areSameCollections(Arrays.asList(one), Arrays.asList(other));
 		}
 		if (before instanceof Map<?, ?> one && after instanceof Map<?, ?> other) {
 			return areSameCollections(one.keySet(), other.keySet())
@@ -71,18 +73,13 @@ final class PayloadReadBack {
 		if (before instanceof Set && !(before instanceof SortedSet) && before.equals(after)) {
 			return true;
 		}
-		List<Object> elements = new ArrayList<>();
-		before.forEach(elements::add);
-		return Objects.equals(comparator(before), comparator(after))
-				&& haveSameElements(elements, new ArrayList<>(after));
-	}
-
-	private boolean haveSameElements(List<?> before, List<?> after) {
-		boolean same = before.size() == after.size();
-		for (int i = 0; same && i < before.size(); i++) {
-			same = isSame(before.get(i), after.get(i));
+		Iterator<?> one = before.iterator();
+		Iterator<?> other = after.iterator();
+		boolean same = Objects.equals(comparator(before), comparator(after));
+		while (same && one.hasNext() && other.hasNext()) {
+			same = isSame(one.next(), other.next());
 		}
-		return same;
+		return same && one.hasNext() == other.hasNext();
 	}
 
 	/** {@code null} for the natural order. */
@@ -97,8 +94,9 @@ final class PayloadReadBack {
 			// The method equals of a URL asks a name server.
 			return before.toString().equals(after.toString());
 		}
-		boolean comparable = hasEquals(before) && !(before instanceof Number) && !(before instanceof JsonNode);
-		return Objects.deepEquals(before, after) || (!comparable && this.codec.isSameJson(before, after));
+		return Objects.deepEquals(before, after)
+				|| ((before instanceof Number || before instanceof JsonNode || !hasEquals(before))
+						&& this.codec.isSameJson(before, after));
 	}
 
 	private boolean areSameObjects(Object before, Object after) {

@@ -15,6 +15,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.DatabindContext;
 import tools.jackson.databind.DeserializationConfig;
@@ -170,14 +172,33 @@ final class TypeGuard {
 
 	}
 
-	/** No exception of Jackson, since Jackson wraps some of these without their cause. */
+	/**
+	 * Neither an exception of Jackson nor an IllegalArgumentException, since Jackson
+	 * wraps some of these without their cause.
+	 */
 	static final class UnsupportedTypeException extends RuntimeException {
 
 		private final String remedy;
 
-		UnsupportedTypeException(Class<?> type, String problem, String remedy) {
-			super(type.getTypeName() + " " + problem);
+		private UnsupportedTypeException(@Nullable String message, String remedy) {
+			super(message);
 			this.remedy = remedy;
+		}
+
+		UnsupportedTypeException(Class<?> type, String problem, String remedy) {
+			this(type.getTypeName() + " " + problem, remedy);
+		}
+
+		/** The reason in an exception of Jackson, its own unless a type was refused. */
+		static UnsupportedTypeException of(RuntimeException ex) {
+			for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+				if (cause instanceof UnsupportedTypeException unsupported) {
+					return unsupported;
+				}
+			}
+			return new UnsupportedTypeException(
+					(ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage(),
+					"pass data that Jackson can write and read, such as an id or a record");
 		}
 
 		String remedy() {

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.store;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
+
 /**
  * Thrown at the start of an application if its store cannot keep durable tasks. Spring
  * Boot shows the problem and the remedy in place of a stack trace.
@@ -30,6 +32,15 @@ public class UnusableTaskStoreException extends IllegalStateException {
 		super(problem + "; " + remedy, cause);
 		this.problem = problem;
 		this.remedy = remedy;
+	}
+
+	/**
+	 * A failure with a remedy. A store that gives none has probably not answered.
+	 */
+	public static UnusableTaskStoreException of(RuntimeException failure) {
+		return (failure instanceof UnusableTaskStoreException unusable) ? unusable : new UnusableTaskStoreException(
+				"the check of the store has failed (%s)".formatted(NestedExceptionUtils.getMostSpecificCause(failure)),
+				"check that the server of the store runs, and that its address, user and password are right", failure);
 	}
 
 	/** What is wrong, without a full stop. */

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.Entity;
 import jakarta.persistence.MappedSuperclass;
@@ -48,7 +49,7 @@ class PayloadTypeTests {
 	@MethodSource
 	void refused(Class<?> types, String type, String problem) {
 		for (int repetition = 0; repetition < 2; repetition++) {
-			assertThatExceptionOfType(UnsupportedArgumentException.class)
+			assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 				.isThrownBy(() -> Payloads.of(Payloads.codec(), types, type))
 				.withMessageContaining("Argument 1 (value) cannot be stored: ")
 				.satisfies((ex) -> {

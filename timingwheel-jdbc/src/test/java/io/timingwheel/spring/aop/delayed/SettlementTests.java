@@ -29,7 +29,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
@@ -166,8 +165,8 @@ class SettlementTests {
 
 		};
 		this.runner.withBean(MeterRegistry.class, () -> registry)
-			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
-					TimingWheelMetricsAutoConfiguration.class, TimingWheelStoreMetricsAutoConfiguration.class))
+			.withConfiguration(
+					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
 			.run((context) -> {
 				Bodies bodies = context.getBean(Bodies.class);
 				assertThat(bodies.future(() -> CompletableFuture.completedFuture("done"))).succeedsWithin(SOON);

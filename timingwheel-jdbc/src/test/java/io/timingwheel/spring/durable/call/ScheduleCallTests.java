@@ -93,7 +93,7 @@ class ScheduleCallTests {
 
 	private DurableTasks tasks() {
 		CallParts parts = new CallParts(this.store, new DurableHandlers(), (name) -> new TaskRecorder(),
-				System::nanoTime, (name, dueAt, now) -> {
+				System::nanoTime, (name, millis) -> {
 				});
 		PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), 1024, List::of);
 		return new DurableTasks(parts, codec, null, this.store, new DefaultListableBeanFactory());
@@ -151,7 +151,7 @@ class ScheduleCallTests {
 		assertThat(this.renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(once.id()).dueAt()).isLessThan(once.dueAt().toEpochMilli());
 		assertThat(stored(schedule.id()).dueAt()).isEqualTo(schedule.dueAt().toEpochMilli());
-		this.renamed.pending().cancellation(RENAMED).run();
+		this.renamed.cancellation(RENAMED).run();
 		assertThat(this.store.find(Target.of(once.id()))).isEmpty();
 		assertThat(this.renamed.reschedule(RENAMED, SOON)).isTrue();
 		assertThat(stored(schedule.id()).dueAt()).isLessThan(schedule.dueAt().toEpochMilli());

@@ -33,7 +33,7 @@ final class NumberHandler {
 					body.run((Integer) arguments[0]);
 					return null;
 				}, (error, arguments) -> onError.run());
-		return new DurableHandler(method, new DurableHandler.Arguments() {
+		return new DurableHandler(List.of(name), method, new DurableHandler.Arguments() {
 
 			@Override
 			public String encode(@Nullable Object[] arguments) {

@@ -7,7 +7,6 @@ import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import io.timingwheel.spring.durable.autoconfigure.TaskStoreCheck;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.Schema;
 import org.apache.commons.logging.Log;
@@ -61,7 +60,7 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 			return Schema.of(dataSource, dialect, properties.getTableName());
 		}
 		catch (DataAccessException ex) {
-			throw TaskStoreCheck.unusable(ex);
+			throw UnusableTaskStoreException.of(ex);
 		}
 	}
 

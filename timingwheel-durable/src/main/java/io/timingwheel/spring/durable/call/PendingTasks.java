@@ -23,22 +23,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds, cancels and moves pending tasks by their ids, or by keys under all names of a
  * method. A key means tasks that run once before it means schedules. Thread-safe.
- *
- * @since 0.1
  */
-public final class Pending {
+abstract class PendingTasks {
 
 	final CallParts parts;
 
-	Pending(CallParts parts) {
+	PendingTasks(CallParts parts) {
 		this.parts = parts;
 	}
 
-	public Optional<StoredTask> find(TaskId id) {
+	public Optional<StoredTask> findStored(TaskId id) {
 		return findAll(id).stream().findFirst();
 	}
 
-	public Optional<StoredTask> find(String id) {
+	public Optional<DelayedTask<?>> find(TaskId id) {
+		return findStored(id).map(this::handle);
+	}
+
+	public Optional<StoredTask> findStored(String id) {
 		return this.parts.store().find(Target.of(id));
 	}
 
@@ -71,7 +73,7 @@ public final class Pending {
 				|| targets.stream().filter(change).count() > 0;
 	}
 
-	boolean cancel(TaskId id) {
+	public boolean cancel(TaskId id) {
 		if (this.parts.isDeferred()) {
 			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
@@ -117,14 +119,14 @@ public final class Pending {
 
 	/** A task whose key no earlier call of the transaction is about. */
 	private Optional<StoredTask> findUntouched(String id) {
-		return find(id).filter((task) -> this.parts.earlier(key(task)) == Effect.NONE);
+		return findStored(id).filter((task) -> this.parts.earlier(key(task)) == Effect.NONE);
 	}
 
 	private @Nullable Key key(StoredTask task) {
 		return this.parts.key(task.name(), task.key(), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE);
 	}
 
-	boolean reschedule(TaskId id, Duration delay) {
+	public boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
 		BooleanSupplier change = () -> changeAll(id, (target) -> move(target, due) != null);
 		if (!this.parts.isDeferred()) {
@@ -156,7 +158,7 @@ public final class Pending {
 		Moved moved = move(Target.of(task.id()), due);
 		if (moved != null) {
 			task.moved(Instant.ofEpochMilli(moved.dueAt()));
-			this.parts.onRollback(() -> task.moved(before));
+			CallParts.onRollback(() -> task.moved(before));
 		}
 		return moved != null;
 	}
@@ -164,7 +166,7 @@ public final class Pending {
 	private @Nullable Moved move(Target target, DueTime due) {
 		Moved moved = this.parts.store().move(target, due);
 		if (moved != null) {
-			this.parts.expect(moved.name(), moved.dueAt(), moved.now());
+			this.parts.expect(moved.name(), moved.dueAt() - moved.now());
 		}
 		return moved;
 	}
