@@ -7,7 +7,6 @@ import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.Missed;
@@ -47,9 +46,6 @@ public abstract class VirtualTimeContractTests {
 
 	@Autowired
 	private DelayedTaskOperations operations;
-
-	@Autowired
-	private StoredTasks storedTasks;
 
 	/**
 	 * Only the test of the recurring methods wants their schedules.
@@ -93,9 +89,8 @@ public abstract class VirtualTimeContractTests {
 	}
 
 	@Test
-	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
+	void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
 		this.time.reset();
-		this.storedTasks.node().setPaused("remind", true);
 		this.operations.cancel(TaskId.of("skip", "recurring"));
 		this.time.advance(Duration.ofMinutes(1));
 		this.operations.find(TaskId.of("all", "recurring")).orElseThrow().cancel(false);
@@ -108,12 +103,6 @@ public abstract class VirtualTimeContractTests {
 		this.time.advance(Duration.ofMinutes(5));
 		assertThat(this.reports.log()).extracting((line) -> line.split(" ")[0])
 			.containsExactlyInAnyOrder("once", "skip", "all");
-		this.reminders.remind("a", Duration.ZERO);
-		this.time.advance(HOUR);
-		assertThat(this.reminders.log()).isEmpty();
-		this.storedTasks.node().setPaused("remind", false);
-		this.time.advance(HOUR);
-		assertThat(this.reminders.log()).hasSize(1);
 	}
 
 	protected abstract void loseEverything();

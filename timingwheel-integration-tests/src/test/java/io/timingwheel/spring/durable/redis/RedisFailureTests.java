@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
+import java.util.function.Consumer;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisBusyException;
@@ -46,8 +45,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.core.types.RedisClientInfo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -56,8 +53,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Redis loses its scripts, restarts, is full, busy or a replica, or loses connections.
  */
 class RedisFailureTests extends RedisTestSupport {
-
-	private static final RedisStoreOptions WAITING = RedisStores.waiting(Duration.ofMillis(1));
 
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with();
@@ -95,9 +90,9 @@ class RedisFailureTests extends RedisTestSupport {
 	void goesOnWhenTheScriptsAreForgotten() {
 		for (int i = 0; i < 5; i++) {
 			LeasedTask task = running(this.store, "k");
-			flushScripts();
+			admin.sync().scriptFlush();
 			assertThat(acknowledge(this.other, task)).isEqualTo(Reply.DONE);
-			flushScripts();
+			admin.sync().scriptFlush();
 		}
 		assertThat(this.store.counts(List.of())).isEmpty();
 	}
@@ -203,15 +198,7 @@ class RedisFailureTests extends RedisTestSupport {
 		}
 		executor.shutdown();
 		while (!executor.awaitTermination(50, TimeUnit.MILLISECONDS)) {
-			redis((connection) -> {
-				for (RedisClientInfo client : connection.serverCommands().getClientList()) {
-					if (client.getAddressPort() != null && !"client".equals(client.getLastCommand())) {
-						String[] address = client.getAddressPort().split(":");
-						connection.serverCommands().killClient(address[0], Integer.parseInt(address[1]));
-					}
-				}
-				return null;
-			});
+			admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
 		}
 		awaitUp(this.store);
 		List<StoredTask> stored = allPending();
@@ -222,27 +209,18 @@ class RedisFailureTests extends RedisTestSupport {
 
 	@Test
 	void aCallOnAConnectionThatBreaksIsNotSentAgain() throws Exception {
-		assertThat(this.store.now()).isPositive();
-		client("PAUSE", "60000", "WRITE");
-		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue(this.store, "k", HOUR),
-				(task) -> new Thread(task).start());
-		try {
-			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+		FutureTask<List<Enqueued>> stored = new FutureTask<>(() -> this.store.enqueue(List.of(task("k", HOUR))));
+		whileWritesArePaused(stored, (sender) -> {
 			admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> enqueued.get(1, TimeUnit.MINUTES))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> stored.get(1, TimeUnit.MINUTES))
 				.withCauseInstanceOf(DataAccessException.class);
-		}
-		finally {
-			client("UNPAUSE");
-		}
+		});
 		awaitUp(this.store);
 		assertThat(this.store.find(key("k"))).isEmpty();
 	}
 
 	@Test
 	void anInterruptDoesNotEndACallWhoseReplyIsUnderWay() throws Exception {
-		assertThat(this.store.now()).isPositive();
-		client("PAUSE", "60000", "WRITE");
 		List<NewTask> tasks = List.of(task(null, HOUR), task(null, HOUR));
 		AtomicBoolean flag = new AtomicBoolean();
 		FutureTask<List<Enqueued>> stored = new FutureTask<>(() -> {
@@ -253,68 +231,38 @@ class RedisFailureTests extends RedisTestSupport {
 				flag.set(Thread.currentThread().isInterrupted());
 			}
 		});
-		Thread sender = new Thread(stored);
-		sender.start();
-		try {
-			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+		whileWritesArePaused(stored, (sender) -> {
 			sender.interrupt();
 			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> stored.get(100, TimeUnit.MILLISECONDS));
-		}
-		finally {
-			client("UNPAUSE");
-		}
+		});
 		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
 		assertThat(flag).isTrue();
 		assertThat(pending(this.store)).hasSize(2);
 	}
 
-	@Test
-	void aConnectionThatWaitsForReplicasIsClosedIfACommandIsNotAnswered() throws Exception {
-		try (RedisStores impatient = new RedisStores(() -> RedisStores.configuration(server), Duration.ofSeconds(2))) {
-			DelayedTaskStore waiting = impatient.node(WAITING);
-			enqueueUncertain(waiting);
-			String id = waitingConnection();
-			client("PAUSE", "60000", "WRITE");
-			try {
-				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
-					.withMessageContaining("timed out");
-			}
-			finally {
-				client("UNPAUSE");
-			}
-			await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
-			enqueueUncertain(waiting);
-		}
-	}
-
-	/**
-	 * The start of the line with the latest connection that has waited for replicas.
-	 */
-	private static String waitingConnection() {
-		return admin.sync()
-			.clientList()
-			.lines()
-			.filter((line) -> line.contains(" cmd=wait "))
-			.map((line) -> line.substring(0, line.indexOf(' ')))
-			.max(Comparator.comparingLong((id) -> Long.parseLong(id.substring("id=".length()))))
-			.orElseThrow();
-	}
-
-	@Test
-	void aConnectionThatWaitsForReplicasIsClosedIfItsServerHasBecomeAReplica() {
-		DelayedTaskStore waiting = stores.node(WAITING);
-		enqueueUncertain(waiting);
-		String id = waitingConnection();
-		admin.sync().replicaof("127.0.0.1", 1);
+	/** Sends a write that Redis does not answer before the test has done something. */
+	private void whileWritesArePaused(Runnable write, Consumer<Thread> test) {
+		assertThat(this.store.now()).isPositive();
+		client("PAUSE", "60000", "WRITE");
 		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
-				.withStackTraceContaining("READONLY");
+			Thread sender = new Thread(write);
+			sender.start();
+			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+			test.accept(sender);
 		}
 		finally {
-			admin.sync().replicaofNoOne();
+			client("UNPAUSE");
 		}
-		await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
-		awaitUp(waiting);
+	}
+
+	/** Otherwise a command that is under way could block all later ones. */
+	@Test
+	void aConnectionOnWhichAWriteHasFailedIsClosed() {
+		DelayedTaskStore waiting = stores.node(RedisStores.waiting(Duration.ofSeconds(2)));
+		CompletableFuture<Void> write = CompletableFuture.runAsync(() -> enqueueUncertain(waiting));
+		await().until(() -> admin.sync().clientList().contains(" cmd=wait "));
+		write.join();
+		await().until(() -> !admin.sync().clientList().contains(" cmd=wait "));
 		enqueueUncertain(waiting);
 	}
 
@@ -323,10 +271,7 @@ class RedisFailureTests extends RedisTestSupport {
 		for (int i = 0; i < 200; i++) {
 			enqueue(this.store, "k" + i, NOW);
 		}
-		redis((connection) -> {
-			connection.serverCommands().setConfig("maxmemory", "1");
-			return null;
-		});
+		admin.sync().configSet("maxmemory", "1");
 		try {
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k1", HOUR))
 				.withStackTraceContaining("OOM");
@@ -340,10 +285,7 @@ class RedisFailureTests extends RedisTestSupport {
 			assertThat(acknowledge(this.store, tasks.subList(3, 200))).containsOnly(Reply.DONE);
 		}
 		finally {
-			redis((connection) -> {
-				connection.serverCommands().setConfig("maxmemory", "0");
-				return null;
-			});
+			admin.sync().configSet("maxmemory", "0");
 		}
 		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(1);
 	}
@@ -376,19 +318,6 @@ class RedisFailureTests extends RedisTestSupport {
 		CommandArgs<String, String> words = new CommandArgs<>(StringCodec.UTF8);
 		List.of(arguments).forEach(words::add);
 		admin.sync().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), words);
-	}
-
-	private static void flushScripts() {
-		redis((connection) -> {
-			connection.scriptingCommands().scriptFlush();
-			return null;
-		});
-	}
-
-	private static <T> T redis(Function<RedisConnection, T> work) {
-		try (RedisConnection connection = stores.connection()) {
-			return work.apply(connection);
-		}
 	}
 
 }

@@ -8,21 +8,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
@@ -94,10 +101,8 @@ class RedisScriptTests extends RedisTestSupport {
 	void aChangeDoesNotWriteThePayloadAgain() {
 		int tasks = 50;
 		String payload = "x".repeat(40_000);
-		for (int i = 0; i < tasks; i++) {
-			this.store.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), NAME, null, payload, null,
-					DueTime.after(Duration.ofSeconds(90)), IfPending.REPLACE, null)));
-		}
+		DueTime due = DueTime.after(Duration.ofSeconds(90));
+		this.store.enqueue(IntStream.range(0, tasks).mapToObj((i) -> task(null, payload, due)).toList());
 		long stored = appendedBytes();
 		List<TaskRef> refs = claim(this.store, 100).tasks().stream().map(LeasedTask::ref).toList();
 		assertThat(refs).hasSize(tasks);
@@ -127,7 +132,7 @@ class RedisScriptTests extends RedisTestSupport {
 	@Test
 	void nothingIsLeftBehind() {
 		StartLimits limits = new StartLimits(100, 0, 10_000, 100);
-		for (int i = 0; i < 30; i++) {
+		for (int i = 0; i < 5; i++) {
 			bury(this.store, running(this.store, "dead" + i));
 			assertThat(acknowledge(this.store, running(this.store, "run" + i))).isEqualTo(Reply.DONE);
 			enqueue(this.store, "k", HOUR);
@@ -141,7 +146,7 @@ class RedisScriptTests extends RedisTestSupport {
 					this.store.claim(request(10, Map.of(NAME, new Share(10, 0, limits, null)))).tasks());
 		}
 		this.store.cancel(key("k"));
-		assertThat(this.store.discardOlder(Duration.ofMillis(-1000), 500)).isEqualTo(30);
+		assertThat(this.store.discardOlder(Duration.ofMillis(-1000), 500)).isEqualTo(5);
 		assertThat(this.store.counts(List.of())).isEmpty();
 		assertThat(keys()).as("the rate of the name").isEqualTo(1);
 	}
@@ -182,10 +187,8 @@ class RedisScriptTests extends RedisTestSupport {
 	void aClaimOfANameWithALimitForEachKeyReadsNoPayloadOfARunningTask() {
 		Map<String, Share> shares = Map.of(NAME, new Share(500, 0, new StartLimits(0, 1, 0, 1), null));
 		String payload = "x".repeat(40_000);
-		this.store.enqueue(IntStream.range(0, 500)
-			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, "k" + i, payload, null, DueTime.after(NOW),
-					IfPending.REPLACE, null))
-			.toList());
+		this.store
+			.enqueue(IntStream.range(0, 500).mapToObj((i) -> task("k" + i, payload, DueTime.after(NOW))).toList());
 		int running = 0;
 		while (running < 500) {
 			running += this.store.claim(request(500, shares)).tasks().size();
@@ -199,10 +202,8 @@ class RedisScriptTests extends RedisTestSupport {
 	@ParameterizedTest
 	@ValueSource(ints = { 4, 100 })
 	void whatIsTooLateToStartIsLeasedHoweverLittleRoomTheNodeHas(int limit) {
-		this.store.enqueue(IntStream.range(0, 40)
-			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, null, "late", null,
-					new DueTime(this.store.now() - 120_000, true), IfPending.REPLACE, null))
-			.toList());
+		DueTime past = new DueTime(this.store.now() - 120_000, true);
+		this.store.enqueue(IntStream.range(0, 40).mapToObj((i) -> task(null, "late", past)).toList());
 		StartLimits hourly = new StartLimits(0, 0, HOUR.toMillis() * 1000, 1);
 		Map<String, Share> shares = Map.of(NAME, new Share(limit, 0, hourly, Duration.ofMinutes(1)));
 		int leased = 0;
@@ -211,6 +212,55 @@ class RedisScriptTests extends RedisTestSupport {
 			assertThat(tasks).hasSizeBetween(1, limit).noneMatch(LeasedTask::begun);
 			leased += tasks.size();
 		}
+	}
+
+	/** Otherwise they would fill the memory of Redis. */
+	@Test
+	void theOldestDeadTasksOfTheNameWithMostOfThemAreDropped() throws Exception {
+		int maxDead = 10;
+		AtomicLong clock = new AtomicLong(System.currentTimeMillis());
+		RedisDelayedTaskStore limited = stores
+			.node(new RedisStoreOptions("test", 1, 0, RedisStores.OPTIONS.waitTimeout(), maxDead));
+		limited.testing().setClock(clock::get);
+		TestLog log = new TestLog();
+		limited.enqueue(IntStream.range(0, 50).mapToObj((i) -> task("k" + i, HOUR)).toList());
+		bury(limited, "few", 3, "few");
+		for (int i = 0; i < 4; i++) {
+			clock.addAndGet(1000);
+			String reason = "death " + i;
+			log.of(() -> {
+				bury(limited, NAME, 4, reason);
+				return null;
+			});
+			assertThat(limited.counts(List.of()).values().stream().mapToLong(StoredCounts::dead).sum())
+				.isLessThanOrEqualTo(maxDead);
+		}
+		assertThat(limited.droppedDead()).isEqualTo(3 + 4 * 4 - maxDead);
+		assertThat(log).containsOnlyOnce("There are too many dead tasks in Redis");
+		assertThat(dead(limited, "few")).hasSize(3);
+		assertThat(dead(limited, NAME)).hasSize(7)
+			.extracting(StoredTask::error)
+			.contains("death 3", "death 2")
+			.doesNotContain("death 0");
+		bury(limited, NAME, 500, "all at once");
+		assertThat(limited.counts(List.of())).containsEntry(NAME, new StoredCounts(50, 0, 0, maxDead - 3));
+		assertThat(limited.requeue(dead(limited, NAME).stream().map(StoredTask::id).toList())).hasSize(maxDead - 3)
+			.containsOnly(Requeue.REQUEUED);
+	}
+
+	private static void bury(DelayedTaskStore store, String name, int tasks, String reason) {
+		store.enqueue(IntStream.range(0, tasks).mapToObj((i) -> task(name, null, NOW)).toList());
+		List<LeasedTask> claimed = store.claim(request(tasks, name)).tasks();
+		assertThat(claimed).hasSize(tasks);
+		store.settle(claimed.stream().<Settlement>map((task) -> new Settlement.Bury(task.ref(), reason)).toList());
+	}
+
+	private static List<StoredTask> dead(DelayedTaskStore store, String name) {
+		return store.list(new ListQuery(name, ListQuery.Order.DEAD_LATEST_FIRST, null, 100)).tasks();
+	}
+
+	private static NewTask task(@Nullable String key, String payload, DueTime due) {
+		return new NewTask(UUID.randomUUID().toString(), NAME, key, payload, null, due, IfPending.REPLACE, null);
 	}
 
 	private long lookUps(ClaimRequest request) {

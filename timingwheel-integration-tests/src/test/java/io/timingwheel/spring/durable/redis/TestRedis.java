@@ -1,11 +1,11 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.util.HashMap;
 import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The servers that the contract tests share. The first test that needs a server starts
@@ -14,35 +14,21 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 public enum TestRedis {
 
 	/** One server. */
-	STANDALONE {
-
-		@Override
-		RedisConfiguration start() {
-			return RedisStores.configuration(RedisProcess.with());
-		}
-
-	},
+	STANDALONE(() -> RedisStores.configuration(RedisProcess.with())),
 
 	/** A Cluster of three primaries. */
-	CLUSTER {
+	CLUSTER(() -> RedisCluster.startPatient().configuration());
 
-		@Override
-		RedisConfiguration start() {
-			return RedisCluster.startPatient().configuration();
-		}
+	private final Map<Class<?>, RedisStores> stores = new ConcurrentHashMap<>();
 
-	};
+	private final Supplier<RedisConfiguration> server;
 
-	private final Map<Class<?>, RedisStores> stores = new HashMap<>();
+	TestRedis(Supplier<RedisConfiguration> start) {
+		this.server = SingletonSupplier.of(start);
+	}
 
-	private @Nullable RedisConfiguration server;
-
-	abstract RedisConfiguration start();
-
-	public synchronized RedisStores stores(Class<?> testClass) {
-		RedisConfiguration server = (this.server != null) ? this.server : start();
-		this.server = server;
-		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(() -> server, RedisStores.PATIENCE,
+	public RedisStores stores(Class<?> testClass) {
+		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(this.server, RedisStores.PATIENCE,
 				RedisStores.options(owner.getSimpleName())));
 	}
 

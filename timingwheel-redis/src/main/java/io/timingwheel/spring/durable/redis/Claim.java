@@ -3,9 +3,11 @@ package io.timingwheel.spring.durable.redis;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -149,24 +151,23 @@ final class Claim {
 		this.more = true;
 	}
 
-	Claimed claimed(PausedNames pausedNames) {
+	Claimed claimed() {
 		if (this.failure != null && this.latest.isEmpty()) {
 			throw this.failure;
 		}
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long nextAt = Long.MAX_VALUE;
 		long startAt = Long.MAX_VALUE;
-		List<List<String>> paused = new ArrayList<>();
+		Set<String> paused = new HashSet<>();
 		for (ScriptReply reply : this.latest.values()) {
 			// The partitions read the clock one after another, so the time itself may be
 			// within the look-ahead of the latest reading.
 			nextAt = (reply.number(2) >= 0) ? Math.min(nextAt, this.now + reply.number(2)) : nextAt;
 			startAt = (reply.number(3) >= 0) ? Math.min(startAt, reply.number(0) + reply.number(3)) : startAt;
 			this.more |= reply.flag(5) || !further(reply).isEmpty();
-			paused.add(reply.list(1).texts());
+			paused.addAll(reply.list(1).texts());
 		}
-		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, startAt, this.more, this.newSuspects,
-				pausedNames.learn(paused));
+		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, startAt, this.more, this.newSuspects, paused);
 	}
 
 }

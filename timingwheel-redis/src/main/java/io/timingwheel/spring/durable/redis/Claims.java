@@ -33,16 +33,13 @@ final class Claims {
 
 	private final boolean severalClocks;
 
-	private final PausedNames pausedNames;
-
 	/** How many tasks a partition had at its latest claim, or {@link #MANY}. */
 	private final Map<Integer, Integer> had = new ConcurrentHashMap<>();
 
-	Claims(PartitionOutages scripts, Partitions partitions, boolean severalClocks, PausedNames pausedNames) {
+	Claims(PartitionOutages scripts, Partitions partitions, boolean severalClocks) {
 		this.scripts = scripts;
 		this.partitions = partitions;
 		this.severalClocks = severalClocks;
-		this.pausedNames = pausedNames;
 	}
 
 	Claimed claim(ClaimRequest request) {
@@ -68,7 +65,7 @@ final class Claims {
 				takeRest(claim);
 			}
 		}
-		return claim.claimed(this.pausedNames);
+		return claim.claimed();
 	}
 
 	private List<ScriptReply> run(Claim claim, Map<Integer, Integer> quotas, boolean suspect, int tells) {

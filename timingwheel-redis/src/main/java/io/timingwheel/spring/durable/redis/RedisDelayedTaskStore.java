@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.timingwheel.spring.durable.redis.Partitions.StoredId;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
@@ -29,6 +30,7 @@ import io.timingwheel.spring.durable.store.StoreTesting;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -80,8 +82,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final Reads reads;
 
-	private final PausedNames pausedNames;
-
 	/**
 	 * Creates a store and opens its own connection.
 	 * @param connectionFactory the initialized factory of the application, which gives
@@ -104,8 +104,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
-		this.pausedNames = new PausedNames(this.connection, this.partitions);
-		this.claims = new Claims(this.outages, this.partitions, severalClocks, this.pausedNames);
+		this.claims = new Claims(this.outages, this.partitions, severalClocks);
 		this.leased = new LeasedTasks(this.partitions, this.outages, options.maxDead());
 		this.reads = new Reads(this.partitions, this.outages);
 	}
@@ -246,9 +245,21 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		return this.reads.forecast(query);
 	}
 
+	/**
+	 * Pauses or resumes a name in all partitions, since each claim reads the names of its
+	 * partitions. If one of them fails, the others have the change.
+	 */
 	@Override
 	public void setPaused(String name, boolean paused) {
-		this.pausedNames.set(name, paused);
+		TaskLimits.checkName(name);
+		byte[] member = Partitions.bytes(name);
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		this.partitions.all()
+			.stream()
+			.map(this.partitions::paused)
+			.map((key) -> paused ? commands.sadd(key, member) : commands.srem(key, member))
+			.toList()
+			.forEach(this.connection::get);
 	}
 
 	@Override
@@ -263,8 +274,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public void check(Collection<String> names) {
-		Requirements requirements = new Requirements(this.connection, this.outages, this.partitions, this.options);
-		this.pausedNames.restoreIfLost(requirements, requirements.check());
+		new Requirements(this.connection, this.outages, this.partitions, this.options).check();
 	}
 
 	@Override
@@ -298,7 +308,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		for (int partition : this.partitions.all()) {
 			this.connection.get(this.connection.commands().del(this.partitions.keys(partition)));
 		}
-		this.pausedNames.clear();
 	}
 
 	/**

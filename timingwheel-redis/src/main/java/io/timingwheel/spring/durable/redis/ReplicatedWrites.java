@@ -80,32 +80,20 @@ final class ReplicatedWrites implements AutoCloseable {
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {
 		BlockingDeque<Connection> idle = idle(call.partition());
 		Connection own = take(idle);
-		boolean usable = false;
+		boolean succeeded = false;
 		try {
 			ScriptReply reply = replicated(own.open(), call, changed);
-			if (RedisErrors.isReadOnly(reply.failure())) {
-				idle.forEach(Connection::close);
-			}
-			else {
-				usable = isAnswered(reply.failure());
-			}
+			succeeded = reply.failure() == null;
 			return reply;
 		}
 		finally {
-			if (!usable) {
+			// A command that is still under way would block all later ones, and the
+			// server may have become a replica.
+			if (!succeeded) {
 				own.close();
 			}
 			idle.addFirst(own);
 		}
-	}
-
-	/**
-	 * Whether Redis has answered all commands on a connection. After a timeout a command
-	 * may be under way, which blocks all later ones.
-	 */
-	private static boolean isAnswered(@Nullable RuntimeException failure) {
-		Throwable error = (failure instanceof UncertainWriteException) ? failure.getCause() : failure;
-		return error == null || (error instanceof RuntimeException answer && RedisErrors.isAnswer(answer));
 	}
 
 	private BlockingDeque<Connection> idle(int partition) {

@@ -5,12 +5,11 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -34,28 +33,6 @@ final class Requirements {
 	/** How the tasks are written, as {@code prelude.lua} says, and in which partition. */
 	private static final int FORMAT = 2;
 
-	/** The first letter tells the type of the key. */
-	private static final Object[] COMMANDS = { "HSET field 1", "HGET field", "HMGET field", "HGETALL", "HDEL field",
-			"HSETNX field 1", "HDEL field", "ZADD 0 member", "ZCARD", "ZLEXCOUNT - +", "ZRANGEBYLEX - +",
-			"ZREVRANGEBYLEX + -", "ZREM member", "SADD member", "SMEMBERS", "SREM member" };
-
-	/** A Redis that is full refuses to write, and a node may start nevertheless. */
-	private static final String RUN_COMMANDS = """
-			local keys = { H = KEYS[1], Z = KEYS[2], S = KEYS[3] }
-			for _, command in ipairs(ARGV) do
-			  local words = {}
-			  for word in string.gmatch(command, '%S+') do
-			    words[#words + 1] = word
-			  end
-			  table.insert(words, 2, keys[string.sub(command, 1, 1)])
-			  local reply = redis.pcall(unpack(words))
-			  if type(reply) == 'table' and reply.err and not string.find(reply.err, 'OOM ', 1, true) then
-			    return reply
-			  end
-			end
-			return redis.call('TIME')
-			""";
-
 	/** The texts differ between versions, and within scripts. */
 	private static final Pattern REFUSED = Pattern.compile(
 			"NOPERM|can't run this command|can't access|ACL failure|no permissions|unknown (redis )?command",
@@ -77,14 +54,11 @@ final class Requirements {
 		this.options = options;
 	}
 
-	/** Checks Redis, and returns the replies of claims that claim nothing. */
-	List<ScriptReply> check() {
+	void check() {
 		try {
 			infos().forEach(Requirements::checkSettings);
-			checkCommands();
-			List<ScriptReply> claims = this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
+			checkRights();
 			checkAgreed();
-			return claims;
 		}
 		catch (DataAccessException ex) {
 			if (isRefusal(ex)) {
@@ -158,26 +132,19 @@ final class Requirements {
 	}
 
 	/**
-	 * Runs each command that a node runs, so that a missing right is found at the start
-	 * and not with the first task.
+	 * Runs a script that reads and deletes, so that a missing right is found at the start
+	 * and not with the first task. A Redis that is full lets it run.
 	 */
-	private void checkCommands() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		byte[][] arguments = Script.arguments(COMMANDS);
-		IntStream.range(0, this.partitions.count())
-			// A key for each type, since another node may check at the same time
-			.mapToObj((partition) -> Stream.of("check:H", "check:Z", "check:S")
-				.map((key) -> this.partitions.key(partition, key))
-				.toArray(byte[][]::new))
-			.map((keys) -> commands.eval(RUN_COMMANDS, ScriptOutputType.MULTI, keys, arguments))
-			.toList()
-			.forEach(this.connection::get);
+	private void checkRights() {
+		this.outages
+			.run(Script.NODES.onEach(this.partitions, DelayedTaskStore.NODE_RETENTION, "", NodeState.Activity.ENDED, 0))
+			.forEach(ScriptReply::size);
 		if (this.options.waitReplicas() > 0) {
-			this.connection.get(commands.waitForReplication(0, 1));
+			this.connection.get(this.connection.commands().waitForReplication(0, 1));
 		}
 	}
 
-	void checkAgreed() {
+	private void checkAgreed() {
 		checkAgreed("format", FORMAT, "have format %s, and this version of timingwheel uses format %s",
 				"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");
 		checkAgreed("partitions", this.options.partitions(), "are spread over %s partitions, not %s",

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -10,8 +10,6 @@ import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * The reply of a script: a list of values, or a failure, which each method throws that
@@ -40,9 +38,7 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 	}
 
 	long number(int index) {
-		Object value = values().get(index);
-		Assert.state(value instanceof Long, "The reply of Redis is not a number");
-		return (Long) value;
+		return (Long) values().get(index);
 	}
 
 	int integer(int index) {
@@ -54,9 +50,7 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 	}
 
 	String text(int index) {
-		String text = textOrNull(index);
-		Assert.state(text != null, "The reply of Redis is not a text");
-		return text;
+		return Objects.requireNonNull(textOrNull(index));
 	}
 
 	@Nullable String textOrNull(int index) {
@@ -72,17 +66,11 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 	}
 
 	ScriptReply list(int index) {
-		Object value = values().get(index);
-		Assert.state(value instanceof List, "The reply of Redis is not a list");
-		return new ScriptReply(this.partition, (List<?>) value, null);
+		return new ScriptReply(this.partition, (List<?>) values().get(index), null);
 	}
 
 	List<ScriptReply> lists(int from) {
-		List<ScriptReply> lists = new ArrayList<>();
-		for (int i = from; i < size(); i++) {
-			lists.add(list(i));
-		}
-		return lists;
+		return IntStream.range(from, size()).mapToObj(this::list).toList();
 	}
 
 	String publicId(int index) {

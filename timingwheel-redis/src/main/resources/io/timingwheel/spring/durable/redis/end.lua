@@ -72,20 +72,19 @@ local function settle(event, id, fence, i)
   return events[event](task, i)
 end
 
--- Deletes the oldest dead tasks of the names that have most of them. Returns how many.
+-- Deletes the oldest dead tasks of the name that has most of them. Returns how many.
 local function drop_oldest(max)
-  local names, excess, dropped = {}, -max, 0
-  for_each_name(function(name)
-    names[#names + 1] = { name = name, dead = count(name, DEAD) }
-    excess = excess + names[#names].dead
+  local excess, most, name = -max, 0, nil
+  for_each_name(function(one)
+    local dead = count(one, DEAD)
+    excess = excess + dead
+    if dead > most then
+      most, name = dead, one
+    end
   end)
-  table.sort(names, function(one, other) return one.dead > other.dead end)
-  for _, one in ipairs(names) do
-    local oldest = excess > dropped and entries(one.name, DEAD, math.min(excess - dropped, MAX_DROPPED)) or {}
-    delete_dead(oldest)
-    dropped = dropped + #oldest
-  end
-  return dropped
+  local oldest = excess > 0 and entries(name, DEAD, math.min(excess, MAX_DROPPED)) or {}
+  delete_dead(oldest)
+  return #oldest
 end
 
 local ids, starts, buries, i = {}, {}, false, 3

@@ -5,7 +5,7 @@
 --   INDEX    sorted set  a member for each task: length of the name in one byte, name, section, time in eight bytes, id.
 --                        All scores are 0, so Redis orders the members by their bytes
 --   HOLDERS  hash        field (see field) -> id of the task that holds the key, or CANCELLED
---   PAUSED   set         the paused names, and a mark
+--   PAUSED   set         the paused names, the same in all partitions
 --   STARTS   hash        name with a rate -> when its next start would be due if all starts were spread evenly, in
 --                        microseconds
 --   NODES    hash        node -> what it reports, see nodes.lua

@@ -1,16 +1,13 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.io.IOException;
-import java.util.Arrays;
-import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.core.io.Resource;
-import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -34,32 +31,16 @@ class RedisStoreHintsTests {
 	}
 
 	@Test
-	void eachScriptIsInTheImage() throws IOException {
-		List<String> files = files();
-		assertThat(files).contains("claim.lua", "prelude.lua").hasSize(15);
-		for (String file : files) {
-			assertThat(this.hints).as(file).matches(RuntimeHintsPredicates.resource().forResource(FOLDER + file));
-		}
+	void eachScriptIsInTheImage() {
+		Stream<String> scripts = Stream.of(Script.values()).map((script) -> script.name().toLowerCase(Locale.ROOT));
+		assertThat(Stream.concat(scripts, Stream.of("prelude"))).allSatisfy((name) -> assertThat(this.hints)
+			.matches(RuntimeHintsPredicates.resource().forResource(FOLDER + name + ".lua")));
 	}
 
 	@Test
 	void theConfigurationOfTheConnectionFactoryCanBeRead() {
 		assertThat(this.hints).matches(
 				RuntimeHintsPredicates.reflection().onFieldAccess(LettuceConnectionFactory.class, "configuration"));
-	}
-
-	/**
-	 * All scripts on the class path, in whatever folder.
-	 */
-	private static List<String> files() throws IOException {
-		Resource[] scripts = new PathMatchingResourcePatternResolver()
-			.getResources("classpath*:" + FOLDER + "**/*.lua");
-		return Arrays.stream(scripts).map(RedisStoreHintsTests::file).toList();
-	}
-
-	private static String file(Resource script) {
-		String description = script.getDescription().replace('\\', '/').replace("]", "");
-		return description.substring(description.lastIndexOf(FOLDER) + FOLDER.length());
 	}
 
 }
