@@ -242,7 +242,7 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 		}
 
 		@Override
-		public void failed(String task, Throwable error) {
+		public void failed(Throwable error) {
 		}
 
 	}

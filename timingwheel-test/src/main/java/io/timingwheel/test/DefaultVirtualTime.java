@@ -6,11 +6,11 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
@@ -46,13 +46,20 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	private final ObjectProvider<VirtualNode> nodes;
 
-	/** {@code null} without a store. */
-	private @Nullable VirtualNode node;
+	/** There is none without a store. */
+	private Optional<VirtualNode> node = Optional.empty();
 
 	/** The thread of the test method whose turn it is holds this lock. */
 	private final Lock turn = new ReentrantLock();
 
-	private @Nullable Start start;
+	/**
+	 * The ids of the repeating tasks that the application has started itself,
+	 * {@code null} before the first test method.
+	 */
+	private @Nullable Set<String> spared;
+
+	/** Whether the node claims without a test. */
+	private boolean claims;
 
 	DefaultVirtualTime(VirtualClock clock, Faults faults, TestTimers timers, ObjectProvider<TimingWheel> wheel,
 			ObjectProvider<DelayedTaskRegistry> registry, ObjectProvider<VirtualNode> nodes) {
@@ -79,7 +86,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 					+ " TimingWheelBuilderCustomizer that sets another time source from this test, or remove the"
 					+ " annotation");
 		}
-		this.node = this.nodes.getIfAvailable();
+		this.node = Optional.ofNullable(this.nodes.getIfAvailable());
 	}
 
 	Lock turn() {
@@ -92,11 +99,11 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			throw new IllegalArgumentException(
 					"The time cannot go back: the duration is %s, and must be zero or more".formatted(by));
 		}
-		wakeNode();
+		this.node.ifPresent(VirtualNode::wake);
 		this.clock.advance(by);
-		if (this.node != null && now().getNano() % NANOS_PER_MILLI != 0) {
+		if (now().getNano() % NANOS_PER_MILLI != 0) {
 			// The store has milliseconds. The node may have rounded a delay up.
-			wakeNode();
+			this.node.ifPresent(VirtualNode::wake);
 			this.clock.advance(Duration.ZERO);
 		}
 		throwFailures();
@@ -111,7 +118,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public void runAll() {
 		long limit = this.faults.runs() + MAX_RUNS;
 		int steps = 0;
-		wakeNode();
+		this.node.ifPresent(VirtualNode::wake);
 		this.clock.advance(Duration.ZERO);
 		for (Duration step = nextStep(); step != null; step = nextStep()) {
 			if (this.faults.runs() >= limit || ++steps > MAX_STEPS) {
@@ -131,9 +138,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * runs are pending.
 	 */
 	private @Nullable Duration nextStep() {
-		VirtualNode node = this.node;
-		Duration nextTurn = (node != null) ? node.loops().nextRound() : null;
-		boolean storedOnce = node != null && nextTurn != null && node.hasUnfinishedOnce();
+		Duration nextTurn = this.node.map(VirtualNode::nextRound).orElse(null);
+		boolean storedOnce = nextTurn != null && this.node.filter(VirtualNode::hasUnfinishedOnce).isPresent();
 		if (!storedOnce && !this.registry.getObject().hasPendingOnce()) {
 			return null;
 		}
@@ -143,16 +149,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			.orElse(null);
 	}
 
-	private void wakeNode() {
-		VirtualNode node = this.node;
-		if (node != null) {
-			node.loops().wakeAll();
-		}
-	}
-
 	private void throwFailures() {
-		VirtualNode node = this.node;
-		StoreNode.Outage outage = (node != null) ? node.stored().node().outage() : null;
+		StoreNode.Outage outage = this.node.map((node) -> node.stored().node().outage()).orElse(null);
 		if (outage != null) {
 			throw withFailures(new IllegalStateException(
 					"The store of the durable tasks does not answer, so they did not run", outage.error()));
@@ -193,10 +191,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	@Override
 	public List<PendingTask> tasks() {
 		Set<String> names = new TreeSet<>(this.registry.getObject().names());
-		VirtualNode node = this.node;
-		if (node != null) {
-			names.addAll(node.stored().counts().all().keySet());
-		}
+		this.node.ifPresent((node) -> names.addAll(node.stored().counts().all().keySet()));
 		return sorted(names.stream().flatMap(this::pendingOf).distinct());
 	}
 
@@ -206,8 +201,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			.page(name, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false));
-		VirtualNode node = this.node;
-		return (node != null) ? Stream.concat(inMemory, node.pending(name)) : inMemory;
+		return Stream.concat(inMemory, this.node.stream().flatMap((node) -> node.pending(name)));
 	}
 
 	private static List<PendingTask> sorted(Stream<PendingTask> tasks) {
@@ -237,7 +231,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	}
 
 	private void checkStore(String method) {
-		if (this.node == null) {
+		if (this.node.isEmpty()) {
 			throw new IllegalStateException(method + " is about durable tasks, but the application of this test has no"
 					+ " store for them. Set timingwheel.store.type");
 		}
@@ -249,22 +243,18 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		this.faults.failNext(known("failNext", name, false), exception);
 	}
 
-	/**
-	 * Checks a name, so that a wrong one is not silent. What earlier test methods have
-	 * scheduled does not count: a test must not depend on them.
-	 */
+	/** Checks a name, so that a wrong one is not silent. */
 	private String known(String method, String name, boolean durable) {
-		VirtualNode node = this.node;
-		String ofMethod = (node != null) ? node.methodName(name) : null;
+		String ofMethod = this.node.map((node) -> node.methodName(name)).orElse(null);
 		if (ofMethod != null) {
 			return ofMethod;
 		}
-		Set<String> names = new TreeSet<>((node != null) ? node.methodNames() : Set.of());
+		Set<String> names = new TreeSet<>(this.node.map(VirtualNode::methodNames).orElse(Set.of()));
 		if (!durable) {
-			names.addAll(start().names());
-			if (names.contains(name) || !this.registry.getObject().memoryTasks().page(name, null, 1).isEmpty()) {
+			if (this.registry.getObject().isKnown(name)) {
 				return name;
 			}
+			names.addAll(this.registry.getObject().names());
 		}
 		throw new IllegalArgumentException("%s: no %s has the name \"%s\". The names are %s".formatted(method,
 				durable ? "method with durable = true" : "task", name, names));
@@ -273,47 +263,26 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	@Override
 	public synchronized void reset() {
 		this.clock.checkStandsStill("begin anew");
-		VirtualNode node = this.node;
 		DelayedTaskRegistry tasks = this.registry.getObject();
-		Start start = start();
-		tasks.cancelAll(start.repeating());
-		tasks.resetLimits();
-		if (node != null) {
-			node.deleteAll();
+		Set<String> spared = this.spared;
+		if (spared == null) {
+			spared = tasks.repeating();
+			this.spared = spared;
+			this.claims = this.node.filter((node) -> node.stored().node().isClaiming()).isPresent();
 		}
+		tasks.cancelAll(spared);
+		tasks.resetLimits();
+		this.node.ifPresent(VirtualNode::deleteAll);
 		this.faults.reset();
 		this.clock.reset();
 		tasks.wallClockSet();
 		this.timers.reset();
-		if (node != null) {
-			if (start.claiming()) {
-				node.stored().node().resume();
-			}
-			node.storeSchedules();
-		}
-	}
-
-	private synchronized Start start() {
-		if (this.start == null) {
-			DelayedTaskRegistry tasks = this.registry.getObject();
-			this.start = new Start(tasks.repeating(),
-					tasks.names().stream().filter(tasks::isKnown).collect(Collectors.toSet()),
-					this.node != null && this.node.stored().node().isClaiming());
-		}
-		return this.start;
+		this.node.ifPresent((node) -> node.beginAnew(this.claims));
 	}
 
 	@Override
 	public VirtualTimeAssert assertThat() {
 		return new VirtualTimeAssert(this);
-	}
-
-	/**
-	 * What the application has started itself, before the first test method: the ids of
-	 * its repeating tasks and the names of tasks in memory, and whether its node claims.
-	 */
-	private record Start(Set<String> repeating, Set<String> names, boolean claiming) {
-
 	}
 
 }

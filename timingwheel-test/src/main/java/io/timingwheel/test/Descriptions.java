@@ -20,12 +20,11 @@ final class Descriptions {
 	private Descriptions() {
 	}
 
-	/**
-	 * Describes tasks, those of a name first.
-	 */
-	static String describe(List<PendingTask> tasks, String first, Instant now) {
-		return describe(tasks.stream().sorted(Comparator.comparing((task) -> !task.name().equals(first))).toList(),
-				now);
+	/** Describes all pending tasks, those of a name first. */
+	static String pending(VirtualTime time, String first) {
+		return describe(
+				time.tasks().stream().sorted(Comparator.comparing((task) -> !task.name().equals(first))).toList(),
+				time.now());
 	}
 
 	static String describe(List<PendingTask> tasks, Instant now) {

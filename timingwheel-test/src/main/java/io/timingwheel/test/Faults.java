@@ -1,11 +1,14 @@
 package io.timingwheel.test;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
@@ -15,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * What the test wants to go wrong. Also counts the runs, and notes the failures of
- * durable tasks. Thread-safe.
+ * What the test wants to go wrong. Also counts the runs, and notes the exceptions of
+ * bodies. Thread-safe.
  */
 final class Faults implements TaskExecutionInterceptor, Ordered {
 
@@ -24,10 +27,10 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 
 	private final Map<String, Queue<Throwable>> exceptions = new HashMap<>();
 
-	private final Map<String, Integer> crashes = new HashMap<>();
+	private final List<String> crashes = new ArrayList<>();
 
-	/** The durable tasks that the node holds, by id. */
-	private final Map<String, Delivery> deliveries = new HashMap<>();
+	/** The names of the tasks that have begun, by id. */
+	private final Map<String, String> begun = new HashMap<>();
 
 	private final Set<String> deliveredTwice = new HashSet<>();
 
@@ -42,7 +45,7 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 	synchronized void reset() {
 		this.exceptions.clear();
 		this.crashes.clear();
-		this.deliveries.clear();
+		this.begun.clear();
 		this.deliveredTwice.clear();
 		this.twice = false;
 	}
@@ -52,7 +55,7 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 	}
 
 	synchronized void crashNext(String name) {
-		this.crashes.merge(name, 1, Integer::sum);
+		this.crashes.add(name);
 	}
 
 	synchronized void deliverTwice(boolean twice) {
@@ -63,41 +66,25 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 		return this.runs;
 	}
 
-	synchronized void claimed(String id, String name) {
-		this.deliveries.put(id, new Delivery(name, false));
-	}
-
 	/**
 	 * The node is about to settle a task.
 	 * @param error why it could not run or has failed, {@code null} if it has not
 	 * @return what the store learns of it
 	 */
 	synchronized End ending(String id, @Nullable String error) {
-		Delivery delivery = this.deliveries.get(id);
-		if (delivery == null) {
-			return End.TOLD;
-		}
-		if (!delivery.begun) {
+		String name = this.begun.get(id);
+		if (name == null) {
 			if (error != null) {
-				this.clock.failed(delivery.name, new IllegalStateException(
-						"The durable task \"%s\" could not run: %s".formatted(delivery.name, error)));
+				this.clock.failed(new IllegalStateException("A durable task could not run: " + error));
 			}
 			return End.TOLD;
 		}
-		End end = end(id, delivery.name, error == null);
-		if (end != End.TOLD) {
-			this.deliveries.remove(id);
-		}
-		return end;
-	}
-
-	private End end(String id, String name, boolean succeeded) {
-		int crashes = this.crashes.getOrDefault(name, 0);
-		if (crashes > 0) {
-			this.crashes.put(name, crashes - 1);
+		if (this.crashes.remove(name)) {
+			this.begun.remove(id);
 			return End.LOST;
 		}
-		if (!this.deliveredTwice.remove(id) && succeeded && this.twice) {
+		if (!this.deliveredTwice.remove(id) && error == null && this.twice) {
+			this.begun.remove(id);
 			this.deliveredTwice.add(id);
 			return End.REPEATED;
 		}
@@ -121,19 +108,15 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 
 	private synchronized @Nullable Throwable begin(String id, String name) {
 		this.runs++;
-		this.deliveries.computeIfPresent(id, (key, delivery) -> new Delivery(name, true));
+		this.begun.put(id, name);
 		Queue<Throwable> exceptions = this.exceptions.get(name);
 		return (exceptions != null) ? exceptions.poll() : null;
 	}
 
-	/**
-	 * The exception of a lost end comes from the fault. Tasks in memory note their
-	 * failures themselves.
-	 */
+	/** The exception of a lost end comes from the fault. */
 	private synchronized void noteFailure(String id, Throwable error) {
-		Delivery delivery = this.deliveries.get(id);
-		if (delivery != null) {
-			this.clock.failed(delivery.name, error);
+		if (this.begun.containsKey(id) && !(error instanceof CancellationException)) {
+			this.clock.failed(error);
 		}
 	}
 
@@ -154,11 +137,6 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 
 		/** Nothing, and it believes that the lease has ended. */
 		REPEATED
-
-	}
-
-	/** The name is that of the method once the body has begun. */
-	private record Delivery(String name, boolean begun) {
 
 	}
 

@@ -33,7 +33,7 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		Duration left = Duration.between(now, this.actual.dueAt());
 		if (!isDue(delay.minus(left))) {
 			throw failureWithActualExpected(left, delay, "expected %s to be due in %s, but it %s; %s", this.description,
-					Descriptions.print(delay), Descriptions.due(this.actual.dueAt(), now), describePending(now));
+					Descriptions.print(delay), Descriptions.due(this.actual.dueAt(), now), describePending());
 		}
 		return this;
 	}
@@ -45,7 +45,7 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		if (!isDue(Duration.between(this.actual.dueAt(), instant))) {
 			throw failureWithActualExpected(this.actual.dueAt(), instant,
 					"expected %s to be due at %s, but it is due at %s; %s", this.description, instant,
-					this.actual.dueAt(), describePending(this.time.now()));
+					this.actual.dueAt(), describePending());
 		}
 		return this;
 	}
@@ -55,8 +55,8 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		return later.isZero() || (this.actual.durable() && !later.isNegative() && later.compareTo(MILLI) < 0);
 	}
 
-	private String describePending(Instant now) {
-		return Descriptions.describe(this.time.tasks(), this.actual.name(), now);
+	private String describePending() {
+		return Descriptions.pending(this.time, this.actual.name());
 	}
 
 	/**

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.autoconfigure.NodeStore;
-import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.Settlement;
@@ -58,15 +57,13 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 		};
 	}
 
-	private Claimed claim(MethodInvocation call) throws Throwable {
+	private @Nullable Object claim(MethodInvocation call) throws Throwable {
 		List<TaskRef> lapsing = List.copyOf(this.lapsing);
 		if (!lapsing.isEmpty()) {
 			((DelayedTaskStore) Objects.requireNonNull(call.getThis())).renew(lapsing, Duration.ZERO);
 			lapsing.forEach(this.lapsing::remove);
 		}
-		Claimed claimed = (Claimed) Objects.requireNonNull(call.proceed());
-		claimed.tasks().forEach((task) -> this.faults.claimed(task.id(), task.name()));
-		return claimed;
+		return call.proceed();
 	}
 
 	@SuppressWarnings("unchecked")

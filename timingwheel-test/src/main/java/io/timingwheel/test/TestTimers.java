@@ -62,7 +62,7 @@ final class TestTimers implements BeanPostProcessor {
 		scheduler.setClock(clock.clock());
 		scheduler.setErrorHandler((error) -> {
 			logger.error("Unexpected exception of a scheduled task", error);
-			clock.failed(beanName, error);
+			clock.failed(error);
 		});
 		return scheduler;
 	}

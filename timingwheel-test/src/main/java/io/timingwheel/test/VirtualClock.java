@@ -116,7 +116,7 @@ final class VirtualClock implements ManualTime {
 	}
 
 	@Override
-	public synchronized void failed(String task, Throwable error) {
+	public synchronized void failed(Throwable error) {
 		if (this.failures.stream().noneMatch((other) -> other == error)) {
 			this.failures.add(error);
 		}

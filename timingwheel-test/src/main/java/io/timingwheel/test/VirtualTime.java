@@ -111,8 +111,7 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * second call adds a second failure.
 	 * @param name the name of the task, in memory or durable
 	 * @param exception the exception
-	 * @throws IllegalArgumentException if no method has the name, and no task with the
-	 * name is pending
+	 * @throws IllegalArgumentException if no method has the name, and no task has had it
 	 */
 	void failNext(String name, Throwable exception);
 

@@ -1,6 +1,5 @@
 package io.timingwheel.test;
 
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -38,7 +37,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		isNotNull();
 		PendingTask found = this.actual.tasks(name).stream().filter(predicate).findFirst().orElse(null);
 		if (found == null) {
-			throw failure("expected a pending %s; %s", description, describePending(name));
+			throw failure("expected a pending %s; %s", description, Descriptions.pending(this.actual, name));
 		}
 		PendingTaskAssert assertion = new PendingTaskAssert(found, description, this.actual);
 		// A description of the user goes on.
@@ -77,7 +76,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		List<PendingTask> tasks = tasks(name);
 		if (tasks.size() != count) {
 			throw failureWithActualExpected(tasks.size(), count, "expected %d pending %s, but there are %d; %s", count,
-					name, tasks.size(), describePending(name));
+					name, tasks.size(), Descriptions.pending(this.actual, name));
 		}
 		return this;
 	}
@@ -96,11 +95,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 			throw failure("expected no pending %s; %s", description, Descriptions.describe(tasks, this.actual.now()));
 		}
 		return this;
-	}
-
-	private String describePending(String name) {
-		Instant now = this.actual.now();
-		return Descriptions.describe(this.actual.tasks(), name, now);
 	}
 
 }

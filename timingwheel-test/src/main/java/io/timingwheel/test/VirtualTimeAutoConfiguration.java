@@ -46,7 +46,7 @@ public final class VirtualTimeAutoConfiguration {
 	@Bean
 	@Order(Ordered.HIGHEST_PRECEDENCE)
 	TimingWheelBuilderCustomizer timingWheelVirtualTimeCustomizer(VirtualClock clock) {
-		return (builder) -> builder.tick(VirtualClock.TICK).onError((task, error) -> clock.failed("unnamed", error));
+		return (builder) -> builder.tick(VirtualClock.TICK).onError((task, error) -> clock.failed(error));
 	}
 
 	/**

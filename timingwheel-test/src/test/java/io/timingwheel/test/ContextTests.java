@@ -116,16 +116,14 @@ class ContextTests {
 		this.context.run((context) -> {
 			VirtualTime time = context.getBean(VirtualTime.class);
 			Instant start = time.now();
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advance(Duration.ofSeconds(Long.MIN_VALUE)))
-				.withMessageContaining("cannot go back");
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advance(Duration.ofDays(300 * 365)))
-				.withMessageContaining("2262");
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advance(Duration.ofSeconds(Long.MAX_VALUE)))
-				.withMessageContaining("2262");
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(Instant.MAX))
-				.withMessageContaining("2262");
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(Instant.MIN))
-				.withMessageContaining("cannot go back");
+			for (Instant tooFar : List.of(start.plus(Duration.ofDays(300 * 365)), Instant.MAX)) {
+				assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(tooFar))
+					.withMessageContaining("2262");
+			}
+			for (Instant back : List.of(start.minusNanos(1), Instant.MIN)) {
+				assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(back))
+					.withMessageContaining("cannot go back");
+			}
 			assertThat(time.now()).isEqualTo(start);
 		});
 	}

@@ -11,14 +11,16 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * JUnit runs these methods on several threads at a time, and they have one context.
+ * JUnit runs these methods on several threads at a time, and they have one context, which
+ * Spring starts without Boot.
  */
-@SpringBootTest(properties = "timingwheel.store.type=jdbc")
+@SpringJUnitConfig(ParallelMethodTests.Config.class)
 @AutoConfigureVirtualTime
 @Execution(ExecutionMode.CONCURRENT)
 class ParallelMethodTests {
@@ -41,6 +43,11 @@ class ParallelMethodTests {
 		assertThat(runs).hasSize(100);
 		assertThat(this.time.now()).isEqualTo(start.plusSeconds(100));
 		assertThat(this.time).hasPending("beat").dueIn(Duration.ofSeconds(1));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Config {
+
 	}
 
 }

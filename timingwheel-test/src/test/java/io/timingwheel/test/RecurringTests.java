@@ -52,8 +52,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -326,22 +324,6 @@ class RecurringTests {
 					.withMessageContaining("\"report\" belongs to a @Recurring method")
 					.withMessageContaining("reschedule");
 			}
-		}, "period=1h");
-	}
-
-	@Test
-	void aScheduleIsStoredWithTheTransaction() {
-		run(StoredReport.class, () -> {
-			TransactionTemplate transaction = new TransactionTemplate(
-					this.context.getBean(PlatformTransactionManager.class));
-			transaction.executeWithoutResult((status) -> {
-				this.tasks.recur(REMIND, Schedule.every(MINUTE), "a");
-				assertThat(this.tasks.find(REMIND)).isPresent();
-				status.setRollbackOnly();
-			});
-			assertThat(this.tasks.find(REMIND)).isEmpty();
-			transaction.executeWithoutResult((status) -> this.tasks.recur(REMIND, Schedule.every(MINUTE), "a"));
-			assertThat(this.tasks.find(REMIND)).isPresent();
 		}, "period=1h");
 	}
 

@@ -6,7 +6,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
@@ -16,16 +15,16 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.stereotype.Component;
+import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tasks without annotations, in memory and on a store.
  */
-@SpringBootTest(classes = { OrderApplication.class, InCodeTests.Reminders.class },
-		properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:in-code" })
+@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:docs" })
 @AutoConfigureVirtualTime
+@Import(Mails.class)
 class InCodeTests {
 
 	@Autowired
@@ -35,12 +34,13 @@ class InCodeTests {
 	private DelayedTaskTemplate tasks;
 
 	@Autowired
-	private Reminders reminders;
+	private Mails mails;
 
 	private final List<String> done = new ArrayList<>();
 
 	@Test
 	void theTasksRun() {
+		this.mails.clear();
 		String user = "ada";
 		Instant midnight = this.time.now().truncatedTo(ChronoUnit.DAYS).plus(Duration.ofDays(1));
 		// tag::code[]
@@ -57,7 +57,7 @@ class InCodeTests {
 		// end::code[]
 		this.time.advance(Duration.ofDays(1));
 		assertThat(this.done).containsExactly("report ada");
-		assertThat(this.reminders.users()).containsExactly("ada");
+		assertThat(this.mails.deliveries()).containsExactly("1 of attempt 1");
 	}
 
 	private void flush(String user) {
@@ -66,22 +66,6 @@ class InCodeTests {
 
 	private void report(String user) {
 		this.done.add("report " + user);
-	}
-
-	@Component
-	static class Reminders {
-
-		private final List<String> users = new ArrayList<>();
-
-		@Delayed(delay = "1d", name = "remind", key = "#user", durable = true)
-		public void remind(String user) {
-			this.users.add(user);
-		}
-
-		public List<String> users() {
-			return this.users;
-		}
-
 	}
 
 }

@@ -3,9 +3,12 @@ package io.timingwheel.test.docs;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
 import org.junit.jupiter.api.Test;
@@ -23,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @SpringBootTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
-@Import(Reports.class)
+@Import(ReportTests.Reports.class)
 class ReportTests {
 
 	@Autowired
@@ -67,6 +70,30 @@ class ReportTests {
 		TaskDecorator decorator(Clock clock) {
 			assertThat(clock.instant()).isNotNull();
 			return (task) -> task;
+		}
+
+	}
+
+	/**
+	 * Writes a report each night.
+	 */
+	static class Reports {
+
+		private final Clock clock;
+
+		private final List<LocalDate> dates = new ArrayList<>();
+
+		Reports(Clock clock) {
+			this.clock = clock;
+		}
+
+		@Recurring(cron = "0 0 3 * * *", zone = "UTC", name = "nightly-report", durable = true)
+		void write() {
+			this.dates.add(LocalDate.now(this.clock));
+		}
+
+		List<LocalDate> dates() {
+			return this.dates;
 		}
 
 	}

@@ -19,6 +19,6 @@ public interface ManualTime {
 	/** Checks that the current thread may wait for a task that has not ended. */
 	void checkWait(String task, Instant dueAt);
 
-	void failed(String task, Throwable error);
+	void failed(Throwable error);
 
 }

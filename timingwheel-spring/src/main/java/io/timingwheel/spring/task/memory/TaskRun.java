@@ -175,7 +175,7 @@ final class TaskRun implements TaskExecution {
 		this.error = error;
 		ManualTime time = environment().clock().manualTime();
 		if (time != null && !(error instanceof CancellationException)) {
-			time.failed(name(), error);
+			time.failed(error);
 		}
 		this.unhandled = mayBeTriedAgain() && !(error instanceof CancellationException);
 		if (!this.unhandled) {
