@@ -314,7 +314,12 @@ abstract class Shard extends ShardLock {
 	private void visit(Consumer<Timer> visitor) {
 		Chunk inHand = this.wheel.inHand;
 		if (inHand != null) {
-			inHand.forEach(visitor);
+			inHand.forEach((timer) -> {
+				// One that the driver has put back stands in a list again.
+				if (timer.list() == null) {
+					visitor.accept(timer);
+				}
+			});
 		}
 		this.gates.values().forEach((gate) -> gate.forEach(visitor));
 		this.wheel.forEachSlot((list) -> list.forEach(visitor));

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import io.timingwheel.probe.ClockReadings;
+import io.timingwheel.probe.Probes;
 import io.timingwheel.probe.ProbingClassLoader;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,11 +28,13 @@ class ClockReadingTests {
 
 		private final TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
 
+		private int readings;
+
 		@Override
 		public void run() {
 			this.clock.advance(Duration.ofHours(10));
 			long now = this.wheel.nanoTime();
-			ClockReadings.take();
+			Probes.onClockReading(() -> this.readings++);
 			TimerHandle first = scheduleAt(now + MINUTE);
 			assertReadings("the first timer with a deadline", 1);
 			TimerHandle last = first;
@@ -54,6 +56,7 @@ class ClockReadingTests {
 			assertReadings("a move by a delay", 1);
 			scheduleAt(now + 1);
 			assertReadings("a timer before all others", 1);
+			Probes.clear();
 		}
 
 		private TimerHandle scheduleAt(long deadline) {
@@ -61,8 +64,9 @@ class ClockReadingTests {
 			}, deadline);
 		}
 
-		private static void assertReadings(String call, int readings) {
-			assertThat(ClockReadings.take()).as(call).isEqualTo(readings);
+		private void assertReadings(String call, int expected) {
+			assertThat(this.readings).as(call).isEqualTo(expected);
+			this.readings = 0;
 		}
 
 	}

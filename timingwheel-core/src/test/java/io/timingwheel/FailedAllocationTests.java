@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import io.timingwheel.probe.Allocations;
+import io.timingwheel.probe.Probes;
 import io.timingwheel.probe.ProbingClassLoader;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +50,7 @@ class FailedAllocationTests {
 			throw new AssertionError("Another call has failed after " + failures + " allocations", ex);
 		}
 		finally {
-			Allocations.succeed();
+			Probes.clear();
 		}
 		assertThat(failures).as("allocations that have failed").isPositive();
 	}
@@ -104,6 +104,9 @@ class FailedAllocationTests {
 
 		private final int allocations;
 
+		/** How many allocations are left until one fails. */
+		private int left;
+
 		private Executor executor = Runnable::run;
 
 		/** Whether an allocation has failed. */
@@ -125,7 +128,7 @@ class FailedAllocationTests {
 		 * @return whether the call has returned normally
 		 */
 		private boolean call(Runnable call) {
-			Allocations.failAfter(this.allocations);
+			letOneFail();
 			try {
 				call.run();
 				return true;
@@ -134,8 +137,22 @@ class FailedAllocationTests {
 				return false;
 			}
 			finally {
-				this.failed = Allocations.succeed();
+				letAllSucceed();
 			}
+		}
+
+		private void letOneFail() {
+			this.left = this.allocations;
+			Probes.onAllocation(() -> {
+				if (this.left-- == 0) {
+					throw new OutOfMemoryError("on purpose");
+				}
+			});
+		}
+
+		private void letAllSucceed() {
+			Probes.clear();
+			this.failed = this.left < 0;
 		}
 
 		private TimerHandle schedule(String name, Duration delay) {
@@ -237,12 +254,12 @@ class FailedAllocationTests {
 			ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 			Future<?> task = service.scheduleWithFixedDelay(() -> {
 				if (this.ran.isEmpty()) {
-					Allocations.failAfter(this.allocations);
+					letOneFail();
 				}
 				this.ran.add("ran");
 			}, 1, HOUR.toMillis(), TimeUnit.MILLISECONDS);
 			this.clock.advance(Duration.ofMillis(1));
-			this.failed = Allocations.succeed();
+			letAllSucceed();
 			checkInvariants();
 			if (task.isDone()) {
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)

@@ -125,19 +125,6 @@ class HandOverTests {
 		}
 	}
 
-	@Test
-	void routedTaskRunsOnItsOwnExecutor() {
-		List<Runnable> wheels = new ArrayList<>();
-		List<Runnable> own = new ArrayList<>();
-		TimingWheel wheel = wheel(wheels::add);
-		wheel.schedule(routed(own::add), 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(wheels).isEmpty();
-		assertThat(own).hasSize(1);
-		own.get(0).run();
-		assertThat(this.task.count()).isOne();
-	}
-
 	@ParameterizedTest
 	@MethodSource("io.timingwheel.Throwables#ofEachKind")
 	void exceptionOfATaskThatHasBegunIsReportedAndNoRefusal(Throwable thrown) {
@@ -217,10 +204,6 @@ class HandOverTests {
 			.timeSource(this.clock)
 			.onError((failed, error) -> this.failures.add(new Failure(failed, error)))
 			.build();
-	}
-
-	private RoutedTask routed(Executor executor) {
-		return routed(executor, this.task);
 	}
 
 	private static RoutedTask routed(Executor executor, Runnable task) {

@@ -27,16 +27,6 @@ class ManualTimeSourceTests {
 	private final RecordingTask task = new RecordingTask(this.clock);
 
 	@Test
-	void timeStandsStillUntilAdvanced() {
-		long start = this.clock.nanoTime();
-		assertThat(this.clock.nanoTime()).isEqualTo(start);
-		this.clock.advance(Duration.ofNanos(123));
-		assertThat(this.clock.nanoTime() - start).isEqualTo(123);
-		this.clock.advance(Duration.ZERO);
-		assertThat(this.clock.nanoTime() - start).isEqualTo(123);
-	}
-
-	@Test
 	void advanceRejectsNegativeDurationsAndNull() {
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.clock.advance(Duration.ofSeconds(-5)))
@@ -92,18 +82,6 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void otherThreadsMayScheduleDuringAdvance() {
-		TimingWheel wheel = wheel(Duration.ofMillis(1));
-		wheel.schedule(() -> {
-			Thread other = new Thread(() -> wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS));
-			other.start();
-			Latches.join(other);
-		}, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(30));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(15));
-	}
-
-	@Test
 	void servesSeveralWheelsInTheOrderOfTheirTicks() {
 		List<String> fired = new ArrayList<>();
 		TimingWheel fine = wheel(Duration.ofMillis(3));
@@ -129,31 +107,6 @@ class ManualTimeSourceTests {
 		this.clock.advance(Duration.ofMillis(20));
 		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(15),
 				TimeUnit.MILLISECONDS.toNanos(20));
-	}
-
-	@Test
-	void stoppedWheelFiresNoMoreWhileOthersDo() {
-		TimingWheel stopped = wheel(Duration.ofMillis(1));
-		TimingWheel running = wheel(Duration.ofMillis(1));
-		RecordingTask neverRun = new RecordingTask(this.clock);
-		stopped.schedule(neverRun, 10, TimeUnit.MILLISECONDS);
-		running.schedule(stopped::close, 9, TimeUnit.MILLISECONDS);
-		running.schedule(this.task, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(20));
-		assertThat(neverRun.count()).isZero();
-		assertThat(this.task.count()).isOne();
-	}
-
-	@Test
-	void tasksOfAnExecutorSeeTheirTickWhenHandedOver() {
-		List<Long> handedOver = new ArrayList<>();
-		TimingWheel wheel = TimingWheel.builder((task) -> handedOver.add(this.clock.nanoTime()))
-			.timeSource(this.clock)
-			.build();
-		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofMillis(20));
-		assertThat(handedOver).containsExactly(TimeUnit.MILLISECONDS.toNanos(10));
-		assertThat(this.task.count()).isZero();
 	}
 
 	@Test

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.timingwheel.probe.Probes;
 import io.timingwheel.probe.ProbingClassLoader;
-import io.timingwheel.probe.Rejections;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -65,13 +65,12 @@ class MaxPendingTests {
 				.build();
 			wheel.schedule(this, 1, TimeUnit.HOURS);
 			List<Long> pending = new ArrayList<>();
-			Rejections.onNew(() -> pending
+			Probes.onRejection(() -> pending
 				.add(CompletableFuture.supplyAsync(wheel::pending).orTimeout(10, TimeUnit.SECONDS).join()));
 			assertThatExceptionOfType(RejectedExecutionException.class)
 				.isThrownBy(() -> wheel.schedule(this, 1, TimeUnit.HOURS))
 				.withMessageContaining("limit of 1 ");
-			Rejections.onNew(() -> {
-			});
+			Probes.clear();
 			assertThat(pending).containsExactly(1L);
 		}
 

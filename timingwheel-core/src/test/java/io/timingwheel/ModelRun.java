@@ -19,6 +19,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import io.timingwheel.internal.PendingTimers;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -125,6 +127,7 @@ final class ModelRun {
 				checkCounters();
 				if (i % 64 == 0) {
 					checkSnapshot();
+					checkVisitor();
 				}
 				checkFailures();
 			}
@@ -290,6 +293,9 @@ final class ModelRun {
 			if (this.random.nextInt(16) == 0) {
 				this.invariants.forEach(WheelInvariants::check);
 			}
+			if (this.random.nextInt(64) == 0) {
+				checkVisitor();
+			}
 			if (this.random.nextInt(4) == 0) {
 				for (int i = this.random.nextInt(1, 4); i > 0; i--) {
 					operate();
@@ -380,7 +386,7 @@ final class ModelRun {
 		}
 		advance(TimeUnit.DAYS.toNanos(1));
 		assertThat(this.reference.waiting()).as("waiting timers a day later").isZero();
-		List.copyOf(this.pending).forEach(this::cancel);
+		((PendingTimers) this.wheel).forEachPending((task, handle) -> cancel(((ModelTask) task).timer()));
 		assertThat(this.wheel.pending()).isZero();
 		checkSnapshot();
 		this.wheel.close();
@@ -397,6 +403,18 @@ final class ModelRun {
 			.isEqualTo(List.of(this.reference.scheduled, this.reference.rescheduled,
 					this.reference.fired - stillPending, this.reference.cancelled, this.reference.returned,
 					this.reference.rejected, this.reference.refused));
+	}
+
+	private void checkVisitor() {
+		Set<ReferenceTimer> visited = new HashSet<>();
+		((PendingTimers) this.wheel).forEachPending((task, handle) -> {
+			ReferenceTimer timer = ((ModelTask) task).timer();
+			if (timer.handle != handle || !visited.add(timer)) {
+				throw new AssertionError(timer + " is visited twice, or with another handle");
+			}
+		});
+		// AssertJ would compare large lists in milliseconds.
+		assertThat(visited.size() == this.pending.size() && visited.containsAll(this.pending)).isTrue();
 	}
 
 	private void checkSnapshot() {

@@ -142,19 +142,6 @@ class RefusalTests {
 		assertThat(this.refusedAt).containsExactly(5L, 5L);
 	}
 
-	@Test
-	void timersOfAnExecutorThatRecoversRunInTheOrderOfTheirDeadlines() {
-		List<Integer> ran = new ArrayList<>();
-		for (int i = 0; i < 1_000; i++) {
-			int number = i;
-			this.wheel.schedule(() -> ran.add(number), i, TimeUnit.MILLISECONDS);
-		}
-		advance(500);
-		this.refuse = false;
-		advance(2_000);
-		assertThat(ran).hasSize(1_000).isSorted();
-	}
-
 	/**
 	 * The wheel calls the executor, or each second task does so itself.
 	 */

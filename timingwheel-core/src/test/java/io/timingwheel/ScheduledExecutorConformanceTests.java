@@ -226,29 +226,6 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void waitForAResultCanBeInterrupted() throws Exception {
-		blockThePool();
-		Future<String> future = this.service.submit(FINE);
-		Thread.currentThread().interrupt();
-		assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
-		assertThat(future.isDone()).isFalse();
-		this.release.countDown();
-		assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo("fine");
-	}
-
-	@Test
-	void invokeAllGivesResultsAndFailuresInOrder() throws Exception {
-		for (List<Future<String>> futures : List.of(this.service.invokeAll(List.of(FINE, FAILING, FINE)),
-				this.service.invokeAll(List.of(FINE, FAILING, FINE), 30, TimeUnit.SECONDS))) {
-			assertThat(futures).hasSize(3).allMatch(Future::isDone);
-			assertThat(futures.get(0).get()).isEqualTo("fine");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(futures.get(1)::get)
-				.withCauseInstanceOf(IllegalStateException.class);
-			assertThat(futures.get(2).get()).isEqualTo("fine");
-		}
-	}
-
-	@Test
 	void hugePeriodOfOneTaskDelaysNoOtherTask() {
 		CountDownLatch both = new CountDownLatch(2);
 		this.service.scheduleWithFixedDelay(() -> {

@@ -51,7 +51,7 @@ class ShardLockTests {
 	 */
 	@Test
 	void nobodyTakesTheLockWhileTheDriverWaits() {
-		for (int round = 0; round < 20; round++) {
+		for (int round = 0; round < 5; round++) {
 			this.taken = 0;
 			this.lock.lock();
 			AtomicInteger overtaken = new AtomicInteger(-1);

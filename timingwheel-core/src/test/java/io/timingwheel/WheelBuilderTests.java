@@ -141,19 +141,4 @@ class WheelBuilderTests {
 		}
 	}
 
-	@Test
-	void threadFactoryMakesTheDriver() throws InterruptedException {
-		LinkedBlockingQueue<Thread> made = new LinkedBlockingQueue<>();
-		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
-		try (TimingWheel wheel = this.builder.threadFactory((task) -> {
-			Thread thread = new Thread(task, "mine");
-			made.add(thread);
-			return thread;
-		}).build()) {
-			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
-			assertThat(ran.poll(60, TimeUnit.SECONDS)).isNotNull().isSameAs(made.poll());
-			assertThat(made).isEmpty();
-		}
-	}
-
 }

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 @ExtendWith(WheelLog.class)
 class WheelModelTests {
 
-	private static final int STEPS = 8_000;
+	private static final int STEPS = 4_000;
 
 	private static final List<Duration> TICKS = List.of(Duration.ofMillis(1), Duration.ofNanos(100_000),
 			Duration.ofMillis(10), Duration.ofNanos(1_234_567), Duration.ofNanos(3), Duration.ofNanos(1));

@@ -121,6 +121,21 @@ class WheelSnapshotTests {
 	}
 
 	@Test
+	void slotsShowWhereTimersStandUntilTheyCascade() {
+		assertThat(WheelSlots.of(this.wheel).levels()).isEmpty();
+		this.wheel.schedule(this.task, 20, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 20, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 250, TimeUnit.MILLISECONDS);
+		WheelSlots slots = WheelSlots.of(this.wheel);
+		assertThat(slots.tick()).isZero();
+		assertThat(slots.levels()).containsExactly(List.of(0, 0, 1, 0), List.of(0, 0, 1, 0));
+		this.clock.advance(Duration.ofMillis(230));
+		slots = WheelSlots.of(this.wheel);
+		assertThat(slots.tick()).isEqualTo(23);
+		assertThat(slots.levels()).containsExactly(List.of(0, 1, 0, 0), List.of(0, 0, 0, 0));
+	}
+
+	@Test
 	void timerMovedToLaterStandsInItsOldSlotUntilTheDriverComesToIt() {
 		TimerHandle handle = this.wheel.schedule(this.task, 20, TimeUnit.MILLISECONDS);
 		handle.reschedule(1_000, TimeUnit.MILLISECONDS);

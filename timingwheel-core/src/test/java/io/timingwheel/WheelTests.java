@@ -64,30 +64,6 @@ class WheelTests {
 	}
 
 	@Test
-	void timerOfTheNextRotationDoesNotCascade() {
-		Wheel wheel = newWheel(256);
-		place(wheel, 256 + 7, 200);
-		assertThat(pending(wheel, 0)).isOne();
-		assertThat(wheel.nextWake).isEqualTo(256 + 7);
-	}
-
-	@Test
-	void timersAddedDuringAnEarlyCascadeOfTheirSlotKeepTheirPlace() {
-		Wheel wheel = newWheel(256);
-		List<Timer> timers = new ArrayList<>();
-		for (int i = 0; i < 100_000; i++) {
-			timers.add(place(wheel, 3 * 256 + 9, 0));
-		}
-		long now = wheel.nextWake;
-		while (wheel.nextWake <= now) {
-			wheel.advance(now);
-			timers.add(place(wheel, 3 * 256 + 9, now));
-		}
-		// Not containsExactly, which compares 100,000 timers in more than a second.
-		assertThat(expireAll(wheel, 3 * 256 + 9)).isEqualTo(timers);
-	}
-
-	@Test
 	void timerAddedAfterTheCascadeOfItsSlotGoesBehindItsTimers() {
 		Wheel wheel = newWheel(256);
 		Timer first = place(wheel, 3 * 256 + 9, 0);
@@ -95,20 +71,6 @@ class WheelTests {
 		Timer second = place(wheel, 3 * 256 + 9, wheel.clock);
 		assertThat(pending(wheel, 0)).isEqualTo(2);
 		assertThat(expireAll(wheel, 3 * 256 + 9)).containsExactly(first, second);
-	}
-
-	@Test
-	void cancelOfATimerInHandLeavesTheWheelAsItIs() {
-		Wheel wheel = newWheel(4);
-		Timer timer = place(wheel, 2, 0);
-		assertThat(wheel.advance(2).get(0)).isSameAs(timer);
-		// The second timer of a slot takes a chunk.
-		Timer first = place(wheel, 100, 6);
-		Timer second = place(wheel, 100, 6);
-		assertThat(wheel.isTooLate(timer, 6)).isFalse();
-		remove(wheel, timer);
-		assertThat(timer.end(0, Timer.CANCELLED)).isTrue();
-		assertThat(expireAll(wheel, 100)).containsExactly(first, second);
 	}
 
 	@Test
@@ -121,7 +83,7 @@ class WheelTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 2, 4, 8, 16, 64, 256 })
+	@ValueSource(ints = { 2, 4, 16, 256 })
 	void firesInOrderAndKeepsTheInvariantsWhateverHappensBetweenTwoSteps(int size) {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
 		assertThatNoException().as("a random run, which -Dtimingwheel.seed=%d replays", seed)
@@ -176,7 +138,7 @@ class WheelTests {
 	 */
 	private final class RandomSteps {
 
-		private static final int ROUNDS = 4_000;
+		private static final int ROUNDS = 2_000;
 
 		private static final int MAX_DELAY = 1 << 17;
 

@@ -11,9 +11,9 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Instruments the classes of the core so that they report each allocation to
- * {@link Allocations}, each reading of the clock to {@link ClockReadings}, and each
- * rejection to {@link Rejections}. The classes of the tests stay as they are.
+ * Instruments the classes of the core so that they report each allocation, each reading
+ * of the clock, and each rejection to {@link Probes}. The classes of the tests stay as
+ * they are.
  */
 public final class ProbingClassLoader extends CoreClassLoader {
 
@@ -70,21 +70,21 @@ public final class ProbingClassLoader extends CoreClassLoader {
 			super.visitTypeInsn(opcode, type);
 			// The stack map frames point at the instruction itself.
 			if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
-				before();
+				report("allocation");
 			}
 		}
 
 		@Override
 		public void visitIntInsn(int opcode, int operand) {
 			if (opcode == Opcodes.NEWARRAY) {
-				before();
+				report("allocation");
 			}
 			super.visitIntInsn(opcode, operand);
 		}
 
 		@Override
 		public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
-			before();
+			report("allocation");
 			super.visitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
 		}
 
@@ -96,27 +96,23 @@ public final class ProbingClassLoader extends CoreClassLoader {
 			boolean addToSet = name.equals("add") && owner.equals("java/util/Set");
 			if (addToSet || name.equals("copyOf") || name.equals("ensureCapacity")
 					|| (name.equals("add") && owner.equals("java/util/List"))) {
-				before();
+				report("allocation");
 			}
 			if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {
-				before(ClockReadings.class);
+				report("clockReading");
 			}
 			if (name.equals("<init>") && owner.equals("java/util/concurrent/RejectedExecutionException")) {
-				before(Rejections.class);
+				report("rejection");
 			}
 			super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
 			if (addToSet) {
 				// A concurrent set may grow after it has taken the element.
-				before();
+				report("allocation");
 			}
 		}
 
-		private void before() {
-			before(Allocations.class);
-		}
-
-		private void before(Class<?> probe) {
-			super.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(probe), "before", "()V", false);
+		private void report(String step) {
+			super.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(Probes.class), step, "()V", false);
 		}
 
 	}
