@@ -66,7 +66,7 @@ class MaxPendingTests {
 			wheel.schedule(this, 1, TimeUnit.HOURS);
 			List<Long> pending = new ArrayList<>();
 			Probes.onRejection(() -> pending
-				.add(CompletableFuture.supplyAsync(wheel::pending).orTimeout(10, TimeUnit.SECONDS).join()));
+				.add(CompletableFuture.supplyAsync(wheel::pending).orTimeout(60, TimeUnit.SECONDS).join()));
 			assertThatExceptionOfType(RejectedExecutionException.class)
 				.isThrownBy(() -> wheel.schedule(this, 1, TimeUnit.HOURS))
 				.withMessageContaining("limit of 1 ");

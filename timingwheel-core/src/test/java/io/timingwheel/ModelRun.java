@@ -289,9 +289,9 @@ final class ModelRun {
 			this.reference.fire(timer, elapsed());
 			finished(timer);
 			query(timer);
-			checkCounters();
 			if (this.random.nextInt(16) == 0) {
 				this.invariants.forEach(WheelInvariants::check);
+				checkCounters();
 			}
 			if (this.random.nextInt(64) == 0) {
 				checkVisitor();

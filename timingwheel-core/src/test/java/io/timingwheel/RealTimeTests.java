@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,7 +30,7 @@ class RealTimeTests {
 	@ValueSource(longs = { 1_000_000, 100_000, 10_000_000 })
 	void noTimerIsEarlyAndAllFireOnce(long tick) throws Exception {
 		Duration limit = Duration.ofNanos(tick).plusMillis(50);
-		Duration late = Attempts.untilGood(() -> medianLateness(tick), (median) -> median.compareTo(limit) < 0);
+		Duration late = untilBelow(limit, () -> medianLateness(tick));
 		assertThat(late).isLessThan(limit);
 	}
 
@@ -57,7 +58,7 @@ class RealTimeTests {
 	@ValueSource(booleans = { false, true })
 	void addingATimerWakesAParkedDriverInTime(boolean withFarTimer) throws Exception {
 		Duration limit = Duration.ofMillis(50);
-		Duration late = Attempts.untilGood(() -> medianLateness(withFarTimer), (median) -> median.compareTo(limit) < 0);
+		Duration late = untilBelow(limit, () -> medianLateness(withFarTimer));
 		assertThat(late).isLessThan(limit);
 	}
 
@@ -83,6 +84,18 @@ class RealTimeTests {
 		Arrays.sort(lateness);
 		assertThat(lateness[0]).isNotNegative();
 		return Duration.ofNanos(lateness[lateness.length / 2]);
+	}
+
+	/**
+	 * Returns the first good result, or else the last of five. Other processes may
+	 * disturb a measurement.
+	 */
+	private static Duration untilBelow(Duration limit, Callable<Duration> measurement) throws Exception {
+		Duration result = measurement.call();
+		for (int i = 1; i < 5 && result.compareTo(limit) >= 0; i++) {
+			result = measurement.call();
+		}
+		return result;
 	}
 
 	private TimingWheel wheel(Duration tick) {

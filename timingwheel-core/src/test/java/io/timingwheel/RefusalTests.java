@@ -363,20 +363,6 @@ class RefusalTests {
 	}
 
 	@Test
-	void executorThatKeepsTheTaskAndThrowsDoesNotRunItTwice() {
-		List<Runnable> kept = new ArrayList<>();
-		TimingWheel wheel = wheel((task) -> {
-			kept.add(task);
-			refuse(kept.size() < 3);
-		});
-		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofDays(1));
-		kept.forEach(Runnable::run);
-		assertThat(kept).hasSize(3);
-		assertThat(this.task.count()).isOne();
-	}
-
-	@Test
 	void executorThatRunsARefusedTaskTooLateDoesNotLoseIt() {
 		List<Runnable> kept = new ArrayList<>();
 		TimingWheel wheel = wheel((task) -> {

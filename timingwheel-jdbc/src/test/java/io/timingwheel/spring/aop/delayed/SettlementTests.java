@@ -65,7 +65,7 @@ import static org.mockito.Mockito.spy;
  */
 class SettlementTests {
 
-	private static final Duration SOON = Duration.ofSeconds(10);
+	private static final Duration SOON = Duration.ofMinutes(1);
 
 	private final MemoryStore store = new MemoryStore();
 

@@ -431,7 +431,7 @@ class RunningTaskTests extends NodeTestSupport {
 		await().untilAsserted(() -> assertThat(list(Order.PENDING)).hasSize(4)
 			.allMatch((task) -> task.state() == State.SCHEDULED && task.deliveries() == 0));
 		this.end.countDown();
-		closed.get(10, TimeUnit.SECONDS);
+		closed.get(1, TimeUnit.MINUTES);
 		assertThat(counts().completed()).isEqualTo(THREADS);
 		assertThat(node.inFlight()).isZero();
 	}
