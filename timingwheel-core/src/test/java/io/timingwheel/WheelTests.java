@@ -83,7 +83,7 @@ class WheelTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 2, 4, 16, 256 })
+	@ValueSource(ints = { 2, 4, 8, 16, 64, 256 })
 	void firesInOrderAndKeepsTheInvariantsWhateverHappensBetweenTwoSteps(int size) {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
 		assertThatNoException().as("a random run, which -Dtimingwheel.seed=%d replays", seed)
@@ -138,7 +138,7 @@ class WheelTests {
 	 */
 	private final class RandomSteps {
 
-		private static final int ROUNDS = 2_000;
+		private static final int ROUNDS = 4_000;
 
 		private static final int MAX_DELAY = 1 << 17;
 
