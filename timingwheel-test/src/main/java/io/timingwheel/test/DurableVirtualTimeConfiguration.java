@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -34,8 +33,8 @@ class DurableVirtualTimeConfiguration {
 	}
 
 	@Bean
-	StoreFaults timingWheelStoreFaults(Faults faults, ObjectProvider<DurableNode> node) {
-		return new StoreFaults(faults, () -> node.getObject().wake());
+	StoreFaults timingWheelStoreFaults(VirtualClock clock, Faults faults, ObjectProvider<DurableNode> node) {
+		return new StoreFaults(clock, faults, () -> node.getObject().wake());
 	}
 
 	@Bean
@@ -44,24 +43,6 @@ class DurableVirtualTimeConfiguration {
 		StoredTasks stored = beans.getBeanProvider(StoredTasks.class).getIfAvailable();
 		return (stored == null) ? null : new VirtualNode(stored, beans.getBean(DelayedTaskStore.class),
 				beans.getBean(DurableTasks.class), beans.getBean(DurableHandlers.class), loops);
-	}
-
-	/**
-	 * A store gets its clock before anybody uses it.
-	 */
-	@Bean
-	static BeanPostProcessor timingWheelVirtualStoreProcessor(ObjectProvider<VirtualClock> clock) {
-		return new BeanPostProcessor() {
-
-			@Override
-			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				if (bean instanceof DelayedTaskStore store) {
-					store.testing().setClock(() -> clock.getObject().now().toEpochMilli());
-				}
-				return bean;
-			}
-
-		};
 	}
 
 }

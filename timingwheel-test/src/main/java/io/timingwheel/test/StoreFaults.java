@@ -24,6 +24,8 @@ import org.springframework.aop.framework.ProxyFactory;
  */
 final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 
+	private final VirtualClock clock;
+
 	private final Faults faults;
 
 	private final Runnable wakeNode;
@@ -34,13 +36,18 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 	/**
 	 * @param wakeNode makes the node look at the store: it does not poll
 	 */
-	StoreFaults(Faults faults, Runnable wakeNode) {
+	StoreFaults(VirtualClock clock, Faults faults, Runnable wakeNode) {
+		this.clock = clock;
 		this.faults = faults;
 		this.wakeNode = wakeNode;
 	}
 
+	/**
+	 * All calls come after this one, so the store goes by virtual time from the start.
+	 */
 	@Override
 	public DelayedTaskStore decorate(DelayedTaskStore store) {
+		store.testing().setClock(() -> this.clock.now().toEpochMilli());
 		ProxyFactory proxy = new ProxyFactory(store);
 		proxy.addAdvice(this);
 		return (DelayedTaskStore) proxy.getProxy();

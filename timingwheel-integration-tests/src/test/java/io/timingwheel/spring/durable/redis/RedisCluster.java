@@ -149,15 +149,6 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		return this.commands.get(index);
 	}
 
-	int owner(int slot) {
-		for (int i = 0; i < size(); i++) {
-			if (server(i).clusterCountKeysInSlot(slot) > 0) {
-				return i;
-			}
-		}
-		throw new IllegalStateException("Slot " + slot + " is empty");
-	}
-
 	/**
 	 * Returns the server that has had a slot since the start.
 	 */
@@ -170,13 +161,13 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	}
 
 	/**
-	 * Moves a partition to another primary, as {@code redis-cli --cluster reshard} does.
-	 * The move pauses in the middle.
+	 * Moves a partition from its first primary to another one, as {@code redis-cli
+	 * --cluster reshard} does. The move pauses in the middle.
 	 */
 	public void move(String namespace, int partition) throws InterruptedException {
 		String prefix = "timingwheel:{" + namespace + ":" + partition + "}:";
 		int slot = SlotHash.getSlot(prefix + "heads");
-		int from = owner(slot);
+		int from = firstOwner(slot);
 		int to = (from + 1) % PRIMARIES;
 		RedisCommands<String, String> source = server(from);
 		RedisCommands<String, String> target = server(to);

@@ -15,10 +15,8 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.IfPending;
@@ -100,10 +98,6 @@ abstract class RedisTestSupport {
 
 	static Reply bury(DelayedTaskStore store, LeasedTask task) {
 		return settle(store, new Settlement.Bury(task.ref(), "hopeless"));
-	}
-
-	static List<StoredTask> pending(DelayedTaskStore store) {
-		return store.list(new ListQuery(NAME, ListQuery.Order.PENDING, null, 1000)).tasks();
 	}
 
 }
