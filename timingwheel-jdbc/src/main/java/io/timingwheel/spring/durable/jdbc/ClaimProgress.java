@@ -20,6 +20,13 @@ final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
 
+	/**
+	 * The first time in a queue of a name. The order has all columns of the index, since
+	 * H2 would otherwise sort all rows.
+	 */
+	static final String FIRST = "(select next_at from {task} where name = %s and queue = %s and next_at %s"
+			+ " order by name, queue, next_at limit 1)";
+
 	private static final int MAX_ENDED = 128;
 
 	final ClaimRequest request;
@@ -113,8 +120,7 @@ final class ClaimProgress {
 	}
 
 	/**
-	 * Locks the first tasks of a queue that no node has, or whose leases have ended. The
-	 * order has all columns of the index, since H2 would otherwise sort all rows.
+	 * Locks the first tasks of a queue that no node has, or whose leases have ended.
 	 */
 	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
 		Dialect dialect = session.dialect();

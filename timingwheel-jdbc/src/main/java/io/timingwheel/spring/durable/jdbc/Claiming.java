@@ -2,26 +2,37 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.ConcurrencyFailureException;
 
 /**
  * Claim. The first request claims tasks of names without limits and looks at the names
- * with limits. A name with limits that has due tasks takes a transaction more.
+ * with limits. A name with limits that has due tasks takes a transaction more, and so
+ * does a suspect.
  */
 final class Claiming {
 
 	private static final Log logger = LogFactory.getLog(Claiming.class);
 
-	private final Database database;
+	private static final int LOCK_ATTEMPTS = 4;
 
-	private final NameLimits limits;
+	private static final long MAX_LOCK_PAUSE = TimeUnit.MILLISECONDS.toNanos(3);
+
+	/** How long after failed attempts to lock a name the next claim tries again. */
+	private static final long LOCKED_MILLIS = 20;
+
+	private final Database database;
 
 	private final Steps postgres;
 
@@ -30,13 +41,10 @@ final class Claiming {
 	/** Whether the latest claim took tasks with limits, or had no room for them. */
 	private volatile boolean limitedWork;
 
-	private volatile Set<String> lastPaused = Set.of();
-
 	Claiming(Database database) {
 		this.database = database;
 		this.postgres = new PostgresClaim(database);
 		this.portable = new PortableClaim(database);
-		this.limits = new NameLimits(database, this::steps);
 	}
 
 	private Steps steps() {
@@ -50,7 +58,7 @@ final class Claiming {
 		steps().claim(progress, limit, request.suspect());
 		try {
 			for (String name : progress.suspects) {
-				this.limits.takeSuspect(progress, name);
+				locked(progress, name, NameLimits::takeSuspect);
 				if (!progress.tasks.isEmpty()) {
 					progress.more = true;
 					break;
@@ -66,7 +74,6 @@ final class Claiming {
 					steps().claim(progress, request.limit(), false);
 				}
 			}
-			keepPaused(progress);
 		}
 		catch (RuntimeException ex) {
 			// The node must learn of tasks that have begun.
@@ -85,21 +92,43 @@ final class Claiming {
 		Collections.shuffle(names);
 		int before = progress.tasks.size();
 		this.limitedWork = false;
-		names.forEach((name) -> this.limits.take(progress, name, before + room - progress.tasks.size()));
+		for (String name : names) {
+			int most = Math.min(before + room - progress.tasks.size(), progress.share(name).due());
+			if (most > 0) {
+				locked(progress, name, (locked) -> locked.take(most, steps()));
+			}
+			else {
+				progress.more = true;
+			}
+		}
 		this.limitedWork = !names.isEmpty() && (room == 0 || progress.tasks.size() > before);
 	}
 
-	/** Pauses the names again whose rows the table has lost. */
-	private void keepPaused(ClaimProgress progress) {
-		Set<String> paused = new HashSet<>(this.lastPaused);
-		paused.removeAll(progress.pausedNames);
-		paused.removeIf((name) -> !this.database.node().transaction((session) -> TaskNames.pauseLost(session, name)));
-		if (!paused.isEmpty()) {
-			logger.warn("The database had lost the pauses of " + paused + ", and they are stored again");
+	private void locked(ClaimProgress progress, String name, Consumer<NameLimits> take) {
+		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+			try {
+				ClaimProgress part = this.database.node().<@Nullable ClaimProgress>once(false, (session) -> {
+					NameLimits locked = NameLimits.lock(session, progress, name);
+					if (locked == null) {
+						return null;
+					}
+					take.accept(locked);
+					return locked.part;
+				});
+				if (part != null) {
+					progress.add(part);
+					return;
+				}
+			}
+			catch (ConcurrencyFailureException ex) {
+				// Other nodes have the lock.
+			}
+			// The row is locked, or does not exist yet.
+			this.database.node().once(false, (session) -> TaskNames.create(session, name));
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		paused.addAll(progress.pausedNames);
-		progress.pausedNames = paused;
-		this.lastPaused = paused;
+		progress.startAt = Math.min(progress.startAt, progress.now() + LOCKED_MILLIS);
+		progress.more = true;
 	}
 
 	/** The parts of a claim that depend on the database. Thread-safe. */

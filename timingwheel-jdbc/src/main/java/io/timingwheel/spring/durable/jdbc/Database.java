@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.jdbc.Session.Settings;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -23,8 +23,6 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class Database {
 
-	private static final Log logger = LogFactory.getLog(Database.class);
-
 	private static final PropertyPlaceholderHelper WORDS = new PropertyPlaceholderHelper("{", "}");
 
 	private static final long SLOW = Duration.ofMillis(100).toNanos();
@@ -33,15 +31,15 @@ final class Database {
 
 	private final DataSource applicationDataSource;
 
-	private final DataSource storeDataSource;
-
 	private final String table;
 
-	private final @Nullable Dialect givenDialect;
+	private final Supplier<Settings> settings;
+
+	private final Supplier<Session> store;
+
+	private final Supplier<Session> application;
 
 	private volatile @Nullable LongSupplier clock;
-
-	private final SingletonSupplier<Connected> connected = SingletonSupplier.of(this::connect);
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
@@ -53,13 +51,15 @@ final class Database {
 			@Nullable Dialect givenDialect) {
 		Schema.checkTableName(table);
 		this.applicationDataSource = applicationDataSource;
-		this.storeDataSource = storeDataSource;
 		this.table = table;
-		this.givenDialect = givenDialect;
+		this.settings = SingletonSupplier.of(() -> Settings.read(storeDataSource, givenDialect));
+		this.store = SingletonSupplier.of(() -> new Session(this.settings.get(), this));
+		this.application = (storeDataSource == applicationDataSource) ? this.store
+				: SingletonSupplier.of(() -> new Session(Settings.read(applicationDataSource, dialect()), this));
 	}
 
 	Dialect dialect() {
-		return connected().settings().dialect();
+		return this.settings.get().dialect();
 	}
 
 	/**
@@ -68,8 +68,16 @@ final class Database {
 	 */
 	String text(String statement) {
 		String text = this.texts.get(statement);
-		return (text != null) ? text : this.texts.computeIfAbsent(statement,
-				(words) -> WORDS.replacePlaceholders(words, connected().words()::get));
+		return (text != null) ? text
+				: this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get));
+	}
+
+	private Map<String, String> words() {
+		return Map.of("task", this.table, "name", this.table + "_name", "node", this.table + "_node", "pending",
+				String.valueOf(TaskRow.PENDING), "running", String.valueOf(TaskRow.RUNNING), "dead",
+				String.valueOf(TaskRow.DEAD), "suspect", String.valueOf(TaskRow.SUSPECT_QUEUE), "max",
+				String.valueOf(DelayedTaskStore.MAX_TIME), "columns", TaskRow.COLUMNS, "now",
+				"coalesce(?, " + dialect().clock() + ")");
 	}
 
 	/**
@@ -91,7 +99,7 @@ final class Database {
 	}
 
 	Schema schema() {
-		return new Schema(connected().settings(), this.table);
+		return new Schema(this.settings.get(), this.table);
 	}
 
 	void setClock(@Nullable LongSupplier millis) {
@@ -114,23 +122,23 @@ final class Database {
 	}
 
 	/** Runs what applications do. */
-	StatementRunner caller() {
-		StatementRunner joined = joined();
+	Session caller() {
+		Session joined = joined();
 		return (joined != null) ? joined : application();
 	}
 
 	/** Runs what applications do outside of their transactions. */
-	StatementRunner application() {
-		return connected().application();
+	Session application() {
+		return this.application.get();
 	}
 
 	/**
 	 * Runs what nodes and operators do. If a test has set the clock, a transaction of the
 	 * calling thread counts, so that a test that is rolled back sees its own tasks run.
 	 */
-	StatementRunner node() {
-		StatementRunner joined = isTimeGiven() ? joined() : null;
-		return (joined != null) ? joined : connected().store();
+	Session node() {
+		Session joined = isTimeGiven() ? joined() : null;
+		return (joined != null) ? joined : this.store.get();
 	}
 
 	boolean hasTransaction() {
@@ -138,58 +146,19 @@ final class Database {
 	}
 
 	Session requiredTransaction() {
-		StatementRunner joined = joined();
+		Session joined = joined();
 		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
-		return joined.session();
+		return joined;
 	}
 
-	private @Nullable StatementRunner joined() {
+	private @Nullable Session joined() {
 		ApplicationTransaction transaction = ApplicationTransaction.current(this.applicationDataSource);
-		return (transaction != null) ? new StatementRunner(transaction, this) : null;
+		return (transaction != null) ? new Session(transaction, this) : null;
 	}
 
 	/** Whether all callers have the same database. */
 	boolean isShared() {
 		return !(ApplicationTransaction.unwrap(this.applicationDataSource) instanceof AbstractRoutingDataSource);
-	}
-
-	private Connected connected() {
-		return this.connected.obtain();
-	}
-
-	private Connected connect() {
-		ConnectionSettings store = ConnectionSettings.read(this.storeDataSource, this.givenDialect);
-		return new Connected(store, words(store.dialect()), new StatementRunner(applicationSettings(store), this),
-				new StatementRunner(store, this));
-	}
-
-	private Map<String, String> words(Dialect dialect) {
-		return Map.of("task", this.table, "name", this.table + "_name", "node", this.table + "_node", "pending",
-				String.valueOf(TaskRow.PENDING), "running", String.valueOf(TaskRow.RUNNING), "dead",
-				String.valueOf(TaskRow.DEAD), "suspect", String.valueOf(TaskRow.SUSPECT_QUEUE), "max",
-				String.valueOf(DelayedTaskStore.MAX_TIME), "columns", TaskRow.COLUMNS, "now",
-				"coalesce(?, " + dialect.clock() + ")");
-	}
-
-	// It may give no connection yet, or have a pool for each caller's database.
-	private ConnectionSettings applicationSettings(ConnectionSettings store) {
-		if (isShared() && this.storeDataSource == this.applicationDataSource) {
-			return store;
-		}
-		try {
-			return isShared() ? ConnectionSettings.read(this.applicationDataSource, store.dialect())
-					: store.unknown(this.applicationDataSource);
-		}
-		catch (RuntimeException ex) {
-			logger.info("The data source of the application gives no connection yet, so the JDBC store assumes nothing"
-					+ " about the settings of its connections (" + ex + ")");
-			return store.unknown(this.applicationDataSource);
-		}
-	}
-
-	private record Connected(ConnectionSettings settings, Map<String, String> words, StatementRunner application,
-			StatementRunner store) {
-
 	}
 
 }

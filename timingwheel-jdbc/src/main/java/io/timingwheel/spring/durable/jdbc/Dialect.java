@@ -86,6 +86,20 @@ public abstract class Dialect {
 		}
 	}
 
+	static void checkWritable(Connection connection, boolean readOnly) throws SQLException {
+		if (readOnly) {
+			throw new UnusableTaskStoreException(
+					"the connections of %s are read-only".formatted(withoutOptions(connection.getMetaData().getURL())),
+					"remove the option that makes them read-only, such as spring.datasource.hikari.read-only, or connect"
+							+ " to the primary server");
+		}
+	}
+
+	// Its options may have a password.
+	static String withoutOptions(@Nullable String url) {
+		return String.valueOf(url).split("[?;]", 2)[0];
+	}
+
 	static String query(Connection connection, String sql, Object... parameters) {
 		JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
 		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
@@ -182,10 +196,6 @@ public abstract class Dialect {
 	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		byte[] bytes = rs.getBytes(column);
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
-	}
-
-	String error(String text) {
-		return text;
 	}
 
 	String payload(String json) {

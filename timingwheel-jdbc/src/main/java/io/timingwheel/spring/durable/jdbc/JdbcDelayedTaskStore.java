@@ -1,33 +1,34 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Forecast;
-import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.NodeState;
-import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoreTesting;
-import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskLimits;
-import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.util.Assert;
 
 /**
  * The store of durable tasks in a relational database, through Spring JDBC.
@@ -44,11 +45,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcDelayedTaskStore extends OperatorCalls {
 
+	private static final int MAX_ATTEMPTS = 100;
+
+	private static final String LOCK = "select " + TaskRow.STATE_COLUMNS
+			+ ", payload, traceparent from {task} where id = ? for update";
+
 	private final NewTasks newTasks;
-
-	private final PendingTasks pending;
-
-	private final Claiming claiming;
 
 	/**
 	 * @param applicationDataSource has the application's transactions
@@ -63,8 +65,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 			@Nullable Dialect dialect) {
 		super(new Database(applicationDataSource, storeDataSource, tableName, dialect));
 		this.newTasks = new NewTasks(this.database);
-		this.pending = new PendingTasks(this.database);
-		this.claiming = new Claiming(this.database);
 	}
 
 	@Override
@@ -76,26 +76,196 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		return this.newTasks.enqueue(tasks);
 	}
 
-	@Override
-	public Enqueued recur(NewSchedule schedule) {
-		TaskLimits.checkName(schedule.name());
-		TaskLimits.checkKey(schedule.key());
-		return this.pending.recur(schedule);
-	}
-
+	/**
+	 * Deletes a pending task, or ends the schedule of a task. If that task is running,
+	 * the end of the run deletes it.
+	 */
 	@Override
 	public boolean cancel(Target target) {
-		return this.pending.cancel(target);
+		return change(target, (session, row) -> {
+			if (row.schedule != null && isDeclared(row.key)) {
+				TaskNames.setCancelled(session, row.name, true);
+			}
+			row.schedule = null;
+			row.held = false;
+			row.status = row.isRunning() ? TaskRow.RUNNING : TaskRow.GONE;
+			return Boolean.TRUE;
+		}) != null;
 	}
 
+	/** Gives a pending task another due time. The new fence ends an earlier lease. */
 	@Override
 	public @Nullable Moved move(Target target, DueTime due) {
-		return this.pending.move(target, due);
+		return change(target, (session, row) -> {
+			if (!row.isPending()) {
+				return null;
+			}
+			long now = session.now();
+			row.dueAt = due.resolve(row.dueAt, now);
+			row.nextAt = row.dueAt;
+			row.owner = null;
+			row.fence = row.nextFence(now);
+			return new Moved(row.id, row.name, row.dueAt, now);
+		});
 	}
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		return this.pending.find(target);
+		return rows(this.database.caller(), target).stream().findFirst().map(TaskRow::stored);
+	}
+
+	/**
+	 * Changes the first of the tasks of a target that can be changed. If a task was
+	 * replaced meanwhile, tries the new one.
+	 * @param change gives {@code null} if it has not changed the task
+	 */
+	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
+		Session caller = this.database.caller();
+		Set<String> tried = new HashSet<>();
+		List<TaskRow> rows = rows(caller, target);
+		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
+			for (TaskRow found : rows) {
+				T result = caller.<@Nullable T>transaction((session) -> change(session, found, change));
+				if (result != null) {
+					return result;
+				}
+			}
+			rows = rows(caller, target);
+		}
+		return null;
+	}
+
+	private static <T> @Nullable T change(Session session, TaskRow found,
+			BiFunction<Session, TaskRow, @Nullable T> change) {
+		TaskRow row = canChange(found) ? lock(session, found.id) : null;
+		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
+		if (row != null && result != null) {
+			session.write(List.of(row));
+		}
+		return result;
+	}
+
+	private static boolean canChange(TaskRow row) {
+		return row.isPending() || row.schedule != null;
+	}
+
+	/** Reads the tasks of a target, a task that runs once before a schedule. */
+	private List<TaskRow> rows(Session caller, Target target) {
+		if (target instanceof Target.ById byId) {
+			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
+		}
+		Target.ByKey byKey = (Target.ByKey) target;
+		Dialect dialect = this.database.dialect();
+		List<Object> held = new ArrayList<>();
+		if (byKey.kind() != Target.Kind.SCHEDULE) {
+			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), false)));
+		}
+		if (byKey.kind() != Target.Kind.ONCE) {
+			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), true)));
+		}
+		return caller.single((session) -> session.rows(
+				"select {columns} from {task} where name = ? and held_key {in} order by held_key",
+				dialect.text(byKey.taskId().name()), held));
+	}
+
+	@Override
+	public Enqueued recur(NewSchedule schedule) {
+		TaskLimits.checkName(schedule.name());
+		TaskLimits.checkKey(schedule.key());
+		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
+				"The text of the schedule is too long");
+		return this.database.caller().transaction((session) -> {
+			for (int i = 0; i < MAX_ATTEMPTS; i++) {
+				// A locking read returns the current row, even if the transaction does
+				// not see it.
+				Enqueued result = recur(session, schedule, (i > 0) ? " for update" : "");
+				if (result != null) {
+					return result;
+				}
+			}
+			throw new CannotAcquireLockException(
+					"The schedule %s/%s changed too often to be stored".formatted(schedule.name(), schedule.key()));
+		});
+	}
+
+	/**
+	 * Tries to store a schedule. A cancel deletes the task and sets the mark at once, so
+	 * the mark is there if this transaction no longer sees the task.
+	 * @return {@code null} if another transaction was faster
+	 */
+	private @Nullable Enqueued recur(Session session, NewSchedule schedule, String suffix) {
+		Dialect dialect = session.dialect();
+		TaskRow found = DataAccessUtils
+			.singleResult(session.rows("select {columns} from {task} where name = ? and held_key = ?" + suffix,
+					dialect.text(schedule.name()), dialect.text(TaskRow.heldKey(schedule.key(), true))));
+		long now = session.now();
+		if (schedule.onlyIfLost()) {
+			if (found != null) {
+				return new Enqueued(Outcome.PENDING, found.id, found.dueAt, now);
+			}
+			if (TaskNames.isCancelled(session, schedule.name())) {
+				return new Enqueued(Outcome.PENDING, "", now, now);
+			}
+		}
+		if (found == null) {
+			return insert(session, schedule, now);
+		}
+		TaskRow row = lock(session, found.id);
+		return (row != null && row.schedule != null) ? change(session, row, schedule, now) : null;
+	}
+
+	private @Nullable Enqueued insert(Session session, NewSchedule schedule, long now) {
+		TaskRow row = new TaskRow(schedule.id(), schedule.name(), schedule.key());
+		row.schedule(schedule.first().resolve(now));
+		row.schedule = schedule.schedule();
+		row.scheduledAt = row.dueAt;
+		row.payload = schedule.payload();
+		row.traceparent = schedule.traceparent();
+		if (!session.insert(List.of(row), now).isEmpty()) {
+			return null;
+		}
+		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
+			TaskNames.setCancelled(session, schedule.name(), false);
+		}
+		return new Enqueued(Outcome.INSERTED, row.id, row.dueAt, now);
+	}
+
+	private Enqueued change(Session session, TaskRow row, NewSchedule schedule, long now) {
+		StoredSchedule earlier = Objects.requireNonNull(row.storedSchedule());
+		boolean same = earlier.text().equals(schedule.schedule());
+		Outcome outcome = same ? Outcome.PENDING : Outcome.REPLACED;
+		if (same && schedule.payload().equals(row.payload)) {
+			return new Enqueued(outcome, row.id, row.dueAt, now);
+		}
+		row.payload = schedule.payload();
+		row.traceparent = schedule.traceparent();
+		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
+		row.schedule = schedule.schedule();
+		row.scheduledAt = scheduledAt;
+		boolean running = row.isRunning();
+		if (!running) {
+			// A run of the former schedule that is overdue stays due, at its time by that
+			// schedule, unless the first run of the new schedule is due too and stands
+			// for it.
+			boolean overdue = row.dueAt <= now && scheduledAt > now;
+			// A node that has leased the task has the old payload, so its lease ends.
+			row.schedule(same ? row.dueAt : overdue ? Math.min(row.dueAt, earlier.scheduledAt()) : scheduledAt);
+			row.fence = row.nextFence(now);
+			int attempt = row.attempt;
+			row.reset();
+			row.attempt = same ? attempt : 1;
+		}
+		String id = running ? row.id : schedule.id();
+		session.update(TaskRow.REPLACE, row.replacement(this.database.dialect(), id, now));
+		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
+	}
+
+	private static @Nullable TaskRow lock(Session session, String id) {
+		return DataAccessUtils.singleResult(session.rows(LOCK, id));
+	}
+
+	private static boolean isDeclared(@Nullable String key) {
+		return DelayedTaskStore.DECLARED_KEY.equals(key);
 	}
 
 	@Override
@@ -106,31 +276,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	@Override
 	public boolean canJoinTransactions() {
 		return true;
-	}
-
-	@Override
-	public Claimed claim(ClaimRequest request) {
-		return this.claiming.claim(request);
-	}
-
-	@Override
-	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return this.leased.begin(tasks, lease);
-	}
-
-	@Override
-	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return this.leased.renew(tasks, lease);
-	}
-
-	@Override
-	public List<Reply> settle(List<Settlement> settlements) {
-		return this.leased.settle(settlements);
-	}
-
-	@Override
-	public boolean settleInTransaction(Settlement settlement) {
-		return this.leased.settleInTransaction(settlement);
 	}
 
 	@Override
@@ -163,8 +308,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 					// The table of MySQL has a row that is no task.
 					session.update("delete from {task} where status in ({pending}, {running}, {dead})");
 					session.update("delete from {node}");
-					// A row that is missing was lost, and its name would be paused again.
-					return session.update("update {name} set paused = 0, next_start = 0, cancelled = 0");
+					return session.update("delete from {name}");
 				});
 			}
 

@@ -5,33 +5,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.IntFunction;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.support.DataAccessUtils;
 
 /**
- * Claims tasks of names whose starts are limited over all nodes: lock the row of the
- * name, take ended runs away, count, begin. So no two claims of a name run at the same
- * time. No place is stored: a running task has its place until it is settled or its lease
- * has ended, and a suspect from its claim on. Thread-safe.
+ * A name whose starts are limited over all nodes, in a transaction that has locked the
+ * row of the name: take ended runs away, count, begin. So no two claims of a name run at
+ * the same time. No place is stored: a running task has its place until it is settled or
+ * its lease has ended, and a suspect from its claim on.
  */
 final class NameLimits {
 
-	private static final int LOCK_ATTEMPTS = 4;
-
-	private static final long MAX_LOCK_PAUSE = TimeUnit.MILLISECONDS.toNanos(3);
-
-	/** How long after failed attempts to lock a name the next claim tries again. */
-	private static final long LOCKED_MILLIS = 20;
+	private static final StartLimits NONE = new StartLimits(0, 0, 0, 1);
 
 	private static final String PLACES = "select queue, case when next_at <= ? then 1 else 0 end as ended,"
 			+ " case when owner is null then 0 else 1 end as has_owner, {key} as task_key"
@@ -49,225 +38,162 @@ final class NameLimits {
 				and set_config('lock_timeout', '100ms', true) is not null
 				and set_config('idle_in_transaction_session_timeout', '%s', true) is not null for update) locked""";
 
-	private final Database database;
+	private final Session session;
 
-	private final Supplier<Claiming.Steps> steps;
+	private final String name;
 
-	NameLimits(Database database, Supplier<Claiming.Steps> steps) {
-		this.database = database;
-		this.steps = steps;
-	}
+	/** What the transaction takes. */
+	final ClaimProgress part;
 
-	/** Takes due tasks of a name with limits. */
-	void take(ClaimProgress progress, String name, int room) {
-		int most = Math.min(room, progress.share(name).due());
-		if (most > 0) {
-			locked(progress, name, (row) -> row.take(most));
-		}
-		else {
-			progress.more = true;
-		}
-	}
+	private final long nextStart;
 
-	/** Leases the first suspect of a name, with limits only if it has a free place. */
-	void takeSuspect(ClaimProgress progress, String name) {
-		if (progress.isLimited(name)) {
-			locked(progress, name, LockedName::takeSuspect);
-			return;
-		}
-		progress.tasks.addAll(this.database.node().transaction((session) -> {
-			progress.time(session.now());
-			return progress.lease(session, progress.lockFirst(session, name, "{suspect}", progress.now(), 1), false);
-		}));
-	}
+	private final StartLimits limits;
 
-	private void locked(ClaimProgress progress, String name, Consumer<LockedName> take) {
-		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
-			try {
-				LockedName taken = this.database.node().<@Nullable LockedName>once(false, (session) -> {
-					LockedName locked = lock(session, progress, name);
-					if (locked != null) {
-						take.accept(locked);
-					}
-					return locked;
-				});
-				if (taken != null) {
-					progress.add(taken.part);
-					return;
-				}
-			}
-			catch (ConcurrencyFailureException ex) {
-				// Other nodes have the lock.
-			}
-			// The row is locked, or does not exist yet.
-			this.database.node().once(false, (session) -> TaskNames.create(session, name));
-			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
-		}
-		progress.startAt = Math.min(progress.startAt, progress.now() + LOCKED_MILLIS);
-		progress.more = true;
+	/** The places that are taken, and of these the ones of each key. */
+	private int taken;
+
+	private final Map<String, Integer> takenKeys = new HashMap<>();
+
+	/** The keys of the suspects that no node has. */
+	private final Map<String, Integer> suspectKeys = new HashMap<>();
+
+	private boolean suspects;
+
+	private NameLimits(Session session, String name, ClaimProgress part, long nextStart) {
+		this.session = session;
+		this.name = name;
+		this.part = part;
+		this.nextStart = nextStart;
+		this.limits = Objects.requireNonNullElse(part.share(name).limits(), NONE);
 	}
 
 	/**
 	 * PostgreSQL waits for the lock, which costs less than further attempts, and ends the
 	 * transaction if its node is silent for some seconds.
 	 */
-	private @Nullable LockedName lock(Session session, ClaimProgress progress, String name) {
+	static @Nullable NameLimits lock(Session session, ClaimProgress progress, String name) {
 		Object text = session.dialect().text(name);
-		Long given = session.database().givenTime();
+		Long given = session.givenTime();
 		// The clock of a test may stop the node for as long as it likes.
-		List<LockedName> locked = session.dialect().isPostgres()
+		List<NameLimits> locked = session.dialect().isPostgres()
 				? session.query(LOCK.formatted((given != null) ? "0" : "2s"),
-						(rs, rowNum) -> new LockedName(session, name, progress.part(rs.getLong(2)), rs.getLong(1)),
+						(rs, rowNum) -> new NameLimits(session, name, progress.part(rs.getLong(2)), rs.getLong(1)),
 						given, text)
 				: session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
-						(rs, rowNum) -> new LockedName(session, name, progress.part(session.now()), rs.getLong(1)),
+						(rs, rowNum) -> new NameLimits(session, name, progress.part(session.now()), rs.getLong(1)),
 						text);
 		return DataAccessUtils.singleResult(locked);
 	}
 
-	private final class LockedName {
-
-		private final Session session;
-
-		private final String name;
-
-		/** What the transaction takes. */
-		private final ClaimProgress part;
-
-		private final long nextStart;
-
-		private final StartLimits limits;
-
-		/** The places that are taken, and of these the ones of each key. */
-		private int taken;
-
-		private final Map<String, Integer> takenKeys = new HashMap<>();
-
-		/** The keys of the suspects that no node has. */
-		private final Map<String, Integer> suspectKeys = new HashMap<>();
-
-		private boolean suspects;
-
-		LockedName(Session session, String name, ClaimProgress part, long nextStart) {
-			this.session = session;
-			this.name = name;
-			this.part = part;
-			this.nextStart = nextStart;
-			this.limits = Objects.requireNonNull(part.share(name).limits());
+	void take(int most, Claiming.Steps steps) {
+		takeExpired(most);
+		int room = most - this.part.tasks.size();
+		if (room == 0) {
+			this.part.more = true;
+			return;
 		}
+		countPlaces();
+		// Some node takes a suspect soon. Without a free place the suspect could wait
+		// for ever.
+		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
+		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
+				: steps.begin(this.session, this.part, this.name, starts));
+		this.part.more |= begun == places || begun == room;
+	}
 
-		void take(int most) {
-			takeExpired(most);
-			int room = most - this.part.tasks.size();
-			if (room == 0) {
-				this.part.more = true;
-				return;
+	void takeSuspect() {
+		countPlaces();
+		// Lost runs of a key do not wait for each other, but many may wait for one
+		// that runs.
+		start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.suspectKeys), starts));
+	}
+
+	// What is too late to start counts for no limit.
+	private void takeExpired(int most) {
+		Duration expireAfter = this.part.share(this.name).expireAfter();
+		long until = (expireAfter != null) ? this.part.now() - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
+		if (this.part.look(this.name).dueAt() <= until) {
+			this.part.tasks.addAll(this.part.lease(this.session,
+					this.part.lockFirst(this.session, this.name, "{pending}", until, most), false));
+		}
+	}
+
+	// In MariaDB a search that locked ended runs at once would also lock others.
+	private void countPlaces() {
+		boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
+		long now = this.part.now();
+		long until = all ? Long.MAX_VALUE : now;
+		Object text = this.session.dialect().text(this.name);
+		String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
+		List<Boolean> lost = this.session.query(statement, (rs, rowNum) -> {
+			boolean running = rs.getInt(1) == TaskRow.RUNNING;
+			boolean ended = rs.getInt(2) == 1;
+			String key = this.session.dialect().text(rs, 4);
+			int count = rs.getInt(5);
+			boolean takes = !ended && (running || rs.getInt(3) == 1);
+			this.taken += takes ? count : 0;
+			this.suspects |= ended;
+			if (key != null) {
+				(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
 			}
-			countPlaces();
-			// Some node takes a suspect soon. Without a free place the suspect could wait
-			// for ever.
-			int places = Math.max(0, free() - (this.suspects ? 1 : 0));
-			int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
-					: NameLimits.this.steps.get().begin(this.session, this.part, this.name, starts));
-			this.part.more |= begun == places || begun == room;
+			return running && ended;
+		}, now, text, until, now, text, until);
+		if (lost.contains(true)) {
+			this.part.lose(this.session, this.name);
 		}
+	}
 
-		void takeSuspect() {
-			countPlaces();
-			// Lost runs of a key do not wait for each other, but many may wait for one
-			// that runs.
-			start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.suspectKeys), starts));
+	private int free() {
+		int concurrent = this.limits.concurrent();
+		return (concurrent > 0) ? Math.max(0, concurrent - this.taken) : Integer.MAX_VALUE;
+	}
+
+	private int start(int most, IntFunction<List<TaskRow>> take) {
+		boolean hasRate = this.limits.intervalMicros() > 0;
+		long micros = TaskRow.micros(this.part.now());
+		long next = hasRate ? this.limits.atMost(this.nextStart, micros) : this.nextStart;
+		int starts = this.limits.startsAllowed(next, micros);
+		List<TaskRow> tasks = (most > 0 && starts > 0) ? take.apply(Math.min(most, starts)) : List.of();
+		if (!tasks.isEmpty() && hasRate) {
+			next = this.limits.nextStart(next, micros, tasks.size());
 		}
-
-		// What is too late to start counts for no limit.
-		private void takeExpired(int most) {
-			Duration expireAfter = this.part.share(this.name).expireAfter();
-			long until = (expireAfter != null) ? this.part.now() - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
-			if (this.part.look(this.name).dueAt() <= until) {
-				this.part.tasks.addAll(this.part.lease(this.session,
-						this.part.lockFirst(this.session, this.name, "{pending}", until, most), false));
-			}
+		if (next != this.nextStart) {
+			this.session.update("update {name} set next_start = ? where name = ?", next,
+					this.session.dialect().text(this.name));
 		}
-
-		// In MariaDB a search that locked ended runs at once would also lock others.
-		private void countPlaces() {
-			boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
-			long now = this.part.now();
-			long until = all ? Long.MAX_VALUE : now;
-			Object text = this.session.dialect().text(this.name);
-			String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
-			List<Boolean> lost = this.session.query(statement, (rs, rowNum) -> {
-				boolean running = rs.getInt(1) == TaskRow.RUNNING;
-				boolean ended = rs.getInt(2) == 1;
-				String key = this.session.dialect().text(rs, 4);
-				int count = rs.getInt(5);
-				boolean takes = !ended && (running || rs.getInt(3) == 1);
-				this.taken += takes ? count : 0;
-				this.suspects |= ended;
-				if (key != null) {
-					(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
-				}
-				return running && ended;
-			}, now, text, until, now, text, until);
-			if (lost.contains(true)) {
-				this.part.lose(this.session, this.name);
-			}
+		if (starts <= tasks.size()) {
+			this.part.startAt = this.limits.startsAgainAt(next);
 		}
+		this.part.tasks.addAll(tasks);
+		return tasks.size();
+	}
 
-		private int free() {
-			int concurrent = this.limits.concurrent();
-			return (concurrent > 0) ? Math.max(0, concurrent - this.taken) : Integer.MAX_VALUE;
-		}
+	/**
+	 * Begins the first tasks whose keys have fewer running tasks than they may have. A
+	 * task waits for all suspects with its key, so that the tasks of a key run in their
+	 * order.
+	 */
+	private List<TaskRow> begin(int most) {
+		this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
+		// A key has at most two pending tasks, of which one has a schedule. So for
+		// each busy task at most two wait.
+		return lease("{pending}", most + 2 * sum(this.takenKeys), most);
+	}
 
-		private int start(int most, IntFunction<List<TaskRow>> take) {
-			boolean hasRate = this.limits.intervalMicros() > 0;
-			long micros = TaskRow.micros(this.part.now());
-			long next = hasRate ? this.limits.atMost(this.nextStart, micros) : this.nextStart;
-			int starts = this.limits.startsAllowed(next, micros);
-			List<TaskRow> tasks = (most > 0 && starts > 0) ? take.apply(Math.min(most, starts)) : List.of();
-			if (!tasks.isEmpty() && hasRate) {
-				next = this.limits.nextStart(next, micros, tasks.size());
-			}
-			if (next != this.nextStart) {
-				this.session.update("update {name} set next_start = ? where name = ?", next,
-						this.session.dialect().text(this.name));
-			}
-			if (starts <= tasks.size()) {
-				this.part.startAt = this.limits.startsAgainAt(next);
-			}
-			this.part.tasks.addAll(tasks);
-			return tasks.size();
-		}
+	private List<TaskRow> lease(String queue, int found, int most) {
+		int perKey = this.limits.perKey();
+		List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.part.now(), found);
+		// A task that is chosen counts for the tasks after it.
+		List<TaskRow> chosen = first.stream()
+			.filter((row) -> row.key == null || perKey == 0 || this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
+			.limit(most)
+			.toList();
+		this.part.more |= chosen.size() < Math.min(first.size(), most);
+		return this.part.lease(this.session, chosen, queue.equals("{pending}"));
+	}
 
-		/**
-		 * Begins the first tasks whose keys have fewer running tasks than they may have.
-		 * A task waits for all suspects with its key, so that the tasks of a key run in
-		 * their order.
-		 */
-		private List<TaskRow> begin(int most) {
-			this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
-			// A key has at most two pending tasks, of which one has a schedule. So for
-			// each busy task at most two wait.
-			return lease("{pending}", most + 2 * sum(this.takenKeys), most);
-		}
-
-		private List<TaskRow> lease(String queue, int found, int most) {
-			int perKey = this.limits.perKey();
-			List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.part.now(), found);
-			// A task that is chosen counts for the tasks after it.
-			List<TaskRow> chosen = first.stream()
-				.filter((row) -> row.key == null || perKey == 0
-						|| this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
-				.limit(most)
-				.toList();
-			this.part.more |= chosen.size() < Math.min(first.size(), most);
-			return this.part.lease(this.session, chosen, queue.equals("{pending}"));
-		}
-
-		private static int sum(Map<String, Integer> keys) {
-			return keys.values().stream().mapToInt(Integer::intValue).sum();
-		}
-
+	private static int sum(Map<String, Integer> keys) {
+		return keys.values().stream().mapToInt(Integer::intValue).sum();
 	}
 
 }

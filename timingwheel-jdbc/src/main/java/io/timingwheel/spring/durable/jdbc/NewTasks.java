@@ -95,10 +95,9 @@ final class NewTasks {
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		StatementRunner caller = this.database.caller();
+		Session caller = this.database.caller();
 		if (tasks.size() > 1) {
-			boolean inTransaction = this.database.hasTransaction();
-			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks), inTransaction)));
+			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks))));
 		}
 		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((session) -> upsert(session, tasks, null))
 				: caller.transaction((session) -> lockAndWrite(session, tasks, true)));
@@ -150,11 +149,12 @@ final class NewTasks {
 		return batches;
 	}
 
-	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches, boolean patient) {
+	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
 			stored.putAll(upsert(session, batch.stream().filter(this::overwrites).toList(), null));
-			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList(), patient));
+			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList(),
+					session.isJoined()));
 		}
 		return stored;
 	}
@@ -174,7 +174,7 @@ final class NewTasks {
 		List<Enqueued> stored = session.query(keyed ? UPSERT : INSERT_UNKEYED,
 				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
 						rs.getLong(2), rs.getLong(3)),
-				session.database().givenTime(), lockTimeout, strings(tasks, NewTask::id),
+				this.database.givenTime(), lockTimeout, strings(tasks, NewTask::id),
 				strings(tasks, (task) -> (String) this.database.dialect().text(task.name())),
 				strings(tasks, (task) -> (String) this.database.dialect().nullableText(task.key())),
 				strings(tasks, (task) -> this.database.dialect().payload(task.payload())),

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.Forecast.DueCounts;
+import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**
@@ -28,7 +28,7 @@ import io.timingwheel.spring.durable.store.TaskLimits;
  * name and state a limited number of rows is counted exactly. Beyond it PostgreSQL counts
  * in some pages of the table, and the other databases give a lower bound.
  */
-abstract class OperatorCalls implements DelayedTaskStore {
+abstract class OperatorCalls extends NodeCalls {
 
 	/** How many rows of one state are counted, unless there are very many names. */
 	private static final int MAX_COUNTED = 50_000;
@@ -71,13 +71,8 @@ abstract class OperatorCalls implements DelayedTaskStore {
 
 	private static final Duration MAX_REQUEUE_WAIT = Duration.ofSeconds(3);
 
-	final Database database;
-
-	final LeasedTasks leased;
-
 	OperatorCalls(Database database) {
-		this.database = database;
-		this.leased = new LeasedTasks(database);
+		super(database);
 	}
 
 	/**
@@ -109,8 +104,7 @@ abstract class OperatorCalls implements DelayedTaskStore {
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
 		List<String> different = ids.stream().distinct().toList();
-		List<Requeue> results = this.leased.each(different, MAX_REQUEUE_WAIT, Requeue.KEY_PENDING,
-				OperatorCalls::requeue);
+		List<Requeue> results = each(different, MAX_REQUEUE_WAIT, Requeue.KEY_PENDING, OperatorCalls::requeue);
 		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
 	}
 
@@ -121,7 +115,7 @@ abstract class OperatorCalls implements DelayedTaskStore {
 		}
 		long now = session.now();
 		row.schedule(now);
-		if (LeasedTasks.isTaken(session, row)) {
+		if (isTaken(session, row)) {
 			return Requeue.KEY_PENDING;
 		}
 		row.reset();
@@ -169,7 +163,7 @@ abstract class OperatorCalls implements DelayedTaskStore {
 			int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
 			int updated = session.update(
 					"update {node} set reported_at = {now}, claiming = ?, in_flight = ? where id = ?",
-					session.database().givenTime(), claiming, state.inFlight(), state.nodeId());
+					this.database.givenTime(), claiming, state.inFlight(), state.nodeId());
 			if (updated == 0) {
 				long now = session.now();
 				session.update("delete from {node} where reported_at < ?", oldest(now));

@@ -19,16 +19,13 @@ import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
  */
 final class PortableClaim implements Claiming.Steps {
 
-	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s and next_at > %s"
-			+ " order by name, queue, next_at limit 1)";
-
 	/**
 	 * The first pending task and the first one behind the look-ahead, the first run and
 	 * the first suspect. H2 would parse a union again each time, and MySQL would search
 	 * from the beginning if the names were a table.
 	 */
-	private static final String LOOK = String.join(", ", FIRST.formatted("{pending}", -1),
-			FIRST.formatted("{pending}", "?"), FIRST.formatted("{running}", -1), FIRST.formatted("{suspect}", -1));
+	private static final String LOOK = String.join(", ", first("{pending}", "> -1"), first("{pending}", "> ?"),
+			first("{running}", "> -1"), first("{suspect}", "> -1"));
 
 	private static final String LOOKS = "select (select count(*) from {name} where paused = 1), ";
 
@@ -39,6 +36,10 @@ final class PortableClaim implements Claiming.Steps {
 
 	PortableClaim(Database database) {
 		this.database = database;
+	}
+
+	private static String first(String queue, String condition) {
+		return ClaimProgress.FIRST.formatted("?", queue, condition);
 	}
 
 	@Override

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 
 /**
@@ -57,9 +57,7 @@ final class PostgresClaim implements Claiming.Steps {
 				where w.since < 0
 			),
 			suspects as (
-				select n.name, (select next_at from {task} where name = n.name and queue = {suspect}
-					and next_at <= (select now from clock) order by next_at limit 1) as next_at
-				from given n where (select ?::boolean)
+				select n.name, %s as next_at from given n, clock where (select ?::boolean)
 			),
 			found as (
 				select first.*, w.name, w.due, w.soon, first.next_at <= clock.now as is_due
@@ -80,7 +78,7 @@ final class PostgresClaim implements Claiming.Steps {
 				union all
 				(select place from ranked where rank <= share order by next_at limit (select ?::int))
 			),
-			""";
+			""".formatted(first("{suspect}", "<= clock.now"));
 
 	private static final String CLAIMED = """
 			claimed as (
@@ -101,30 +99,22 @@ final class PostgresClaim implements Claiming.Steps {
 
 	private static final String LOOKS = """
 			looks as (
-				select array_agg(array[l.number,
-					coalesce((select next_at from {task} where name = l.name and queue = {pending}
-						and next_at between l.since and (select now from clock) order by next_at limit 1), {never}),
-					coalesce((select next_at from {task} where l.since < 0 and name = l.name and queue = {running}
-						and next_at <= (select now from clock) order by next_at limit 1), {never}),
-					coalesce((select next_at from {task} where name = l.name and queue = {pending}
-						and next_at > (select now from clock) order by next_at limit 1), {never})]) as looks
-				from given l where limited
+				select array_agg(array[n.number, coalesce(%s, {never}), coalesce(%s, {never}), coalesce(%s, {never})]) as looks
+				from given n, clock where limited
 			)
-			""".replace("{never}", String.valueOf(Long.MAX_VALUE));
+			"""
+		.formatted(first("{pending}", "between n.since and clock.now"),
+				first("{running}", "<= clock.now and n.since < 0"), first("{pending}", "> clock.now"))
+		.replace("{never}", String.valueOf(ClaimProgress.NEVER));
 
 	/**
 	 * The ends of leases matter to a node that sleeps. Only a sweep looks for them, since
 	 * the entries of runs that have ended come before them.
 	 */
-	private static final String NEXT = """
-			(select min(least(
-				(select next_at from {task} where name = w.name and queue = {pending}
-					and next_at > (select now + ahead from clock) order by next_at limit 1),
-				(select next_at from {task} where {idle} and name = w.name
-					and queue = {running} and next_at > (select now from clock) order by next_at limit 1),
-				(select next_at from {task} where {idle} and name = w.name
-					and queue = {suspect} and next_at > (select now from clock) order by next_at limit 1)))
-				from wanted w)""".replace("{idle}", "w.since < 0 and not exists (select 1 from claimed)");
+	private static final String NEXT = "(select min(least(%s, %s, %s)) from wanted n, clock)"
+		.formatted(first("{pending}", "> clock.now + clock.ahead"), first("{running}", "> clock.now and {idle}"),
+				first("{suspect}", "> clock.now and {idle}"))
+		.replace("{idle}", "n.since < 0 and not exists (select 1 from claimed)");
 
 	/** Each row has what concerns the whole claim, with the time at its end. */
 	private static final String RESULT = """
@@ -153,6 +143,10 @@ final class PostgresClaim implements Claiming.Steps {
 
 	PostgresClaim(Database database) {
 		this.database = database;
+	}
+
+	private static String first(String queue, String condition) {
+		return ClaimProgress.FIRST.formatted("n.name", queue, condition);
 	}
 
 	@Override
@@ -184,7 +178,7 @@ final class PostgresClaim implements Claiming.Steps {
 		boolean all = sweeps || this.database.isTimeGiven();
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Share> shares = names.stream().map(progress::share).toList();
-		Long given = session.database().givenTime();
+		Long given = this.database.givenTime();
 		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, names), given,
 				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.store.TaskLimits;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
@@ -32,8 +31,7 @@ final class PostgresDialect extends Dialect {
 
 	static PostgresDialect of(Connection connection) throws SQLException {
 		checkVersion(connection, "PostgreSQL", 12, 0);
-		ConnectionSettings.checkWritable(connection,
-				"on".equals(query(connection, "select current_setting('transaction_read_only')")));
+		checkWritable(connection, "on".equals(query(connection, "select current_setting('transaction_read_only')")));
 		return new PostgresDialect("UTF8".equals(query(connection, "select current_setting('server_encoding')")));
 	}
 
@@ -78,11 +76,6 @@ final class PostgresDialect extends Dialect {
 			String code = escape.group(1);
 			return Matcher.quoteReplacement((code != null) ? Character.toString(Integer.parseInt(code, 16)) : "\\");
 		});
-	}
-
-	@Override
-	String error(String text) {
-		return this.unicode ? text.replace('\0', ' ') : TaskLimits.asciiError(text);
 	}
 
 	@Override

@@ -51,13 +51,13 @@ public final class Schema {
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
-	private final ConnectionSettings settings;
+	private final Session.Settings settings;
 
 	private final String table;
 
 	private final JdbcTemplate jdbc;
 
-	Schema(ConnectionSettings settings, String table) {
+	Schema(Session.Settings settings, String table) {
 		this.settings = settings;
 		this.table = table;
 		// No transaction of the application is bound to this wrapper.
@@ -76,7 +76,7 @@ public final class Schema {
 	 */
 	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		checkTableName(tableName);
-		return new Schema(ConnectionSettings.read(dataSource, dialect), tableName);
+		return new Schema(Session.Settings.read(dataSource, dialect), tableName);
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,26 +13,88 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+
+import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SqlParameterValue;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Runs the statements of a call. A statement has the words of {@link Database#text}. One
- * of its parameters may be a collection, whose values take the place of
- * <code>{in}</code>.
+ * Runs the statements of a call, either in the transaction of the caller, which other
+ * code ends, or in short transactions of their own, which have the isolation "read
+ * committed" and run again after a collision with another transaction. Thread-safe.
+ *
+ * <p>
+ * A statement has the words of {@link Database#text}. One of its parameters may be a
+ * collection, whose values take the place of <code>{in}</code>.
  */
-record Session(JdbcOperations jdbc, Database database) {
+final class Session {
+
+	private static final int ATTEMPTS = 20;
+
+	private static final long MAX_PAUSE = Duration.ofMillis(10).toNanos();
+
+	private static final long MAX_TIME = Duration.ofSeconds(5).toNanos();
 
 	/** A plain null would let Spring ask the driver for its type. */
 	private static final Object NULL = new SqlParameterValue(Types.NULL, null);
+
+	private final JdbcTemplate jdbc;
+
+	private final Database database;
+
+	/** Makes savepoints in the transaction of the caller, or short transactions. */
+	private final TransactionTemplate template;
+
+	private final boolean joined;
+
+	private final boolean commitsEach;
+
+	Session(ApplicationTransaction joined, Database database) {
+		this.database = database;
+		this.jdbc = database.dialect().template(Objects.requireNonNull(joined.getDataSource()));
+		this.template = new TransactionTemplate(joined);
+		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		this.joined = true;
+		this.commitsEach = false;
+	}
+
+	Session(Settings settings, Database database) {
+		this.database = database;
+		// No transaction of the application is bound to this wrapper.
+		DataSource own = new DelegatingDataSource(settings.dataSource());
+		this.jdbc = settings.dialect().template(own);
+		JdbcTransactionManager manager = new JdbcTransactionManager(own);
+		manager.setExceptionTranslator(this.jdbc.getExceptionTranslator());
+		this.template = new TransactionTemplate(manager);
+		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		if (!settings.readCommitted()) {
+			this.template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+		}
+		this.joined = false;
+		this.commitsEach = settings.autoCommit() && settings.readCommitted();
+	}
 
 	/** The milliseconds of a duration, at most the last time that can be stored. */
 	static long millis(Duration duration) {
@@ -42,12 +106,82 @@ record Session(JdbcOperations jdbc, Database database) {
 		return (size <= 1) ? size : Integer.highestOneBit(size - 1) << 1;
 	}
 
+	/** Runs one statement, or statements that need no common transaction. */
+	<T extends @Nullable Object> T single(Function<Session, T> statement) {
+		return retried(true, statement);
+	}
+
+	<T extends @Nullable Object> T transaction(Function<Session, T> statements) {
+		return retried(false, statements);
+	}
+
+	private <T extends @Nullable Object> T retried(boolean single, Function<Session, T> statements) {
+		long start = System.nanoTime();
+		for (int i = 1; true; i++) {
+			try {
+				return once(single, statements);
+			}
+			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
+				if (this.joined || i == ATTEMPTS || System.nanoTime() - start > MAX_TIME) {
+					// This is not a short collision: another transaction holds a lock.
+					throw ex;
+				}
+				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));
+			}
+		}
+	}
+
+	/**
+	 * Runs statements once. A single statement needs no transaction. But with
+	 * synchronizations on the thread, its connection would stay bound until they end.
+	 */
+	<T extends @Nullable Object> T once(boolean single, Function<Session, T> statements) {
+		if (this.joined
+				|| (single && this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive())) {
+			return statements.apply(this);
+		}
+		return this.template.execute((status) -> statements.apply(this));
+	}
+
+	/**
+	 * Runs statements that take effect all or not at all, so that the caller may commit
+	 * its transaction after an exception.
+	 */
+	<T extends @Nullable Object> T allOrNone(Function<Session, T> statements) {
+		if (!this.joined) {
+			return transaction(statements);
+		}
+		try {
+			return this.template.execute((status) -> statements.apply(this));
+		}
+		catch (CannotCreateTransactionException ex) {
+			// The driver has no savepoints.
+			return statements.apply(this);
+		}
+		catch (TransactionSystemException ex) {
+			// The database has rolled back the whole transaction, and the savepoint.
+			throw (ex.getApplicationException() instanceof RuntimeException cause) ? cause : ex;
+		}
+	}
+
 	Dialect dialect() {
 		return this.database.dialect();
 	}
 
+	@Nullable Long givenTime() {
+		return this.database.givenTime();
+	}
+
+	boolean isJoined() {
+		return this.joined;
+	}
+
+	JdbcOperations jdbc() {
+		return this.jdbc;
+	}
+
 	long now() {
-		Long given = this.database.givenTime();
+		Long given = givenTime();
 		return (given != null) ? given : query("select " + dialect().clock(), (rs, rowNum) -> rs.getLong(1)).get(0);
 	}
 
@@ -65,9 +199,7 @@ record Session(JdbcOperations jdbc, Database database) {
 	}
 
 	<T> List<T> query(String statement, RowMapper<T> mapper, @Nullable Object... parameters) {
-		String text = text(statement, parameters);
-		return (parameters.length == 0) ? this.jdbc.query(text, mapper)
-				: this.jdbc.query(text, mapper, flat(parameters));
+		return this.jdbc.query(text(statement, parameters), mapper, flat(parameters));
 	}
 
 	/** Runs a statement with one of the texts of {@link Database#plannedText}. */
@@ -171,6 +303,30 @@ record Session(JdbcOperations jdbc, Database database) {
 			}
 		}
 		return flat.toArray();
+	}
+
+	/** The settings with which a data source gives its connections. */
+	record Settings(DataSource dataSource, Dialect dialect, boolean autoCommit, boolean readCommitted) {
+
+		static Settings read(DataSource dataSource, @Nullable Dialect given) {
+			DataSource target = target(dataSource);
+			try (Connection connection = target.getConnection()) {
+				Dialect dialect = (given != null) ? given : Dialect.of(connection);
+				Dialect.checkWritable(connection, connection.isReadOnly());
+				return new Settings(target, dialect, connection.getAutoCommit(),
+						connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
+			}
+			catch (SQLException ex) {
+				throw new CannotGetJdbcConnectionException("Failed to connect to the database of the durable tasks",
+						ex);
+			}
+		}
+
+		private static DataSource target(DataSource dataSource) {
+			return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+					? proxy.getTargetDataSource() : dataSource;
+		}
+
 	}
 
 }

@@ -47,15 +47,6 @@ final class TaskNames {
 		return set(session, "paused", name, paused);
 	}
 
-	/** Pauses a name whose row is missing. */
-	static boolean pauseLost(Session session, String name) {
-		boolean lost = !exists(session, name, "1 = 1");
-		if (lost) {
-			setPaused(session, name, true);
-		}
-		return lost;
-	}
-
 	private static boolean exists(Session session, String name, String condition) {
 		return !session
 			.strings("select 'exists' from {name} where name = ? and " + condition, session.dialect().text(name))

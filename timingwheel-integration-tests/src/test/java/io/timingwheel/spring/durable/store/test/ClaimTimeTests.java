@@ -1,18 +1,15 @@
 package io.timingwheel.spring.durable.store.test;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-
-import javax.sql.DataSource;
+import java.util.concurrent.locks.LockSupport;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.jdbc.JdbcStores;
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.Claimed;
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -21,15 +18,12 @@ import io.timingwheel.spring.durable.store.StartLimits;
 import org.h2.api.Trigger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * The times that a claim gives, on a database that takes long for each change of a task,
@@ -97,53 +91,11 @@ class ClaimTimeTests {
 		}
 	}
 
-	/**
-	 * A later time would let tasks start early.
-	 */
-	@Test
-	void theTimeOfAClaimOfASuspectIsNotAhead() {
-		this.pool = TestDatabase.H2_MEMORY.newTaskDatabase();
-		DelayedTaskStore store = JdbcStores.open(this.pool);
-		Map<String, Share> shares = Map.of(StoreContract.NAME, SHARE);
-		ClaimRequest lost = new ClaimRequest("a", shares, 10, false, StoreNode.LOOK_AHEAD, Duration.ofMillis(1),
-				Long.MAX_VALUE);
-		store.enqueue(List.of(StoreContract.task(null, Duration.ZERO)));
-		assertThat(store.claim(lost).tasks()).hasSize(1);
-		await().until(() -> store.claim(lost).newSuspects());
-		StoreNode slow = new StoreNode("a", JdbcStores.open(new SlowConnections(this.pool)));
-		Claimed claimed = slow.store().claim(slow.request(shares, 10, true));
-		assertThat(claimed.tasks()).singleElement().matches(LeasedTask::suspect);
-		assertThat(claimed.now()).isLessThan(store.now() + CLOCKS_APART);
-	}
-
-	private static void sleep() {
-		try {
-			Thread.sleep(SLOW_MILLIS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
 	public static final class SlowUpdate implements Trigger {
 
 		@Override
 		public void fire(Connection connection, Object[] before, Object[] after) {
-			sleep();
-		}
-
-	}
-
-	private static final class SlowConnections extends DelegatingDataSource {
-
-		SlowConnections(DataSource pool) {
-			super(pool);
-		}
-
-		@Override
-		public Connection getConnection() throws SQLException {
-			sleep();
-			return super.getConnection();
+			LockSupport.parkNanos(Duration.ofMillis(SLOW_MILLIS).toNanos());
 		}
 
 	}

@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
-import io.timingwheel.spring.durable.jdbc.ExplainedDataSource;
-import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
 import io.timingwheel.spring.durable.jdbc.JdbcStores;
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.Claimed;
@@ -37,6 +39,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -47,6 +52,10 @@ import static org.awaitility.Awaitility.await;
  * The statements of a node read a few pages, however large the table is. PostgreSQL keeps
  * the plan of a statement after about ten executions. Autovacuum is off, so that a test
  * says when PostgreSQL learns that the table has grown.
+ *
+ * <p>
+ * The server sends the plan of each execution as a warning ({@code auto_explain}), with
+ * the rows and pages that the statement has read. Spring logs it.
  */
 @Tag("measuring")
 class PostgresPlanTests {
@@ -65,9 +74,19 @@ class PostgresPlanTests {
 	/** More than the height of the indexes, and a few pages of a small table. */
 	private static final int PAGES = 40;
 
-	private HikariDataSource pool;
+	private static final String EXPLAIN = "load 'auto_explain'; set auto_explain.log_min_duration = 0;"
+			+ " set auto_explain.log_analyze = on; set auto_explain.log_buffers = on; set auto_explain.log_timing = off;"
+			+ " set auto_explain.log_format = json; set auto_explain.log_level = notice";
 
-	private ExplainedDataSource explained;
+	private static final JsonMapper MAPPER = new JsonMapper();
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(JdbcTemplate.class);
+
+	private final ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+
+	private final HikariDataSource explained = new HikariDataSource();
+
+	private HikariDataSource pool;
 
 	private JdbcTemplate jdbc;
 
@@ -81,7 +100,13 @@ class PostgresPlanTests {
 		this.jdbc = new JdbcTemplate(this.pool);
 		this.jdbc.execute("alter table timingwheel_task set (autovacuum_enabled = false)");
 		this.jdbc.execute("vacuum analyze timingwheel_task");
-		this.explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1);
+		this.explained.setJdbcUrl(this.pool.getJdbcUrl());
+		this.explained.setMaximumPoolSize(1);
+		this.explained.setConnectionInitSql(EXPLAIN);
+		this.warnings.start();
+		this.logger.addAppender(this.warnings);
+		this.logger.setLevel(Level.DEBUG);
+		this.logger.setAdditive(false);
 		this.store = JdbcStores.open(this.explained);
 		this.node = new StoreNode("a", this.store);
 		this.store.now();
@@ -89,6 +114,9 @@ class PostgresPlanTests {
 
 	@AfterEach
 	void close() {
+		this.logger.detachAppender(this.warnings);
+		this.logger.setLevel(null);
+		this.logger.setAdditive(true);
 		this.explained.close();
 		this.pool.close();
 	}
@@ -101,11 +129,11 @@ class PostgresPlanTests {
 		insert(NAME, TASKS, HOUR, HOUR);
 		insert(OTHER_NAME, TASKS, HOUR.negated(), HOUR.multipliedBy(2));
 		this.jdbc.execute("analyze timingwheel_task");
-		this.explained.executions();
+		executions();
 		for (int i = 0; i < EXECUTIONS; i++) {
 			useEachStatement();
 		}
-		List<Execution> executions = this.explained.executions();
+		List<Execution> executions = executions();
 		assertThat(executions.size()).isGreaterThan(20 * EXECUTIONS);
 		assertCheap(executions);
 	}
@@ -124,9 +152,9 @@ class PostgresPlanTests {
 		List<LeasedTask> tasks = claim(300);
 		assertThat(tasks).hasSize(300);
 		acknowledge(tasks.subList(0, 200));
-		this.explained.executions();
+		executions();
 		acknowledge(tasks.subList(200, 300));
-		assertCheap(this.explained.executions());
+		assertCheap(executions());
 	}
 
 	/**
@@ -160,11 +188,11 @@ class PostgresPlanTests {
 		for (int i = 0; i < EXECUTIONS; i++) {
 			this.store.claim(request);
 		}
-		this.explained.executions();
+		executions();
 		Claimed claimed = this.store.claim(request);
 		assertThat(claimed.tasks()).isEmpty();
 		assertThat(claimed.more()).isTrue();
-		assertCheap(this.explained.executions());
+		assertCheap(executions());
 	}
 
 	@Test
@@ -174,16 +202,15 @@ class PostgresPlanTests {
 		insert(NAME, TASKS / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
 		insert(OTHER_NAME, TASKS / 2, HOUR.negated(), HOUR.multipliedBy(2));
 		this.jdbc.execute("vacuum analyze timingwheel_task");
-		this.explained.executions();
+		executions();
 		StoredTask.Position after = null;
 		for (int i = 0; i < EXECUTIONS; i++) {
 			List<StoredTask> page = page(Order.PENDING, after);
 			assertThat(page).hasSize(100);
 			after = page.get(99).position();
 		}
-		assertThat(this.explained.executions()).hasSize(EXECUTIONS)
-			.allSatisfy((execution) -> assertThat(execution.rowsRead(JdbcStores.TABLE)).as(execution::toString)
-				.isBetween(100L, 110L));
+		assertThat(executions()).hasSize(EXECUTIONS)
+			.allSatisfy((execution) -> assertThat(execution.rowsRead()).as(execution::toString).isBetween(100L, 110L));
 	}
 
 	@Test
@@ -192,7 +219,7 @@ class PostgresPlanTests {
 		insert("large", 60_000, HOUR, Duration.ofSeconds(1));
 		insert("large", 20_000, HOUR.negated(), Duration.ofSeconds(1));
 		this.jdbc.execute("vacuum analyze timingwheel_task");
-		this.explained.executions();
+		executions();
 		StoredCounts large = this.node.counts("large");
 		assertThat(large.pending()).isBetween(70_000L, 90_000L);
 		assertThat(large.overdue()).isBetween(15_000L, 25_000L);
@@ -211,10 +238,9 @@ class PostgresPlanTests {
 	 * How many rows the statements have read, other than those that read some pages.
 	 */
 	private long rowsCounted() {
-		return this.explained.executions()
-			.stream()
+		return executions().stream()
 			.filter((execution) -> !execution.sql().contains("tablesample"))
-			.mapToLong((execution) -> execution.rowsRead(JdbcStores.TABLE))
+			.mapToLong((execution) -> execution.rowsRead())
 			.sum();
 	}
 
@@ -258,9 +284,9 @@ class PostgresPlanTests {
 			if (tasks > 0) {
 				enqueue(tasks, null);
 			}
-			this.explained.executions();
+			executions();
 			Claimed claimed = this.node.claim(Map.of(NAME, new Share(100, 10, limits, null)), 100);
-			List<Execution> executions = this.explained.executions();
+			List<Execution> executions = executions();
 			assertThat(executions).hasSize(1);
 			least = Math.min(least, executions.get(0).pagesRead());
 			assertThat(claimed.tasks()).hasSize(tasks);
@@ -332,8 +358,7 @@ class PostgresPlanTests {
 	private static void assertCheap(List<Execution> executions) {
 		assertThat(executions).isNotEmpty();
 		assertThat(executions.stream()
-			.filter((each) -> each.scanTypes(JdbcStores.TABLE).contains("Seq Scan")
-					|| each.rowsRead(JdbcStores.TABLE) >= 1000 || each.pagesRead() >= 3000)
+			.filter((each) -> each.hasSequentialScan() || each.rowsRead() >= 1000 || each.pagesRead() >= 3000)
 			.limit(3)).isEmpty();
 	}
 
@@ -353,6 +378,56 @@ class PostgresPlanTests {
 							from generate_series(1, ?) as g (number)) as numbers
 						""",
 				name, from.toMillis(), span.toMillis(), count);
+	}
+
+	private List<Execution> executions() {
+		List<Execution> executions = this.warnings.list.stream()
+			.map(ILoggingEvent::getFormattedMessage)
+			.filter((message) -> message.contains("[duration:"))
+			.map((message) -> new Execution(
+					MAPPER.readTree(message.substring(message.indexOf('{'), message.lastIndexOf('}') + 1))))
+			.toList();
+		this.warnings.list.clear();
+		return executions;
+	}
+
+	private record Execution(JsonNode json) {
+
+		/**
+		 * How many tasks the statement has read, with those that it has filtered out.
+		 */
+		long rowsRead() {
+			return scans().stream()
+				.mapToLong((node) -> node.path("Actual Loops").asLong()
+						* (node.path("Actual Rows").asLong() + node.path("Rows Removed by Filter").asLong()
+								+ node.path("Rows Removed by Index Recheck").asLong()))
+				.sum();
+		}
+
+		/**
+		 * How many pages the statement has read, from the cache or not.
+		 */
+		long pagesRead() {
+			JsonNode plan = this.json.path("Plan");
+			return plan.path("Shared Hit Blocks").asLong() + plan.path("Shared Read Blocks").asLong();
+		}
+
+		boolean hasSequentialScan() {
+			return scans().stream().anyMatch((node) -> node.path("Node Type").asString().equals("Seq Scan"));
+		}
+
+		private List<JsonNode> scans() {
+			return this.json.findParents("Relation Name")
+				.stream()
+				.filter((node) -> node.path("Relation Name").asString("").equals(JdbcStores.TABLE)
+						&& node.path("Node Type").asString().endsWith("Scan") && node.path("Actual Loops").asLong() > 0)
+				.toList();
+		}
+
+		String sql() {
+			return this.json.path("Query Text").asString();
+		}
+
 	}
 
 }

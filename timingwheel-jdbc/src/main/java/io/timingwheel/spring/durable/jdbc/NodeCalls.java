@@ -16,7 +16,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredTask.State;
@@ -27,11 +30,11 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * What nodes do with the tasks that they have leased: begin, renew and settle. All of it
- * is to lock the rows, decide, and write. On PostgreSQL one statement begins, renews or
- * acknowledges all tasks of a call.
+ * The part of the store for nodes: claim, and what nodes do with the tasks that they have
+ * leased, which is to lock the rows, decide, and write. On PostgreSQL one statement
+ * begins, renews or acknowledges all tasks of a call.
  */
-final class LeasedTasks {
+abstract class NodeCalls implements DelayedTaskStore {
 
 	private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
@@ -67,22 +70,32 @@ final class LeasedTasks {
 
 	private static final String ACKNOWLEDGE = atOnce("status = {running}", "delete from {task} t using");
 
-	private final Database database;
+	final Database database;
 
-	LeasedTasks(Database database) {
+	private final Claiming claiming;
+
+	NodeCalls(Database database) {
 		this.database = database;
+		this.claiming = new Claiming(database);
 	}
 
 	private static String atOnce(String condition, String write) {
 		return AT_ONCE.formatted(condition, write);
 	}
 
-	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+	@Override
+	public Claimed claim(ClaimRequest request) {
+		return this.claiming.claim(request);
+	}
+
+	@Override
+	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
 		Long now = this.database.givenTime();
 		return extend(BEGIN, tasks, lease, TaskRow::mayBegin, TaskRow::begin, now, now, Session.millis(lease));
 	}
 
-	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+	@Override
+	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
 		return extend(RENEW, tasks, lease, (row, now) -> row.isRunning(), (row) -> {
 		}, this.database.givenTime(), Session.millis(lease));
 	}
@@ -100,7 +113,8 @@ final class LeasedTasks {
 				: this.database.node().transaction((session) -> lockAndChange(session, changes));
 	}
 
-	List<Reply> settle(List<Settlement> settlements) {
+	@Override
+	public List<Reply> settle(List<Settlement> settlements) {
 		Settlement first = settlements.get(0);
 		if (settlements.size() == 1 && first instanceof Settlement.Acknowledge && this.database.isTimeGiven()
 				&& this.database.node().single((session) -> acknowledge(session, first.task()))) {
@@ -133,7 +147,8 @@ final class LeasedTasks {
 		return replies;
 	}
 
-	boolean settleInTransaction(Settlement settlement) {
+	@Override
+	public boolean settleInTransaction(Settlement settlement) {
 		Session session = this.database.requiredTransaction();
 		TaskRef task = settlement.task();
 		if (settlement instanceof Settlement.Acknowledge) {
@@ -273,7 +288,7 @@ final class LeasedTasks {
 			repeat(repeat, row, now);
 		}
 		else if (settlement instanceof Settlement.Bury bury) {
-			row.bury(error(bury.reason()), now);
+			row.bury(bury.reason(), now);
 		}
 		else if (row.isLast()) {
 			row.status = TaskRow.GONE;
@@ -283,7 +298,7 @@ final class LeasedTasks {
 			row.schedule(DueTime.after(retry.delay()).resolve(now));
 			row.attempt = retry.attempt();
 			row.lost = 0;
-			row.error = error(retry.error());
+			row.error = retry.error();
 		}
 		else if (settlement instanceof Settlement.Release release) {
 			row.schedule(row.dueAt);
@@ -304,11 +319,7 @@ final class LeasedTasks {
 		row.reset();
 		row.scheduledAt = row.dueAt;
 		row.firstAt = null;
-		row.error = (repeat.error() != null) ? error(repeat.error()) : null;
-	}
-
-	private String error(String text) {
-		return this.database.dialect().error(text);
+		row.error = repeat.error();
 	}
 
 	/**
