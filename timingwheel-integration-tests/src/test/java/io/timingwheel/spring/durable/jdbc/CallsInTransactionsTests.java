@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -18,9 +17,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
-import org.h2.tools.Server;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -84,49 +81,34 @@ class CallsInTransactionsTests {
 	@EnumSource(names = { "H2_SHARED", "POSTGRESQL", "MARIADB" })
 	void theFirstCallsInATransactionTakeOnlyItsConnection(TestDatabase database) {
 		try (HikariDataSource pool = database.newTaskDatabase()) {
-			theFirstCallsInATransactionTakeOnlyItsConnection(pool.getJdbcUrl());
-		}
-	}
-
-	@Test
-	void theFirstCallsInATransactionOnAnH2ServerTakeOnlyItsConnection() throws SQLException {
-		Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
-		String url = "jdbc:h2:tcp://localhost:" + server.getPort() + "/mem:" + UUID.randomUUID();
-		try (HikariDataSource pool = JdbcStores.withTables(TestDatabase.newPool(url, 2))) {
-			theFirstCallsInATransactionTakeOnlyItsConnection(pool.getJdbcUrl());
-		}
-		finally {
-			server.stop();
-		}
-	}
-
-	private static void theFirstCallsInATransactionTakeOnlyItsConnection(String url) {
-		DurableApplication.on(url)
-			.withBean(Work.class)
-			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
-					"spring.datasource.hikari.connection-timeout=10000",
-					"timingwheel.store.jdbc.initialize-schema=never")
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				Work work = context.getBean(Work.class);
-				DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
-				TransactionTemplate transaction = new TransactionTemplate(
-						context.getBean(PlatformTransactionManager.class));
-				transaction.executeWithoutResult((status) -> {
-					work.transactional("first");
-					work.plain("pending");
-					work.kept("kept");
-					work.kept("kept");
-					operations.enqueueAll(List.of(DurableCall.of("plain", HOUR, "a"),
-							DurableCall.of(TaskId.of("plain", "b"), HOUR, "b").updating()));
-					operations.recur(TaskId.of("plain", "recurring"), Schedule.every(HOUR), "recurring");
-					assertThat(operations.reschedule(TaskId.of("plain", "pending"), Duration.ZERO)).isTrue();
-					assertThat(operations.find(TaskId.of("plain", "pending"))).isPresent();
-					work.cancel("b");
+			DurableApplication.on(pool.getJdbcUrl())
+				.withBean(Work.class)
+				.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
+						"spring.datasource.hikari.connection-timeout=10000",
+						"timingwheel.store.jdbc.initialize-schema=never")
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					Work work = context.getBean(Work.class);
+					DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+					TransactionTemplate transaction = new TransactionTemplate(
+							context.getBean(PlatformTransactionManager.class));
+					transaction.executeWithoutResult((status) -> {
+						work.transactional("first");
+						work.plain("pending");
+						work.kept("kept");
+						work.kept("kept");
+						operations.enqueueAll(List.of(DurableCall.of("plain", HOUR, "a"),
+								DurableCall.of(TaskId.of("plain", "b"), HOUR, "b").updating()));
+						operations.recur(TaskId.of("plain", "recurring"), Schedule.every(HOUR), "recurring");
+						assertThat(operations.reschedule(TaskId.of("plain", "pending"), Duration.ZERO)).isTrue();
+						assertThat(operations.find(TaskId.of("plain", "pending"))).isPresent();
+						work.cancel("b");
+					});
+					Awaitility.await()
+						.untilAsserted(
+								() -> assertThat(work.done()).containsExactlyInAnyOrder("first", "pending", "kept"));
 				});
-				Awaitility.await()
-					.untilAsserted(() -> assertThat(work.done()).containsExactlyInAnyOrder("first", "pending", "kept"));
-			});
+		}
 	}
 
 	/**

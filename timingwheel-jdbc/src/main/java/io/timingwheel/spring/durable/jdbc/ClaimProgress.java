@@ -100,7 +100,6 @@ final class ClaimProgress {
 		}
 	}
 
-	/** Takes what a transaction on a name with limits has claimed. */
 	void add(ClaimProgress part) {
 		this.tasks.addAll(part.tasks);
 		this.startAt = Math.min(this.startAt, part.startAt);
@@ -119,9 +118,7 @@ final class ClaimProgress {
 				this.newSuspects, this.pausedNames);
 	}
 
-	/**
-	 * Locks the first tasks of a queue that no node has, or whose leases have ended.
-	 */
+	/** Locks the first tasks of a queue that no node has, or whose leases have ended. */
 	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
 		Dialect dialect = session.dialect();
 		List<TaskRow> found = session.rows(

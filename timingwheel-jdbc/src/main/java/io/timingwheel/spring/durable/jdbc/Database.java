@@ -111,7 +111,6 @@ final class Database {
 		return this.clock != null;
 	}
 
-	/** The time by the clock that a test has set. */
 	@Nullable Long givenTime() {
 		LongSupplier given = this.clock;
 		return (given != null) ? given.getAsLong() : null;
@@ -121,7 +120,6 @@ final class Database {
 		return isTimeGiven() ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
 	}
 
-	/** Runs what applications do. */
 	Session caller() {
 		Session joined = joined();
 		return (joined != null) ? joined : application();

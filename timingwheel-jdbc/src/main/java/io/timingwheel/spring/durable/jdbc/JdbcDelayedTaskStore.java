@@ -24,6 +24,7 @@ import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -111,7 +112,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		return rows(this.database.caller(), target).stream().findFirst().map(TaskRow::stored);
+		return found(target).stream().findFirst().map(TaskRow::stored);
 	}
 
 	/**
@@ -122,22 +123,23 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
 		Session caller = this.database.caller();
 		Set<String> tried = new HashSet<>();
-		List<TaskRow> rows = rows(caller, target);
+		List<TaskRow> rows = found(target);
 		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
 			for (TaskRow found : rows) {
-				T result = caller.<@Nullable T>transaction((session) -> change(session, found, change));
+				T result = canChange(found)
+						? caller.<@Nullable T>transaction((session) -> change(session, found.id, change)) : null;
 				if (result != null) {
 					return result;
 				}
 			}
-			rows = rows(caller, target);
+			rows = found(target);
 		}
 		return null;
 	}
 
-	private static <T> @Nullable T change(Session session, TaskRow found,
+	private static <T> @Nullable T change(Session session, String id,
 			BiFunction<Session, TaskRow, @Nullable T> change) {
-		TaskRow row = canChange(found) ? lock(session, found.id) : null;
+		TaskRow row = lock(session, id);
 		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
 		if (row != null && result != null) {
 			session.write(List.of(row));
@@ -149,13 +151,17 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		return row.isPending() || row.schedule != null;
 	}
 
+	private List<TaskRow> found(Target target) {
+		return this.database.caller().single((session) -> found(session, target, ""));
+	}
+
 	/** Reads the tasks of a target, a task that runs once before a schedule. */
-	private List<TaskRow> rows(Session caller, Target target) {
+	private static List<TaskRow> found(Session session, Target target, String suffix) {
 		if (target instanceof Target.ById byId) {
-			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
+			return session.rows("select {columns} from {task} where id = ?" + suffix, byId.id());
 		}
 		Target.ByKey byKey = (Target.ByKey) target;
-		Dialect dialect = this.database.dialect();
+		Dialect dialect = session.dialect();
 		List<Object> held = new ArrayList<>();
 		if (byKey.kind() != Target.Kind.SCHEDULE) {
 			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), false)));
@@ -163,9 +169,8 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		if (byKey.kind() != Target.Kind.ONCE) {
 			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), true)));
 		}
-		return caller.single((session) -> session.rows(
-				"select {columns} from {task} where name = ? and held_key {in} order by held_key",
-				dialect.text(byKey.taskId().name()), held));
+		return session.rows("select {columns} from {task} where name = ? and held_key {in} order by held_key" + suffix,
+				dialect.text(byKey.taskId().name()), held);
 	}
 
 	@Override
@@ -194,10 +199,8 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	 * @return {@code null} if another transaction was faster
 	 */
 	private @Nullable Enqueued recur(Session session, NewSchedule schedule, String suffix) {
-		Dialect dialect = session.dialect();
-		TaskRow found = DataAccessUtils
-			.singleResult(session.rows("select {columns} from {task} where name = ? and held_key = ?" + suffix,
-					dialect.text(schedule.name()), dialect.text(TaskRow.heldKey(schedule.key(), true))));
+		Target target = Target.of(new TaskId(schedule.name(), schedule.key()), Target.Kind.SCHEDULE);
+		TaskRow found = DataAccessUtils.singleResult(found(session, target, suffix));
 		long now = session.now();
 		if (schedule.onlyIfLost()) {
 			if (found != null) {

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -133,18 +132,18 @@ final class NewTasks {
 
 	/** No batch has a key twice. The order of the keys avoids deadlocks. */
 	private static List<List<NewTask>> batches(List<NewTask> tasks) {
+		Map<TaskId, Integer> times = new HashMap<>();
+		Map<Integer, List<NewTask>> rounds = tasks.stream()
+			.sorted(BY_KEY)
+			.collect(Collectors.groupingBy(
+					(task) -> (task.key() == null) ? 1
+							: times.merge(new TaskId(task.name(), task.key()), 1, Integer::sum),
+					TreeMap::new, Collectors.toList()));
 		List<List<NewTask>> batches = new ArrayList<>();
-		List<NewTask> left = tasks.stream().sorted(BY_KEY).toList();
-		while (!left.isEmpty()) {
-			Set<TaskId> keys = new HashSet<>();
-			Map<Boolean, List<NewTask>> parts = left.stream()
-				.collect(Collectors
-					.partitioningBy((task) -> task.key() == null || keys.add(new TaskId(task.name(), task.key()))));
-			List<NewTask> first = Objects.requireNonNull(parts.get(true));
-			for (int i = 0; i < first.size(); i += MAX_BATCH) {
-				batches.add(first.subList(i, Math.min(first.size(), i + MAX_BATCH)));
+		for (List<NewTask> round : rounds.values()) {
+			for (int i = 0; i < round.size(); i += MAX_BATCH) {
+				batches.add(round.subList(i, Math.min(round.size(), i + MAX_BATCH)));
 			}
-			left = Objects.requireNonNull(parts.get(false));
 		}
 		return batches;
 	}
@@ -165,7 +164,6 @@ final class NewTasks {
 				&& (task.key() == null || task.ifPending() == IfPending.REPLACE);
 	}
 
-	/** Stores tasks that overwrite others, on PostgreSQL. */
 	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
 		if (tasks.isEmpty()) {
 			return Map.of();

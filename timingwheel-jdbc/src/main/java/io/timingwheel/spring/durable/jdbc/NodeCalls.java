@@ -334,7 +334,6 @@ abstract class NodeCalls implements DelayedTaskStore {
 	private record Change(TaskRef task, BiPredicate<TaskRow, Long> condition, Reply gone, @Nullable State after,
 			BiFunction<TaskRow, Long, Reply> decision) {
 
-		/** Whether the caller has the task, in the right state. */
 		boolean fits(TaskRow row, long now) {
 			return row.isHeldAs(this.task) && this.condition.test(row, now);
 		}

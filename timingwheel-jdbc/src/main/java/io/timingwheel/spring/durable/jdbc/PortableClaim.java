@@ -50,7 +50,6 @@ final class PortableClaim implements Claiming.Steps {
 		}
 	}
 
-	/** Gives the names without limits that have work. */
 	private static List<String> look(Session session, ClaimProgress progress, boolean suspect) {
 		progress.time(session.now());
 		progress.nextAt = ClaimProgress.NEVER;

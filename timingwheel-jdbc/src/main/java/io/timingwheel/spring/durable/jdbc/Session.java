@@ -34,7 +34,6 @@ import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -153,10 +152,6 @@ final class Session {
 		}
 		try {
 			return this.template.execute((status) -> statements.apply(this));
-		}
-		catch (CannotCreateTransactionException ex) {
-			// The driver has no savepoints.
-			return statements.apply(this);
 		}
 		catch (TransactionSystemException ex) {
 			// The database has rolled back the whole transaction, and the savepoint.

@@ -40,7 +40,6 @@ final class TaskRow {
 	static final String STATE_COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
 			+ " next_at, status, owner, fence, attempt, deliveries, lost, first_at, schedule, scheduled_at, error, died_at";
 
-	/** With the payload unless it is too large. */
 	static final String CLAIM_COLUMNS = STATE_COLUMNS
 			+ ", case when octet_length(payload) <= ? then payload end as payload, traceparent";
 
@@ -251,7 +250,6 @@ final class TaskRow {
 		return this.schedule == null && this.scheduledAt != null;
 	}
 
-	/** Whether the node with this reference still has the task. */
 	boolean isHeldAs(TaskRef task) {
 		return this.owner != null && this.fence == task.fence();
 	}

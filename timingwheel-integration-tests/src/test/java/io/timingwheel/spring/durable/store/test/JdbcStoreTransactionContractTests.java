@@ -41,6 +41,7 @@ import io.timingwheel.spring.task.IfPending;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -154,19 +155,6 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	// What applications do
 
 	@Test
-	void anUpdateAndADebounceSeeTheCallsOfTheirTransactionAndARollbackUndoesThem() {
-		Enqueued before = enqueue("k", HOUR);
-		rolledBack(() -> {
-			Enqueued replaced = enqueue("k", HOUR.multipliedBy(3));
-			assertThat(this.a.enqueue(task("k", HOUR, IfPending.UPDATE)).dueAt()).isEqualTo(replaced.dueAt());
-		});
-		assertThat(this.a.find(key("k")).id()).isEqualTo(before.id());
-		inTransaction(() -> this.a.enqueue(task("k", HOUR.multipliedBy(2), IfPending.UPDATE)));
-		assertThat(this.b.find(key("k"))).matches((task) -> task.dueAt() == before.dueAt())
-			.matches((task) -> !task.id().equals(before.id()));
-	}
-
-	@Test
 	void aCallerWhoseKeyIsLockedHoldsUpNoOtherCaller() throws Exception {
 		Enqueued before = enqueue("locked", SOON);
 		CompletableFuture<Enqueued> waiting = new CompletableFuture<>();
@@ -251,7 +239,9 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		rolledBack(() -> {
 			enqueue("new", SOON);
 			enqueue(null, SOON);
-			assertThat(enqueue("replaced", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+			Enqueued replaced = enqueue("replaced", HOUR);
+			assertThat(replaced.outcome()).isEqualTo(Outcome.REPLACED);
+			assertThat(this.a.enqueue(task("replaced", SOON, IfPending.UPDATE)).dueAt()).isEqualTo(replaced.dueAt());
 			this.store.enqueue(List.of(task("many", SOON), task(null, SOON), task("replaced at once", HOUR)));
 			assertThat(this.a.has(key("many"))).isTrue();
 			assertThat(elsewhere(() -> this.b.has(key("many")))).isFalse();
@@ -599,6 +589,46 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 
 	private static DelayedTaskStore store(DataSource application, DataSource store) {
 		return new JdbcDelayedTaskStore(application, store, JdbcStores.TABLE, null);
+	}
+
+}
+
+class H2MemoryStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	H2MemoryStoreTransactionTests() {
+		super(TestDatabase.H2_MEMORY);
+	}
+
+}
+
+@Tag("servers")
+class H2SharedStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	H2SharedStoreTransactionTests() {
+		super(TestDatabase.H2_SHARED);
+	}
+
+}
+
+class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	PostgresStoreTransactionTests() {
+		super(TestDatabase.POSTGRESQL);
+	}
+
+}
+
+@Tag("servers")
+class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	MariaDbStoreTransactionTests() {
+		super(TestDatabase.MARIADB);
+	}
+
+	/** InnoDB may lock the gap between two keys. */
+	@Override
+	boolean locksNeighbouringKeys() {
+		return true;
 	}
 
 }

@@ -7,13 +7,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.jdbc.JdbcStores;
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
@@ -82,7 +83,20 @@ class PostgresPlanTests {
 
 	private final Logger logger = (Logger) LoggerFactory.getLogger(JdbcTemplate.class);
 
-	private final ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+	private final List<Execution> executions = new CopyOnWriteArrayList<>();
+
+	private final AppenderBase<ILoggingEvent> warnings = new AppenderBase<>() {
+
+		@Override
+		protected void append(ILoggingEvent event) {
+			String text = event.getFormattedMessage();
+			if (text.contains("message [duration:")) {
+				PostgresPlanTests.this.executions
+					.add(new Execution(MAPPER.readTree(text.substring(text.indexOf('{'), text.lastIndexOf('}') + 1))));
+			}
+		}
+
+	};
 
 	private final HikariDataSource explained = new HikariDataSource();
 
@@ -381,14 +395,9 @@ class PostgresPlanTests {
 	}
 
 	private List<Execution> executions() {
-		List<Execution> executions = this.warnings.list.stream()
-			.map(ILoggingEvent::getFormattedMessage)
-			.filter((message) -> message.contains("[duration:"))
-			.map((message) -> new Execution(
-					MAPPER.readTree(message.substring(message.indexOf('{'), message.lastIndexOf('}') + 1))))
-			.toList();
-		this.warnings.list.clear();
-		return executions;
+		List<Execution> result = List.copyOf(this.executions);
+		this.executions.clear();
+		return result;
 	}
 
 	private record Execution(JsonNode json) {

@@ -1,0 +1,57 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import io.timingwheel.spring.durable.StoreContractTests;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * The contract of a store, in each database.
+ */
+abstract class JdbcStoreContractTests extends StoreContractTests {
+
+	private final TestDatabase database;
+
+	JdbcStoreContractTests(TestDatabase database) {
+		this.database = database;
+	}
+
+	@Override
+	protected DelayedTaskStore open() {
+		return JdbcStores.open(this.database, getClass());
+	}
+
+}
+
+class H2MemoryStoreTests extends JdbcStoreContractTests {
+
+	H2MemoryStoreTests() {
+		super(TestDatabase.H2_MEMORY);
+	}
+
+}
+
+@Tag("servers")
+class H2SharedStoreTests extends JdbcStoreContractTests {
+
+	H2SharedStoreTests() {
+		super(TestDatabase.H2_SHARED);
+	}
+
+}
+
+class PostgresStoreTests extends JdbcStoreContractTests {
+
+	PostgresStoreTests() {
+		super(TestDatabase.POSTGRESQL);
+	}
+
+}
+
+@Tag("servers")
+class MariaDbStoreTests extends JdbcStoreContractTests {
+
+	MariaDbStoreTests() {
+		super(TestDatabase.MARIADB);
+	}
+
+}
