@@ -24,6 +24,7 @@ class PostgresVirtualTimeTests extends VirtualTimeContractTests {
 	@Override
 	protected void loseEverything() {
 		this.jdbc.execute("truncate table timingwheel_task");
+		this.jdbc.execute("truncate table timingwheel_task_name");
 	}
 
 }
