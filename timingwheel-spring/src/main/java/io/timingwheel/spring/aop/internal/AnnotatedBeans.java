@@ -27,6 +27,9 @@ import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
@@ -45,8 +48,6 @@ public final class AnnotatedBeans
 		implements BeanDefinitionRegistryPostProcessor, PriorityOrdered, SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(AnnotatedBeans.class);
-
-	private static final StackWalker STACK = StackWalker.getInstance();
 
 	private final List<AnnotatedMethods<? extends Annotation>> annotated = AnnotatedMethods.ofAllAnnotations();
 
@@ -112,7 +113,7 @@ public final class AnnotatedBeans
 	}
 
 	/** Reads the types of all definitions, once these are complete. */
-	void readDefinitions(ConfigurableListableBeanFactory factory) {
+	private void readDefinitions(ConfigurableListableBeanFactory factory) {
 		if (isAheadOfTime()) {
 			return;
 		}
@@ -179,17 +180,12 @@ public final class AnnotatedBeans
 		}
 	}
 
-	/** The beans that are being created, else the code that asks for the bean. */
+	/** The beans that are being created. */
 	private String needing(String beanName) {
 		String creating = Arrays.stream(beanFactory().getBeanDefinitionNames())
 			.filter((name) -> !name.equals(beanName) && beanFactory().isCurrentlyInCreation(name))
 			.collect(Collectors.joining("\", \""));
-		return !creating.isEmpty() ? "\"" + creating + "\""
-				: STACK.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
-					.filter((name) -> !name.startsWith("org.springframework.") && !name.startsWith("java.")
-							&& !name.startsWith("jdk.") && !name.startsWith(AnnotatedBeans.class.getName()))
-					.findFirst()
-					.orElse("another bean"));
+		return creating.isEmpty() ? "other code" : "\"" + creating + "\"";
 	}
 
 	@Override
@@ -217,13 +213,9 @@ public final class AnnotatedBeans
 						&& definition.isSynthetic());
 	}
 
-	/** The objects in place of beans whose annotations nobody knows. */
-	public List<String> unknown() {
-		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter((name) -> {
-			Object bean = isReplaced(name) ? singleton(name) : null;
-			return bean != null && bean.getClass().getInterfaces().length > 0
-					&& this.annotated.stream().allMatch((methods) -> methods.of(bean.getClass()).isEmpty());
-		}).toList();
+	/** The beans that were replaced, so that nobody may know their annotations. */
+	public List<String> replaced() {
+		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).toList();
 	}
 
 	/** Checks that all annotated methods can be called on an interface-based proxy. */
@@ -256,6 +248,25 @@ public final class AnnotatedBeans
 
 		/** Resolves and checks what depends on other beans, when all singletons exist. */
 		void resolveWithBeans();
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	public static class Setup {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static AnnotatedBeans timingWheelAnnotatedBeans() {
+			return new AnnotatedBeans();
+		}
+
+		/** Comes after other post-processors, which may change definitions. */
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static BeanFactoryPostProcessor timingWheelDefinitionReader(AnnotatedBeans timingWheelAnnotatedBeans) {
+			return timingWheelAnnotatedBeans::readDefinitions;
+		}
 
 	}
 

@@ -2,9 +2,7 @@ package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.TaskId;
@@ -49,9 +47,6 @@ public final class ArgumentExpression {
 
 	private final Map<String, Integer> positions = new TreeMap<>();
 
-	/** The names in the code, without those by position. */
-	private final Set<String> names;
-
 	private final SpelExpression expression;
 
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
@@ -67,14 +62,14 @@ public final class ArgumentExpression {
 		this.subject = "the expression \"%s\" of %s".formatted(text, attribute);
 		this.method = method;
 		addNames(method);
-		this.names = new TreeSet<>(this.positions.keySet());
+		String names = String.join(", #", this.positions.keySet());
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			this.positions.put("p" + i, i);
 			this.positions.put("a" + i, i);
 		}
 		this.expression = parse(text);
 		SpelNode tree = this.expression.getAST();
-		check(tree, false, false);
+		check(tree, names, false, false);
 		this.argument = (tree instanceof VariableReference) ? this.positions.get(variable(tree)) : -1;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
@@ -114,17 +109,18 @@ public final class ArgumentExpression {
 	/**
 	 * Finds names that no parameter has, and parts that have no object, since there is no
 	 * root object.
+	 * @param names the names in the code, without those by position
 	 * @param hasObject whether the node reads from a node before it, or from an element
 	 * @param inElement whether an element of a collection is the root
 	 */
-	private void check(SpelNode node, boolean hasObject, boolean inElement) {
+	private void check(SpelNode node, String names, boolean hasObject, boolean inElement) {
 		if (node instanceof VariableReference || node instanceof FunctionReference) {
 			String name = variable(node);
 			boolean known = this.positions.containsKey(name) || (inElement && name.equals("this"));
 			Refusal.when(!known, this.method,
 					"%s names #%s, which is no parameter of the method".formatted(this.subject, name),
-					this.names.isEmpty() ? "compile with -parameters, or use #p0, #p1 and so on"
-							: "use the name of a parameter: #" + String.join(", #", this.names));
+					names.isEmpty() ? "compile with -parameters, or use #p0, #p1 and so on"
+							: "use the name of a parameter: #" + names);
 		}
 		String start = node.toStringAST();
 		Refusal.when(!hasObject && needsObject(node), this.method,
@@ -137,7 +133,7 @@ public final class ArgumentExpression {
 			boolean isText = child instanceof PropertyOrFieldReference
 					&& (node instanceof Indexer || (node instanceof InlineMap && i % 2 == 0));
 			if (!isText) {
-				check(child, elements || (i > 0 && node instanceof CompoundExpression), elements);
+				check(child, names, elements || (i > 0 && node instanceof CompoundExpression), elements);
 			}
 		}
 	}

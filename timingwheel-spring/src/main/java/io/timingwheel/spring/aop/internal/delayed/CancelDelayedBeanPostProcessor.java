@@ -96,12 +96,12 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(cancellation.name()),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
 		boolean mayBeStored = this.delayed.runtime().hasStore();
-		if (!mayBeStored && this.beans.unknown().isEmpty()) {
+		if (!mayBeStored && this.beans.replaced().isEmpty()) {
 			throw problem;
 		}
 		logger.warn("%s. %s may have the name".formatted(problem.getMessage(),
 				mayBeStored ? "Another application at the same store"
-						: "One of these beans, whose classes are unknown, " + this.beans.unknown()));
+						: "One of these beans, which were replaced, " + this.beans.replaced()));
 	}
 
 	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {

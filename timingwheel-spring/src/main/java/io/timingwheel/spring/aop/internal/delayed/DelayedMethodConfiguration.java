@@ -4,7 +4,6 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -18,7 +17,7 @@ import org.springframework.context.annotation.Role;
  * {@code FactoryBean}.
  */
 @Configuration(proxyBeanMethods = false)
-@Import(AnnotatedMethodConfiguration.class)
+@Import(AnnotatedBeans.Setup.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public class DelayedMethodConfiguration {
 

@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethodConfiguration;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -17,7 +16,7 @@ import org.springframework.context.annotation.Role;
  * @since 0.1
  */
 @Configuration(proxyBeanMethods = false)
-@Import(AnnotatedMethodConfiguration.class)
+@Import(AnnotatedBeans.Setup.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public class TimeoutMethodConfiguration {
 

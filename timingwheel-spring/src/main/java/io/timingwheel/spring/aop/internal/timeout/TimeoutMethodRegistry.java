@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -14,7 +15,6 @@ import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
@@ -87,27 +87,18 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		Set<Method> methods = of(beanClass).keySet();
-		Map<Method, InvalidAnnotatedMethodException> unlimited = new HashMap<>();
+		Set<Method> unlimited = methods.stream()
+			.filter((method) -> Modifier.isFinal(method.getModifiers()))
+			.collect(Collectors.toSet());
+		unlimited.retainAll(this.annotated.defaults(beanClass));
 		for (Method method : methods) {
 			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
-			try {
+			if (!unlimited.contains(method) || unlimited.size() == methods.size()) {
 				Refusal.whenNoProxyIntercepts("@Timeout", method);
 			}
-			catch (InvalidAnnotatedMethodException ex) {
-				if (!this.annotated.defaults(beanClass).contains(method)) {
-					throw ex;
-				}
-				unlimited.put(method, ex);
-			}
 		}
-		if (unlimited.isEmpty()) {
-			return;
-		}
-		if (unlimited.size() == methods.size()) {
-			throw unlimited.values().iterator().next();
-		}
-		if (this.warned.add(beanClass)) {
-			Stream<String> names = unlimited.keySet().stream().map((method) -> method.getName() + "()");
+		if (!unlimited.isEmpty() && this.warned.add(beanClass)) {
+			Stream<String> names = unlimited.stream().map((method) -> method.getName() + "()");
 			logger.warn("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method"
 				.formatted(beanClass.getName(), names.distinct().sorted().collect(Collectors.joining(", "))));
 		}
