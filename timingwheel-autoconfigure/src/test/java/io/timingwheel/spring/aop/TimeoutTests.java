@@ -255,6 +255,7 @@ class TimeoutTests {
 
 		JdbcOrders(JdbcTemplate jdbc) {
 			this.jdbc = jdbc;
+			jdbc.execute("create table orders (id int)");
 		}
 
 		@Timeout(timeout = "800ms", fallback = "count")

@@ -28,11 +28,10 @@ import org.springframework.core.annotation.AliasFor;
  * A {@code CompletableFuture}, {@code CompletionStage} or {@code Future} completes with
  * the exception at the deadline, and the future of the body is cancelled; the time counts
  * from the call. Each subscription of a {@code Mono}, a {@code Flux} or another type that
- * Spring adapts to them fails at its deadline, counted from the subscription. Each call
- * of a {@code Callable} or {@code WebAsyncTask} is limited like a synchronous method, and
- * a {@code DeferredResult} gets the exception as its result. Until it returns, the body
- * itself is limited in all cases. Other types whose work comes later, such as a
- * {@code Supplier} or a {@code Stream}, fail at startup.
+ * Spring adapts to them fails at its deadline, counted from the subscription. Until it
+ * returns, the body itself is limited in all cases. Other types whose work comes later,
+ * such as a {@code Supplier}, a {@code Stream} or a {@code DeferredResult}, fail at
+ * startup.
  *
  * <p>
  * With {@code @Retryable}, each attempt has a limit of its own; an attempt that ends with
@@ -52,8 +51,7 @@ import org.springframework.core.annotation.AliasFor;
  * subclasses declare, and on an interface that of the methods of the interface, but for
  * private and static methods, {@code equals}, {@code hashCode} and {@code toString}. The
  * annotation of a method precedes that of a class, which precedes that of an interface. A
- * warning at startup names the methods that a proxy cannot intercept, such as final ones,
- * and that therefore have no limit.
+ * warning at startup names final methods, which have no limit.
  *
  * @since 0.1
  * @see MethodTimeoutException

@@ -14,6 +14,7 @@ import io.reactivex.rxjava3.core.Flowable;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.Database;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ import static org.awaitility.Awaitility.await;
 class CancelDelayedTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Orders.class, TransactionConfiguration.class);
+	static final VirtualApplication app = VirtualApplication.of(Orders.class, Database.class);
 
 	/**
 	 * What a method returns, which ends as the bank says.

@@ -16,8 +16,10 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.Database;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,19 +30,25 @@ import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.annotation.AsyncConfigurer;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the caller of a method with {@code @Delayed} gets, and who hears of its exception.
+ * What the caller of a method with {@code @Delayed} gets, and who hears of its exception,
+ * also if the task is scheduled after the commit of a transaction.
  */
 class DelayedResultTests {
 
 	private static final List<String> handled = new CopyOnWriteArrayList<>();
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Service.class)
+	static final VirtualApplication app = VirtualApplication.of(Database.class, Service.class)
 		.with(AsyncUncaughtExceptionHandler.class, DelayedResultTests::handler);
 
 	private static AsyncUncaughtExceptionHandler handler() {
@@ -170,6 +178,100 @@ class DelayedResultTests {
 		}
 	}
 
+	@Test
+	void theDelayBeginsAtTheCommitOrAtOnceWithoutATransactionOrTheAttribute(Service service,
+			TransactionTemplate transaction) {
+		transaction.executeWithoutResult((status) -> {
+			service.committed("k", "a");
+			assertThat(app.pending()).isZero();
+			app.advanceSeconds(20);
+		});
+		app.advanceSeconds(9);
+		service.committed("l", "b");
+		transaction.executeWithoutResult((status) -> {
+			service.atOnce();
+			status.setRollbackOnly();
+		});
+		assertThat(app.pending()).isEqualTo(3);
+		app.advanceSeconds(1);
+		assertThat(app.calls()).containsExactly("a");
+	}
+
+	@Test
+	void schedulesNothingAfterARollbackAlsoToASavepoint(Service service, TransactionTemplate transaction) {
+		DelayedTask<String> task = transaction.execute((status) -> {
+			status.setRollbackOnly();
+			return service.committed("k", "b");
+		});
+		assertThat(app.pending()).isZero();
+		DelayedTask<String> inner = transaction.execute((outer) -> {
+			service.committed("k", "before");
+			Object savepoint = outer.createSavepoint();
+			DelayedTask<String> result = service.committed("l", "within");
+			outer.rollbackToSavepoint(savepoint);
+			service.committed("m", "after");
+			return result;
+		});
+		assertThat(List.of(task, inner)).extracting(DelayedTask::status).containsOnly(Status.CANCELLED);
+		app.advanceSeconds(10);
+		assertThat(app.calls()).containsExactlyInAnyOrder("before", "after");
+	}
+
+	@Test
+	void schedulesAlsoAfterTheCommitAndWhenAnotherSynchronizationFails(Service service,
+			TransactionTemplate transaction) {
+		transaction.executeWithoutResult((status) -> afterCommit(() -> service.committed("k", "a")));
+		assertThat(app.pending()).isOne();
+		assertThatIllegalStateException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+			afterCommit(() -> {
+				throw new IllegalStateException();
+			});
+			service.committed("l", "b");
+		}));
+		assertThat(app.pending()).isEqualTo(2);
+	}
+
+	private static void afterCommit(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCommit() {
+				action.run();
+			}
+
+		});
+	}
+
+	@Test
+	void theCallerHasTheResultBeforeTheCommitAndMayCancelIt(Service service, TransactionTemplate transaction) {
+		DelayedTask<String> task = transaction.execute((status) -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> service.committed(null, "an error of the call"));
+			assertThat(service.committed("cancelled", "a").cancel(false)).isTrue();
+			DelayedTask<String> result = service.committed("k", "b");
+			assertThat(result.status()).isEqualTo(Status.SCHEDULED);
+			return result;
+		});
+		assertThat(app.pending()).isOne();
+		app.advanceSeconds(10);
+		assertThat(task.completion()).isCompletedWithValue("b");
+	}
+
+	@Test
+	void keepFollowsThePendingTaskAndARejectionDoesNotFailTheTransaction(Service service,
+			TransactionTemplate transaction) {
+		service.kept("k", "first");
+		service.rejected("k");
+		DelayedTask<String> second = transaction.execute((status) -> {
+			service.rejected("k");
+			return service.kept("k", "second");
+		});
+		assertThat(handled).singleElement().asString().contains("pending").endsWith(": rejected [k]");
+		service.rejectedResult("k");
+		assertThat(transaction.execute((status) -> service.rejectedResult("k")).status()).isEqualTo(Status.FAILED);
+		app.advanceSeconds(10);
+		assertThat(second.completion()).isCompletedWithValue("first");
+	}
+
 	static class Service {
 
 		@Delayed("1s")
@@ -222,6 +324,30 @@ class DelayedResultTests {
 		@Delayed("1s")
 		public void fail(String text, int number) {
 			throw new IllegalStateException("no");
+		}
+
+		@Delayed("10s")
+		public void atOnce() {
+		}
+
+		@Delayed(delay = "10s", afterCommit = true, key = "#key")
+		public DelayedTask<String> committed(@Nullable String key, String result) {
+			app.calls().add(result);
+			return DelayedTask.completed(result);
+		}
+
+		@Delayed(delay = "10s", afterCommit = true, key = "#key", ifPending = IfPending.KEEP)
+		public DelayedTask<String> kept(String key, String result) {
+			return DelayedTask.completed(result);
+		}
+
+		@Delayed(delay = "10s", afterCommit = true, key = "#key", ifPending = IfPending.REJECT)
+		public void rejected(String key) {
+		}
+
+		@Delayed(delay = "10s", afterCommit = true, key = "#key", ifPending = IfPending.REJECT)
+		public DelayedTask<String> rejectedResult(String key) {
+			return DelayedTask.completed(key);
 		}
 
 	}

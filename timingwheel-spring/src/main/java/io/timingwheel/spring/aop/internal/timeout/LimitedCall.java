@@ -1,18 +1,30 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 
+import io.timingwheel.DirectTask;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimerHandle;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.task.memory.CallerContext;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
 
 /**
  * One call of a method with a time limit.
  *
  * @param nanos the limit; zero or negative if the call has no time left
  */
-record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, TimeoutRuntime runtime) {
+record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Runtime runtime) {
 
 	boolean isFor(MethodInvocation other) {
 		return this.invocation.getMethod() == other.getMethod() && this.invocation.getThis() == other.getThis();
@@ -69,6 +81,51 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Tim
 	Callable<@Nullable Object> afterDeadline() {
 		Callable<@Nullable Object> outcome = () -> afterDeadline(newException());
 		return (this.limit.fallback() != null) ? this.runtime.context().<@Nullable Object>capture(outcome) : outcome;
+	}
+
+	/**
+	 * What all calls with a time limit use. Thread-safe.
+	 *
+	 * @param executor completes expired futures, and runs their fallbacks
+	 * @param context the context in which these fallbacks run
+	 * @param listener is told of each method that timed out
+	 */
+	record Runtime(TimingWheel wheel, Executor executor, CallerContext context, Consumer<Method> listener,
+			DeadlineStacks stacks) {
+
+		long nanoTime() {
+			return this.wheel.nanoTime();
+		}
+
+		/**
+		 * Starts a timer. Gives {@code null} if the wheel has stopped, because work that
+		 * ends during shutdown has no time limit.
+		 */
+		@Nullable TimerHandle schedule(DirectTask task, long startNanos, long nanos) {
+			try {
+				return this.wheel.scheduleAt(task, startNanos + nanos);
+			}
+			catch (RejectedExecutionException ex) {
+				if (this.wheel.snapshot().state() == WheelSnapshot.State.STOPPED) {
+					return null;
+				}
+				throw new TaskRejectedException("No timer for the @Timeout of this call: " + ex.getMessage(), ex);
+			}
+		}
+
+		/**
+		 * Interrupts the thread of an expired call, in this method or soon after it. If a
+		 * test moves the time, the thread has its interrupt when the time has been moved.
+		 */
+		void interrupt(InterruptGuard guard) {
+			if (this.wheel.timeSource() instanceof ManualTimeSource) {
+				guard.interrupt(guard.thread().getStackTrace());
+			}
+			else {
+				this.stacks.interrupt(guard);
+			}
+		}
+
 	}
 
 }

@@ -51,7 +51,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	/**
 	 * Made at the first call, since Spring must not create its parts before the advice.
 	 */
-	private final SingletonSupplier<TimeoutRuntime> runtime;
+	private final SingletonSupplier<LimitedCall.Runtime> runtime;
 
 	/** The names of the methods of the beans, as {@code bean.method}. */
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
@@ -67,12 +67,12 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 		this.annotated = beans.methods(Timeout.class);
 		this.beanFactory = beans.beanFactory();
 		this.overrides = overrides;
-		this.runtime = SingletonSupplier.of(() -> new TimeoutRuntime(this.beanFactory.getBean(TimingWheel.class),
+		this.runtime = SingletonSupplier.of(() -> new LimitedCall.Runtime(this.beanFactory.getBean(TimingWheel.class),
 				this.beanFactory.getBean(HandOverExecutors.class).completions(),
 				this.beanFactory.getBean(CallerContext.class), this::timedOut, this.stacks));
 	}
 
-	TimeoutRuntime runtime() {
+	LimitedCall.Runtime runtime() {
 		return this.runtime.obtain();
 	}
 
