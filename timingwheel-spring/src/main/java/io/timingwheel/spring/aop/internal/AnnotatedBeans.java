@@ -191,13 +191,11 @@ public final class AnnotatedBeans
 	@Override
 	public void afterSingletonsInstantiated() {
 		for (String name : instances()) {
-			BeanDefinition definition = beanFactory().getMergedBeanDefinition(name);
 			Object existing = singleton(name);
 			if (existing != null && Proxy.isProxyClass(existing.getClass())) {
 				checkProxy(existing);
 			}
-			else if ((definition.isSingleton() || definition.isPrototype())
-					&& (existing == null || existing instanceof FactoryBean<?>)) {
+			else if (existing == null || existing instanceof FactoryBean<?>) {
 				read(type(name, existing != null), name);
 			}
 		}

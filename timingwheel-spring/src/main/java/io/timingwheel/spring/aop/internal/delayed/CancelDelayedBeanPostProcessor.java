@@ -89,11 +89,12 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	 * else may have it.
 	 */
 	private void checkName(Cancellation cancellation) {
-		if (this.delayed.hasName(cancellation.name())) {
+		String name = cancellation.name().get();
+		if (this.delayed.hasName(name)) {
 			return;
 		}
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
-				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(cancellation.name()),
+				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(name),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
 		boolean mayBeStored = this.delayed.runtime().hasStore();
 		if (!mayBeStored && this.beans.replaced().isEmpty()) {
@@ -109,7 +110,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		Cancellation method = Objects
 			.requireNonNull(of(targetClass).get(AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass)));
 		PendingCancellation cancellation = new PendingCancellation(
-				new TaskId(method.name(), method.key().key(invocation.getArguments()).toString()),
+				new TaskId(method.name().get(), method.key().key(invocation.getArguments()).toString()),
 				this.delayed.runtime());
 		if (method.beforeInvocation()) {
 			cancellation.run();
@@ -132,15 +133,10 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	/**
 	 * A checked method.
 	 *
-	 * @param taskName gives the name of the tasks, and may need beans
+	 * @param name gives the name of the tasks, and may need beans
 	 */
-	private record Cancellation(Method method, Supplier<String> taskName, ArgumentExpression key,
+	private record Cancellation(Method method, Supplier<String> name, ArgumentExpression key,
 			boolean beforeInvocation) {
-
-		String name() {
-			return this.taskName.get();
-		}
-
 	}
 
 }
