@@ -81,7 +81,9 @@ class AheadOfTimeTests {
 				Arguments.of(Expressions.class, Customer.class, List.of("getId")),
 				Arguments.of(Expressions.class, ByDelay.class, List.of("ttl")),
 				Arguments.of(Expressions.class, ByLimit.class, List.of("ttl")),
-				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")));
+				Arguments.of(Expressions.class, ByCancel.class, List.of("ttl")),
+				Arguments.of(Expressions.class, Rates.class, List.of("window")),
+				Arguments.of(Expressions.class, Duration.class, List.of("ofMinutes")));
 	}
 
 	/**
@@ -90,7 +92,7 @@ class AheadOfTimeTests {
 	@ParameterizedTest
 	@MethodSource
 	void methodsCanBeInvoked(Class<?> component, Class<?> type, List<String> methods) {
-		RuntimeHints hints = process(INTERFACES, component);
+		RuntimeHints hints = process(INTERFACES, component, Rates.class);
 		assertThat(methods).allSatisfy((method) -> assertThat(hints).matches(invocation(type, method)));
 		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
 	}
@@ -382,6 +384,14 @@ class AheadOfTimeTests {
 
 	}
 
+	static class Rates {
+
+		public Duration window(long orderId) {
+			return Duration.ofMinutes(orderId);
+		}
+
+	}
+
 	static class Expressions {
 
 		@Delayed(delay = "1h", name = "by-key", key = "#order.customer().id + #order.id")
@@ -398,6 +408,14 @@ class AheadOfTimeTests {
 
 		@CancelDelayed(name = "by-key", key = "#order.ttl")
 		public void cancel(ByCancel order) {
+		}
+
+		@Delayed(delayExpression = "@'aheadOfTimeTests.Rates'.window(#orderId)")
+		public void bean(long orderId) {
+		}
+
+		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
+		public void type(long minutes) {
 		}
 
 	}

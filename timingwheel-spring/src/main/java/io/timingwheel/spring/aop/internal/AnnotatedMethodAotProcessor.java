@@ -21,11 +21,15 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Registers the hints for a native image: annotated methods and their fallbacks,
- * arguments that expressions read or that are stored, and optional libraries. Spring
+ * Registers the hints for a native image: annotated methods and their fallbacks, the
+ * types in their expressions and in stored arguments, and optional libraries. Spring
  * registers the methods that declare the annotations, and the proxies.
  */
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
@@ -77,17 +81,39 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 						AnnotatedMethods.argumentTypes(method, this.beanClass).toArray(Type[]::new));
 			}
 			for (String attribute : EXPRESSIONS) {
-				if (AnnotationUtils.getValue(annotation, attribute) instanceof String text && !text.isBlank()
-						&& !new ArgumentExpression(attribute, text, method, this.beanFactory).isArgument()) {
-					List.of(method.getParameterTypes()).forEach(this::registerMembers);
-					BINDING.registerReflectionHints(this.hints, method.getGenericParameterTypes());
+				if (AnnotationUtils.getValue(annotation, attribute) instanceof String text && !text.isBlank()) {
+					registerExpression(new ArgumentExpression(attribute, text, method, this.beanFactory), method);
 				}
 			}
 		}
 
-		private void registerMembers(Class<?> type) {
-			if (!type.isPrimitive()) {
-				this.hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS,
+		private void registerExpression(ArgumentExpression expression, Method method) {
+			if (!expression.isArgument()) {
+				List.of(method.getParameterTypes()).forEach(this::register);
+				BINDING.registerReflectionHints(this.hints, method.getGenericParameterTypes());
+				registerNames(expression.syntaxTree());
+			}
+		}
+
+		private void registerNames(SpelNode node) {
+			if (node instanceof BeanReference) {
+				String name = node.toStringAST().substring(1).replace("'", "");
+				register(this.beanFactory.containsBean(name) ? this.beanFactory.getType(name) : null);
+			}
+			else if (node instanceof TypeReference) {
+				String name = node.getChild(0).toStringAST();
+				ClassLoader classLoader = this.beanFactory.getBeanClassLoader();
+				register(ClassUtils.isPresent(name, classLoader) ? ClassUtils.resolveClassName(name, classLoader)
+						: null);
+			}
+			for (int i = 0; i < node.getChildCount(); i++) {
+				registerNames(node.getChild(i));
+			}
+		}
+
+		private void register(@Nullable Class<?> type) {
+			if (type != null && !type.isPrimitive()) {
+				this.hints.registerType(ClassUtils.getUserClass(type), MemberCategory.INVOKE_PUBLIC_METHODS,
 						MemberCategory.ACCESS_PUBLIC_FIELDS);
 			}
 		}

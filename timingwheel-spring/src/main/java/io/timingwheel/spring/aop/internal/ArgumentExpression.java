@@ -211,4 +211,8 @@ public final class ArgumentExpression {
 		return this.argument >= 0;
 	}
 
+	SpelNode syntaxTree() {
+		return this.expression.getAST();
+	}
+
 }
