@@ -5,7 +5,6 @@ import io.timingwheel.spring.durable.store.test.ClusterContractTests;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
 import io.timingwheel.spring.durable.store.test.ModelContractTests;
 import io.timingwheel.spring.durable.store.test.OperatorContractTests;
-import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
 import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
 import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
 import io.timingwheel.spring.durable.store.test.StoringContractTests;
@@ -31,16 +30,6 @@ public abstract class StoreContractTests {
 
 	@Nested
 	class Delivery extends DeliveryContractTests {
-
-		@Override
-		public DelayedTaskStore openStore() {
-			return open();
-		}
-
-	}
-
-	@Nested
-	class Schedules extends ScheduleContractTests {
 
 		@Override
 		public DelayedTaskStore openStore() {

@@ -89,7 +89,7 @@ abstract class Batcher {
 			}
 		}
 		if (batch.isEmpty()) {
-			this.loop.await(Long.MAX_VALUE);
+			this.loop.await(0, Long.MAX_VALUE);
 			return;
 		}
 		try {

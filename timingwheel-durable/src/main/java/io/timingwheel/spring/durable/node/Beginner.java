@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -79,21 +78,17 @@ final class Beginner extends Batcher {
 			this.runner.submit(run, term);
 		}
 		// The timer of a task that is withdrawn meanwhile has no effect.
-		else if (!this.parts.runAt(() -> add(run), run.dueNanos)) {
+		else if (!this.parts.runLater(() -> add(run), run.dueNanos - this.parts.nanoTime())) {
 			// The wheel is full or stopped.
 			this.parts.held.block();
 			this.settler.giveBack(run);
 		}
 	}
 
-	void giveBack(Predicate<String> names) {
-		this.settler.giveBack(names);
-	}
-
 	/**
-	 * A task does not begin while too many tasks of its name wait for a thread. If that
-	 * takes too long, other nodes may start it earlier. What expires needs no thread, and
-	 * a node has one suspect only.
+	 * A task does not begin while too many tasks of its name wait for a thread. A task
+	 * that is late is given back: other nodes may start it earlier. What expires needs no
+	 * thread, and a node has one suspect only.
 	 */
 	@Override
 	boolean admits(Run run) {
@@ -103,9 +98,7 @@ final class Beginner extends Batcher {
 		if (run.window.enter(run.expired || run.task.suspect())) {
 			return true;
 		}
-		long now = this.parts.nanoTime();
-		run.waitsSince = Math.min(run.waitsSince, now);
-		if (now - run.waitsSince > NameWindow.LATE_NANOS) {
+		if (this.parts.nanoTime() - run.dueNanos > Names.Window.LATE_NANOS) {
 			this.settler.giveBack(run);
 		}
 		else {

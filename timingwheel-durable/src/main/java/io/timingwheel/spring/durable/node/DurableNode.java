@@ -63,7 +63,8 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		this.settler = new Settler(this.parts);
 		Names names = new Names(this.parts);
 		Runner runner = new Runner(this.parts, new LeaseKeeper(this.parts), this.settler);
-		this.poller = new Poller(this.parts, names, new Beginner(this.parts, names, runner, this.settler));
+		Beginner beginner = new Beginner(this.parts, names, runner, this.settler);
+		this.poller = new Poller(this.parts, names, beginner, this.settler);
 		this.housekeeping = new Housekeeping(this.parts);
 		this.pages = new TaskPages(store, handlers);
 	}

@@ -52,7 +52,7 @@ final class Held {
 
 	void add(Run run) {
 		this.runs.add(run);
-		run.window.added();
+		run.window.held.incrementAndGet();
 		if (run.task.suspect()) {
 			block();
 		}
@@ -62,7 +62,7 @@ final class Held {
 		if (!this.runs.remove(run)) {
 			return;
 		}
-		run.window.removed();
+		run.window.held.decrementAndGet();
 		if (run.task.suspect()) {
 			this.blockedUntil = this.parts.nanoTime();
 			this.parts.wake();

@@ -28,14 +28,13 @@ final class Housekeeping {
 	/** The time between two looks for lost schedules. */
 	private static final long SCHEDULES_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-	/** Until the schedules are stored, and between two deletions with a retention. */
-	private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+	/** The same until all schedules are stored. */
+	private static final long NOT_STORED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** How many looks there are in a retention, so that no task stays much longer. */
-	private static final int LOOKS_PER_RETENTION = 20;
+	/** The time between two looks for tasks that have been dead for too long. */
+	private static final long DEAD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-	private static final long MAX_PAUSE = TimeUnit.MINUTES.toNanos(10);
-
+	/** The same while there are such tasks. */
 	private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final NodeParts parts;
@@ -51,7 +50,7 @@ final class Housekeeping {
 		long now = parts.nanoTime();
 		this.chores.put(this::lookAfterSchedules, now);
 		this.chores.put(this::report, now);
-		this.chores.put(this::deleteDead, now + retentionPause());
+		this.chores.put(this::deleteDead, now + random(DEAD_NANOS));
 	}
 
 	private void round() {
@@ -62,7 +61,8 @@ final class Housekeeping {
 	}
 
 	private long lookAfterSchedules() {
-		return attempt("look after the declared schedules", this.parts.services.schedules()) ? SCHEDULES_NANOS : SECOND;
+		return attempt("look after the declared schedules", this.parts.services.schedules()) ? SCHEDULES_NANOS
+				: NOT_STORED_NANOS;
 	}
 
 	private long report() {
@@ -89,17 +89,10 @@ final class Housekeeping {
 			this.parts.expiredDead.add(deleted);
 			return deleted > 0;
 		});
-		return more ? random(STEP_NANOS) : retentionPause();
+		return random(more ? STEP_NANOS : DEAD_NANOS);
 	}
 
-	/** Random, so that the nodes do not all look at once. */
-	private long retentionPause() {
-		Duration retention = this.parts.settings.deadRetention();
-		long part = (retention != null) ? TimeUnit.NANOSECONDS.convert(retention) / LOOKS_PER_RETENTION : MAX_PAUSE;
-		return random(Math.min(Math.max(part, SECOND), MAX_PAUSE));
-	}
-
-	/** Between half and one and a half times the given time. */
+	/** Varies by a half, so that the nodes do not all look at once. */
 	private static long random(long nanos) {
 		return ThreadLocalRandom.current().nextLong(nanos / 2, nanos * 3 / 2);
 	}

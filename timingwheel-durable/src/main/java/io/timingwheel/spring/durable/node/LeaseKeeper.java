@@ -28,9 +28,6 @@ final class LeaseKeeper {
 
 	private final long roundNanos;
 
-	/** Whether the loop goes on without a wake-up. */
-	private volatile boolean watching;
-
 	/** Counts the rounds, which tells a timer whether its requests have ended. */
 	private volatile int rounds;
 
@@ -42,10 +39,7 @@ final class LeaseKeeper {
 
 	/** Called when a task has begun. Watches until none is left that has. */
 	void watch() {
-		if (!this.watching) {
-			this.watching = true;
-			this.loop.wake();
-		}
+		this.loop.wake();
 	}
 
 	/** If the body has ended, the store decides whether it did so in time. */
@@ -76,10 +70,7 @@ final class LeaseKeeper {
 			}
 		}
 		this.rounds = round + 1;
-		// A task that begins after this line calls watch().
-		this.watching = false;
-		this.watching = !leased((term) -> true).isEmpty();
-		this.loop.await(this.watching ? this.roundNanos : Long.MAX_VALUE);
+		this.loop.await(this.roundNanos, leased((term) -> true).isEmpty() ? Long.MAX_VALUE : this.roundNanos);
 	}
 
 	private void loseEnded() {

@@ -2,16 +2,16 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
-import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
 
 /** Plans what a claim takes of each name. Only {@link #window} is thread-safe. */
@@ -23,43 +23,50 @@ final class Names {
 	private final NodeParts parts;
 
 	/** An alias has the window of its handler. */
-	private final Map<String, NameWindow> windows = new ConcurrentHashMap<>();
-
-	/** The windows that got tasks with the last claim. They share its room. */
-	private Set<NameWindow> active = Set.of();
+	private final Map<String, Window> windows = new ConcurrentHashMap<>();
 
 	Names(NodeParts parts) {
 		this.parts = parts;
 	}
 
-	NameWindow window(DurableHandler handler) {
+	Window window(DurableHandler handler) {
 		return this.windows.computeIfAbsent(handler.name(),
-				(name) -> new NameWindow(this.parts::nanoTime, this.parts::wake));
+				(name) -> new Window(this.parts::nanoTime, this.parts::wake));
 	}
 
-	private NameWindow window(String name) {
+	private Window window(String name) {
 		return window(Objects.requireNonNull(this.parts.handlers.find(name)));
 	}
 
-	/** The name of a suspect needs no room. */
-	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
+	/**
+	 * The name of a suspect needs no room.
+	 * @param gather whether to ask for nothing if there is room for few tasks of a
+	 * backlog, and for no others
+	 */
+	ClaimRequest plan(int free, boolean suspect, Duration lookAhead, boolean gather) {
 		int room = Math.min(free, this.parts.settings.maxRequest());
+		int backlogs = (int) Math.max(1, this.windows.values().stream().filter(Window::hasBacklog).count());
 		Map<String, Share> shares = new HashMap<>();
-		this.parts.handlers.all().forEach((name, handler) -> {
-			NameWindow window = window(handler);
-			if (this.parts.policies.isPaused(name)) {
+		boolean enough = suspect || !gather;
+		for (Map.Entry<String, DurableHandler> each : this.parts.handlers.all().entrySet()) {
+			Window window = window(each.getValue());
+			if (this.parts.policies.isPaused(each.getKey())) {
 				window.setBacklog(false);
-				return;
+				continue;
 			}
-			int share = share(window, free, room);
+			int share = share(window, free, room, backlogs);
 			int due = Math.max(0, Math.min(share, window.room()));
-			if (due == 0) {
+			if (due == 0 && window.held.get() > 0) {
 				window.setBacklog(true);
 			}
 			if (due > 0 || (suspect && room > 0)) {
-				shares.put(name, share(handler, window, share, due));
+				shares.put(each.getKey(), share(each.getValue(), window, share, due));
 			}
-		});
+			enough |= due > 0 && (due >= enough() / backlogs || !window.isTiny(due));
+		}
+		if (!enough) {
+			shares.clear();
+		}
 		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
 				this.parts.settings.lease(), this.parts.settings.maxPayloadBytes());
 	}
@@ -68,17 +75,17 @@ final class Names {
 	 * Leaves room for other names, and keeps the store from locking many more tasks than
 	 * there is room for.
 	 */
-	private int share(NameWindow window, int free, int room) {
+	private int share(Window window, int free, int room, int backlogs) {
 		if (this.windows.size() == 1) {
 			return room;
 		}
-		int held = window.held();
+		int held = window.held.get();
 		int share = Math.max((OTHERS * free - held) / (OTHERS + 1), (held == 0) ? 1 : 0);
-		int divided = this.active.contains(window) ? 2 * room / this.active.size() + 1 : room;
+		int divided = window.hasBacklog() ? 2 * room / backlogs + 1 : room;
 		return Math.min(room, Math.min(share, divided));
 	}
 
-	private Share share(DurableHandler handler, NameWindow window, int share, int due) {
+	private Share share(DurableHandler handler, Window window, int share, int due) {
 		StartLimits limits = this.parts.policies.limits(handler);
 		boolean later = due > 0 && limits == null && !window.hasBacklog();
 		return new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
@@ -88,37 +95,115 @@ final class Names {
 	/** A name and its aliases have one window, whose tasks wait if those of one do. */
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
-		this.active = new HashSet<>();
-		for (LeasedTask task : claimed.tasks()) {
-			due.merge(task.name(), task.begun() ? 1 : 0, Integer::sum);
-			this.active.add(window(task.name()));
-		}
+		claimed.tasks().forEach((task) -> due.merge(task.name(), task.begun() ? 1 : 0, Integer::sum));
 		boolean atLimit = claimed.tasks().size() >= request.limit();
-		Map<NameWindow, Boolean> backlogs = new HashMap<>();
+		Map<Window, Boolean> backlogs = new HashMap<>();
 		request.names().forEach((name, share) -> {
 			if (share.due() > 0) {
 				backlogs.merge(window(name), atLimit || due.getOrDefault(name, 0) >= share.due(), Boolean::logicalOr);
 			}
 		});
-		backlogs.forEach(NameWindow::setBacklog);
+		backlogs.forEach(Window::setBacklog);
 	}
 
 	boolean hasBacklog() {
-		return this.parts.handlers.all().values().stream().anyMatch((handler) -> window(handler).hasBacklog());
-	}
-
-	/** Whether a claim for a backlog would not be tiny. */
-	boolean hasRoomForBacklog(int free) {
-		return this.parts.handlers.all()
-			.values()
-			.stream()
-			.map(this::window)
-			.anyMatch((window) -> window.hasRoomForBacklog() && share(window, free, free) >= enough());
+		return this.windows.values().stream().anyMatch(Window::hasBacklog);
 	}
 
 	/** How many tasks of a backlog a claim should be for. */
 	int enough() {
 		return Math.max(1, Math.min(this.parts.settings.batchSize(), this.parts.settings.maxInFlight() / 4));
+	}
+
+	/**
+	 * How many tasks of one handler may wait for a thread: nobody can cancel these, and no
+	 * other node can take them. Each start in a backlog adds a place. After a late start none
+	 * is free until fewer tasks wait. Thread-safe.
+	 */
+	static final class Window {
+
+		/** How long a task that has begun should wait for a thread at most. */
+		static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+		static final int MIN_SIZE = 8;
+
+		private final LongSupplier clock;
+
+		private final Runnable onRoom;
+
+		private int size = MIN_SIZE;
+
+		/** How many tasks have begun, or are about to, and have no thread yet. */
+		private int used;
+
+		/** How many tasks the node holds, also those that run. */
+		final AtomicInteger held = new AtomicInteger();
+
+		/** Whether tasks that are due may wait for room, here or in the store. */
+		private volatile boolean backlog;
+
+		/**
+		 * @param onRoom called in a backlog when half of the window is free
+		 */
+		Window(LongSupplier clock, Runnable onRoom) {
+			this.clock = clock;
+			this.onRoom = onRoom;
+		}
+
+		synchronized int room() {
+			return Math.max(0, this.size - this.used);
+		}
+
+		/** Whether a claim for so many tasks of the backlog would be tiny. */
+		synchronized boolean isTiny(int tasks) {
+			return this.backlog && tasks < this.size / 2;
+		}
+
+		boolean hasBacklog() {
+			return this.backlog;
+		}
+
+		synchronized void setBacklog(boolean backlog) {
+			boolean begins = backlog && !this.backlog;
+			this.backlog = backlog;
+			if (begins) {
+				wakeIfRoom();
+			}
+		}
+
+		/**
+		 * @param always also without room
+		 */
+		synchronized boolean enter(boolean always) {
+			if (!always && this.used >= this.size) {
+				this.backlog = true;
+				return false;
+			}
+			this.used++;
+			return true;
+		}
+
+		synchronized void started(long begunAt) {
+			if (this.clock.getAsLong() - begunAt > LATE_NANOS) {
+				this.size = Math.max(MIN_SIZE, this.used - 1);
+			}
+			else if (this.backlog) {
+				this.size++;
+			}
+			leave();
+		}
+
+		synchronized void leave() {
+			this.used--;
+			wakeIfRoom();
+		}
+
+		private void wakeIfRoom() {
+			if (this.backlog && this.used <= this.size / 2) {
+				this.onRoom.run();
+			}
+		}
+
 	}
 
 }

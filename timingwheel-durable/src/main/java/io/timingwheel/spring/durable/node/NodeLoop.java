@@ -15,13 +15,9 @@ public interface NodeLoop {
 
 	/**
 	 * Ends the round with a wait until a wake-up, also one since the last wait.
+	 * @param restNanos a time that no wake-up cuts, which saves requests
 	 * @param nanos how long at most, {@link Long#MAX_VALUE} for no limit
 	 */
-	default void await(long nanos) {
-		await(0, nanos);
-	}
-
-	/** As {@link #await(long)}, but no wake-up cuts the rest, which saves requests. */
 	void await(long restNanos, long nanos);
 
 	/**

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 import io.timingwheel.DirectTask;
@@ -91,15 +92,10 @@ final class NodeParts {
 		return this.wheel.nanoTime();
 	}
 
-	/** As {@link #runAt}, some time from now. */
-	boolean runLater(DirectTask action, long nanos) {
-		return runAt(action, nanoTime() + nanos);
-	}
-
 	/** Runs an action on the wheel; {@code false} if the wheel is full or stopped. */
-	boolean runAt(DirectTask action, long time) {
+	boolean runLater(DirectTask action, long nanos) {
 		try {
-			this.wheel.scheduleAt(action, time);
+			this.wheel.schedule(action, nanos, TimeUnit.NANOSECONDS);
 			return true;
 		}
 		catch (RejectedExecutionException ex) {

@@ -26,11 +26,10 @@ final class Poller {
 	/** The shortest wait for a task that was not claimed since it is locked. */
 	private static final Duration LOCKED = Duration.ofMillis(50);
 
-	/** How long room gathers in a backlog, so that no claim is tiny. */
-	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-	/** The same for tasks that this node stores, and for places of a limited name. */
-	private static final long SHORT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+	/**
+	 * The pause after a claim, in which room and tasks of this node gather for the next.
+	 */
+	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/** How long before its due time a task is claimed that this node has stored. */
 	private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -41,11 +40,15 @@ final class Poller {
 
 	private final Beginner beginner;
 
+	private final Settler settler;
+
 	private final StoreClock clock;
 
 	final NodeLoop loop;
 
 	private final long pollNanos;
+
+	private final long busyNanos;
 
 	/** When a timer of {@link #expect} wakes the node, or has done so. */
 	private volatile long wakeAt;
@@ -60,13 +63,15 @@ final class Poller {
 
 	private boolean lastWasSuspect;
 
-	Poller(NodeParts parts, Names names, Beginner beginner) {
+	Poller(NodeParts parts, Names names, Beginner beginner, Settler settler) {
 		this.parts = parts;
 		this.names = names;
 		this.beginner = beginner;
+		this.settler = settler;
 		this.clock = new StoreClock(parts::nanoTime);
 		this.loop = parts.loop("timing-wheel-poller", this::round);
 		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings.pollInterval());
+		this.busyNanos = Math.min(BUSY_NANOS, this.pollNanos);
 		this.suspectAt = parts.nanoTime();
 		this.wakeAt = this.suspectAt;
 		this.claimedAt = this.suspectAt - this.pollNanos;
@@ -98,22 +103,23 @@ final class Poller {
 		if (!this.parts.held.isOpen()) {
 			// A claim that was under way when the node was paused may have failed.
 			this.parts.availability.idle(Caller.CLAIM);
-			this.loop.await(Long.MAX_VALUE);
+			this.loop.await(0, Long.MAX_VALUE);
 			return;
 		}
 		long blocked = this.parts.held.blockedNanos();
 		if (blocked > 0) {
-			this.loop.await(blocked);
+			this.loop.await(0, blocked);
 			return;
 		}
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
 		int free = this.parts.held.free();
-		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
-		long pollIn = this.pollNanos - (now - this.claimedAt);
-		if (request.names().isEmpty() && pollIn > 0) {
-			await(0, poll(pollIn), free, false);
+		long idle = now - this.claimedAt;
+		boolean gather = idle < this.busyNanos;
+		ClaimRequest request = this.names.plan(free, suspect, lookAhead, gather);
+		if (request.names().isEmpty() && idle < this.pollNanos) {
+			await(poll((gather ? this.busyNanos : this.pollNanos) - idle), free, false);
 			return;
 		}
 		Claimed claimed;
@@ -127,7 +133,7 @@ final class Poller {
 			return;
 		}
 		learn(request, claimed);
-		await(restNanos(claimed), waitNanos(claimed, lookAhead), free - claimed.tasks().size(), claimed.more());
+		await(waitNanos(claimed, lookAhead), free - claimed.tasks().size(), claimed.more());
 	}
 
 	/**
@@ -135,18 +141,11 @@ final class Poller {
 	 * single one if tasks of a limited name wait for a place.
 	 * @param free the room as if nothing had ended since the plan
 	 */
-	private void await(long restNanos, long nanos, int free, boolean more) {
-		int ends = this.names.hasBacklog() ? this.names.enough() : 1;
-		this.parts.held.wakeAtFree((more || this.names.hasBacklog()) ? free + ends : Integer.MAX_VALUE);
-		boolean room = this.names.hasRoomForBacklog(this.parts.held.free());
-		this.loop.await(restNanos, room ? 0 : nanos);
-	}
-
-	private long restNanos(Claimed claimed) {
-		if (claimed.tasks().size() >= this.parts.settings.batchSize()) {
-			return 0;
-		}
-		return this.names.hasBacklog() ? REST_NANOS : SHORT_REST_NANOS;
+	private void await(long nanos, int free, boolean more) {
+		boolean backlog = this.names.hasBacklog();
+		int ends = backlog ? this.names.enough() : 1;
+		this.parts.held.wakeAtFree((more || backlog) ? free + ends : Integer.MAX_VALUE);
+		this.loop.await(REST_NANOS, nanos);
 	}
 
 	private boolean isSuspectDue(long now) {
@@ -168,7 +167,7 @@ final class Poller {
 		this.parts.claims.increment();
 		this.parts.claimed.add(claimed.tasks().size());
 		if (this.parts.policies.learn(claimed.pausedNames(), changes)) {
-			this.beginner.giveBack(this.parts.policies::isPaused);
+			this.settler.giveBack(this.parts.policies::isPaused);
 		}
 		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
 		claimed.tasks().forEach((task) -> this.beginner.accept(task, term, ahead));
@@ -198,8 +197,7 @@ final class Poller {
 		if (isSuspectDue(this.claimedAt)) {
 			return 0;
 		}
-		long longest = this.busy
-				? Math.min(this.pollNanos, (long) (BUSY_NANOS * ThreadLocalRandom.current().nextDouble(0.5, 1)))
+		long longest = this.busy ? (long) (this.busyNanos * ThreadLocalRandom.current().nextDouble(0.5, 1))
 				: this.pollNanos;
 		Duration shortest = (lookAhead.compareTo(LOCKED) < 0) ? lookAhead : LOCKED;
 		long next = Math.max(shortest.toMillis(), claimed.nextAt() - lookAhead.toMillis() - claimed.now());

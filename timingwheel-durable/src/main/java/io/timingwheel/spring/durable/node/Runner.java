@@ -47,18 +47,11 @@ final class Runner {
 
 	/** Takes a task that has begun, and that has a place of its window. */
 	void submit(Run run, LeaseKeeper.Term term) {
-		long now = nanoTime();
-		if (!run.begin(term, now)) {
+		if (!run.begin(term, nanoTime())) {
 			return;
 		}
 		this.leases.watch();
-		if (givesBack(run)) {
-			return;
-		}
-		if (run.isTooLate(this.missedAfter)) {
-			if (run.start(now)) {
-				expire(run);
-			}
+		if (expires(run)) {
 			return;
 		}
 		try {
@@ -85,27 +78,20 @@ final class Runner {
 		}
 	}
 
-	/** Gives {@code false} if the context pauses, and the task is given back. */
-	boolean handOver(Run run, Executor executor, Runnable command) {
-		if (givesBack(run)) {
-			return false;
-		}
+	void handOver(Run run, Executor executor, Runnable command) {
 		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
-		return true;
 	}
 
-	private boolean givesBack(Run run) {
-		if (!this.handOvers.isPaused()) {
+	private boolean expires(Run run) {
+		if (!run.isTooLate(this.missedAfter)) {
 			return false;
 		}
-		this.settler.giveBack(run);
+		if (run.start(nanoTime())) {
+			run.expired = true;
+			run.end();
+			this.settler.done(run);
+		}
 		return true;
-	}
-
-	private void expire(Run run) {
-		run.expired = true;
-		run.end();
-		this.settler.done(run);
 	}
 
 	/** Ends an attempt with an exception that came before the body. */
@@ -122,7 +108,7 @@ final class Runner {
 			this.leases.lose(run);
 			return;
 		}
-		if (givesBack(run) || !run.start(now)) {
+		if (expires(run) || !run.start(now)) {
 			return;
 		}
 		try {
@@ -130,10 +116,6 @@ final class Runner {
 		}
 		catch (Throwable ex) {
 			attempt(run, () -> ex, true);
-			return;
-		}
-		if (run.isTooLate(this.missedAfter)) {
-			expire(run);
 			return;
 		}
 		attempt(run, () -> invoke(run), false);

@@ -41,7 +41,7 @@ class RecurringRunTests {
 	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
 		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
 				new StoredSchedule("every(PT1S)", TIME));
-		DueTime due = ClaimedTask
+		DueTime due = Run
 			.repetition(task, Schedule.parse("every(PT1S)"), missed, Duration.ofMillis(latenessMillis),
 					Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
 			.next();

@@ -125,7 +125,7 @@ class DurableTests {
 			// As if a claim had been under way when the pause began.
 			context.getBean(DurableNode.class).resume();
 			await()
-				.untilAsserted(() -> assertThat(context.getBean(DurableNode.class).figures().released()).isPositive());
+				.untilAsserted(() -> assertThat(context.getBean(DurableNode.class).figures().claimed()).isPositive());
 			assertThat(events).isEmpty();
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
 			assertThat(take()).isEqualTo("later 7 on task-");

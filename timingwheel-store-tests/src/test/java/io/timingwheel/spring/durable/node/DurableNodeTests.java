@@ -171,19 +171,6 @@ class DurableNodeTests extends NodeTestSupport {
 	}
 
 	@Test
-	void aTaskThatThisReleaseCannotReadIsLeftAloneUntilItsNextAttempt() {
-		handle(NAME, this::count);
-		String id = enqueue(NAME, "no number", Duration.ZERO);
-		DurableNode node = node();
-		advanceMillis(4_900);
-		assertThat(find(id).attempt()).isEqualTo(2);
-		assertThat(counts().failed()).isEqualTo(1);
-		assertThat(node.figures().released()).isZero();
-		assertThat(node.figures().claims()).isLessThan(15);
-		assertThat(node.figures().claimed()).isEqualTo(2);
-	}
-
-	@Test
 	void aTaskThatThisReleaseCannotReadIsNotTriedAgainBeforeAllOtherNodesHavePolled() {
 		this.backoff = new Backoff(Duration.ofMillis(10), 1, Duration.ofMillis(10), 0);
 		handle(NAME, this::count);
@@ -227,16 +214,6 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(this.runs).isEmpty();
 		assertThat(node.figures().lostLeases()).isZero();
 		assertThat(node.figures().claimed()).isBetween(10L, 40L);
-	}
-
-	@Test
-	void aRecurringTaskRunsAtItsTimes() {
-		handle(NAME, this::count);
-		long first = storeNow() + 300;
-		recur("every(PT0.25S)", Duration.ofMillis(300));
-		node();
-		advanceMillis(1_100);
-		assertThat(this.times).containsExactly(first, first + 250, first + 500, first + 750);
 	}
 
 	@Test

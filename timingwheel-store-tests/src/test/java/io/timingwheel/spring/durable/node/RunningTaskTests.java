@@ -157,51 +157,6 @@ class RunningTaskTests extends NodeTestSupport {
 		});
 	}
 
-	/**
-	 * The store does not begin the task of another name, so the node asks late for the
-	 * task that finds the window full.
-	 */
-	@Test
-	void aTaskThatFindsItsWindowFullIsGivenBackAfterItHasWaitedAndNotBecauseItIsLate() {
-		AtomicBoolean fails = new AtomicBoolean(true);
-		AtomicInteger begins = new AtomicInteger();
-		use(new InMemoryTaskStore() {
-
-			@Override
-			public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-				begins.incrementAndGet();
-				if (fails.get()) {
-					throw new IllegalStateException("down");
-				}
-				return super.begin(tasks, lease);
-			}
-
-		});
-		Queue<Runnable> withoutThread = new ConcurrentLinkedQueue<>();
-		handle(NumberHandler.of(NAME, (number) -> {
-		}, withoutThread::add, null, Missed.ONCE));
-		handle("other", (number) -> this.started.incrementAndGet());
-		IntStream.range(0, NameWindow.MIN_SIZE).forEach((number) -> enqueue(number, Duration.ZERO));
-		enqueue("other", "1", Duration.ofMillis(100));
-		String late = enqueue(-1, Duration.ofMillis(1_100));
-		DurableNode node = node();
-		advanceMillis(1_100);
-		await().until(() -> withoutThread.size() == NameWindow.MIN_SIZE);
-		assertThat(begins).hasValue(5);
-		fails.set(false);
-		advanceMillis(100);
-		assertThat(begins).hasValue(5);
-		while (begins.get() == 5) {
-			advanceMillis(1);
-		}
-		advanceMillis(95);
-		assertThat(find(late).state()).isEqualTo(State.LEASED);
-		assertThat(node.figures().released()).isZero();
-		advanceMillis(20);
-		assertThat(find(late).state()).isEqualTo(State.SCHEDULED);
-		assertThat(node.figures().released()).isEqualTo(1);
-	}
-
 	@Test
 	void aSlowNameLeavesItsBacklogInTheStoreAndRoomForOthers() {
 		handleOnThreads(NAME, this::waitForEnd);

@@ -14,25 +14,20 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.Settlement.Bury;
-import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Retry;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a store promises to nodes: which tasks a claim takes, who has a task, and how a
- * node ends what it does with the task.
+ * What a store promises to nodes: which tasks a claim takes, and who has a task.
+ * {@link ModelContractTests} begins, renews and settles tasks in all ways.
  *
  * @since 0.1
  */
@@ -54,18 +49,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(task.fence()).as("microseconds").isGreaterThanOrEqualTo(now() * 1000);
 		assertThat(this.b.find(key("soon")).state()).as("it holds its key").isEqualTo(State.LEASED);
 		assertThat(this.b.claim()).isEmpty();
-	}
-
-	@Test
-	void aTaskThatIsDueBeginsWithItsClaim() {
-		Enqueued due = enqueue("k", NOW);
-		LeasedTask task = this.a.claim().get(0);
-		assertThat(task).isEqualTo(new LeasedTask(due.id(), task.fence(), NAME, "k", payloadOf(due.id()), null,
-				due.dueAt(), true, 1, 1, 0, null));
-		assertThat(this.b.find(id(task)))
-			.isEqualTo(new StoredTask(due.id(), NAME, "k", due.dueAt(), State.RUNNING, 1, 1, null, null, null));
-		assertThat(this.b.claim()).isEmpty();
-		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
 	}
 
 	@Test
@@ -174,22 +157,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
 	}
 
-	@Test
-	void aTaskThatHasNotBegunWhenItsLeaseEndsIsClaimedByAnotherNode() {
-		LeasedTask first = leased("k");
-		later(LEASES_OVER.minus(SECOND.multipliedBy(2)));
-		assertThat(this.b.claim()).isEmpty();
-		later(SECOND.multipliedBy(2));
-		LeasedTask second = this.b.claim().get(0);
-		assertThat(second.id()).isEqualTo(first.id());
-		assertThat(second.fence()).isGreaterThan(first.fence());
-		assertThat(second.begun()).isTrue();
-		assertThat(second.deliveries()).isEqualTo(1);
-		assertThat(second.lost()).isZero();
-		assertRefused(first);
-		assertThat(this.b.acknowledge(second)).isEqualTo(Reply.DONE);
-	}
-
 	/**
 	 * All messages of a node that does not have the task any more are refused.
 	 */
@@ -198,31 +165,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 				this.a.repeat(stale, DueTime.after(NOW)), this.a.retry(stale, NOW), this.a.release(stale),
 				this.a.releaseUnstarted(stale), this.a.bury(stale)))
 			.containsOnly(Reply.REFUSED);
-	}
-
-	@Test
-	void aTaskThatBeginsCountsTheDeliveryAndGivesUpItsKey() {
-		LeasedTask task = leased("k");
-		later(SOON);
-		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.begin(task)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(id(task))).extracting(StoredTask::state, StoredTask::deliveries)
-			.containsExactly(State.RUNNING, 1);
-		assertThat(this.b.has(key("k"))).isFalse();
-		LeasedTask claimed = running("l");
-		assertThat(this.a.begin(claimed)).as("begun by its claim").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(id(claimed)).deliveries()).isEqualTo(1);
-	}
-
-	@Test
-	void theLeaseOfATaskLastsFromItsBeginning() {
-		LeasedTask task = leased("k");
-		later(SOON.plus(StoreNode.LEASE).minus(SECOND));
-		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
-		later(StoreNode.LEASE.minus(SECOND));
-		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
-		later(SECOND.multipliedBy(2));
-		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isTrue();
 	}
 
 	@Test
@@ -236,62 +178,7 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.b.find(key("k")).state()).isEqualTo(State.SCHEDULED);
 	}
 
-	@Test
-	void aRenewalMakesTheLeaseLastFromNow() {
-		LeasedTask task = running("k");
-		for (int i = 0; i < 3; i++) {
-			later(StoreNode.LEASE.minus(SECOND));
-			assertThat(this.a.renew(task)).isEqualTo(Reply.DONE);
-			assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
-		}
-		assertThat(this.a.find(id(task)).deliveries()).isEqualTo(1);
-		assertThat(this.a.renew(leased("leased"))).as("it does not run").isEqualTo(Reply.REFUSED);
-		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.renew(task)).isEqualTo(Reply.REFUSED);
-	}
-
 	// Settlements
-
-	@Test
-	void anAcknowledgedTaskIsGone() {
-		LeasedTask task = running("k");
-		Enqueued newer = enqueue("k", HOUR);
-		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.acknowledge(task)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.has(id(task))).isFalse();
-		assertThat(this.b.find(key("k")).id()).as("the newer task with its key").isEqualTo(newer.id());
-	}
-
-	@Test
-	void aRetriedTaskIsScheduledWithItsKey() {
-		LeasedTask task = running("k");
-		assertThat(this.a.retry(task, HOUR)).isEqualTo(Reply.DONE);
-		assertThat(this.a.retry(task, HOUR)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(key("k"))).isEqualTo(
-				new StoredTask(task.id(), NAME, "k", in(HOUR), State.SCHEDULED, 2, 1, StoreNode.ERROR, null, null));
-		assertThat(this.a.begin(task)).isEqualTo(Reply.REFUSED);
-		assertThat(this.b.claim()).isEmpty();
-		later(HOUR);
-		LeasedTask again = this.b.claim().get(0);
-		assertThat(again.attempt()).isEqualTo(2);
-		assertThat(again.deliveries()).isEqualTo(2);
-		assertThat(again.lost()).isZero();
-		assertThat(again.fence()).isGreaterThan(task.fence());
-		assertThat(this.a.retry(task, HOUR)).as("another node has it").isEqualTo(Reply.REFUSED);
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void aTaskThatShallGoOnIsDroppedIfANewerTaskHasItsKey(boolean retry) {
-		LeasedTask older = running("k");
-		Enqueued newer = enqueue("k", HOUR);
-		Settlement settlement = retry ? new Retry(older.ref(), 2, NOW, "x") : new Release(older.ref(), true);
-		assertThat(this.a.settle(settlement)).isEqualTo(Reply.SUPERSEDED);
-		assertThat(this.a.settle(settlement)).as("repeated").isEqualTo(Reply.REFUSED);
-		assertThat(this.b.has(id(older))).isFalse();
-		assertThat(this.b.find(key("k")).id()).isEqualTo(newer.id());
-		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
-	}
 
 	@Test
 	void ofTwoRunsWithOneKeyThatAreRetriedAtOnceOneIsDropped() {
@@ -301,23 +188,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 			.settle(List.of(new Retry(first.ref(), 2, HOUR, "x"), new Retry(second.ref(), 2, HOUR, "x"))))
 			.containsExactlyInAnyOrder(Reply.DONE, Reply.SUPERSEDED);
 		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
-	}
-
-	@Test
-	void aBuriedTaskStaysDeadWithoutItsKey() {
-		for (LeasedTask task : List.of(running("k"), leased("l"))) {
-			String key = String.valueOf(task.key());
-			assertThat(this.a.bury(task)).isEqualTo(Reply.DONE);
-			assertThat(this.a.bury(task)).as("repeated").isEqualTo(Reply.DONE);
-			assertThat(this.b.find(id(task))).isEqualTo(new StoredTask(task.id(), NAME, key, task.dueAt(), State.DEAD,
-					1, task.deliveries(), StoreNode.REASON, null, now()));
-			assertThat(this.b.has(key(key))).isFalse();
-			assertThat(enqueue(key, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
-			assertThat(this.a.acknowledge(task)).isEqualTo(Reply.REFUSED);
-		}
-		later(LEASES_OVER);
-		assertThat(this.b.claim()).isEmpty();
-		assertThat(this.b.claimSuspect()).isNull();
 	}
 
 	@Test

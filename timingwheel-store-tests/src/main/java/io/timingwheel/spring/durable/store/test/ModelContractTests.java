@@ -17,6 +17,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -119,7 +120,7 @@ public abstract class ModelContractTests extends StoreContract {
 			case 9, 10, 11 -> claim();
 			case 12 -> begin(current((task) -> !task.begun));
 			case 13 ->
-				compareReplies("renew", current(Held::running), (store, tasks) -> store.renew(tasks, StoreNode.LEASE));
+				compareReplies("renew", current((task) -> true), (store, tasks) -> store.renew(tasks, StoreNode.LEASE));
 			case 14, 15, 16 -> settle();
 			case 17 -> later(Duration.ofSeconds(this.random.nextInt(1, 90)));
 			case 18 -> decideAboutDeadTasks();
@@ -139,8 +140,8 @@ public abstract class ModelContractTests extends StoreContract {
 	private NewTask newTask() {
 		NewTask task = task(any(NAMES), (this.random.nextInt(4) == 0) ? null : any(KEYS), due(),
 				any(List.of(IfPending.values())));
-		boolean mayWait = task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0;
-		Duration maxWait = mayWait ? Duration.ofMinutes(this.random.nextInt(1, 30)) : null;
+		boolean mayWait = task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) > 0;
+		Duration maxWait = mayWait ? Duration.ofMinutes(this.random.nextInt(1, 15)) : null;
 		return new NewTask(task.id(), task.name(), task.key(), task.payload(), trace(), task.due(), task.ifPending(),
 				maxWait);
 	}
@@ -188,8 +189,12 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	private Target target() {
-		if (this.random.nextBoolean() && !this.ids.isEmpty()) {
+		int which = this.random.nextInt(3);
+		if (which == 0 && !this.ids.isEmpty()) {
 			return Target.of(this.ids.get(Math.max(0, this.ids.size() - 1 - this.random.nextInt(30))));
+		}
+		if (which == 1 && !this.held.isEmpty()) {
+			return id(this.held.get(Math.max(0, this.held.size() - 1 - this.random.nextInt(30))).ofStore);
 		}
 		return Target.of(new TaskId(any(NAMES), any(KEYS)), any(List.of(Kind.values())));
 	}
@@ -451,12 +456,14 @@ public abstract class ModelContractTests extends StoreContract {
 					.isSortedAccordingTo((order == Order.DEAD_LATEST_FIRST) ? byTime.reversed() : byTime);
 			}
 			for (String key : KEYS) {
-				for (Kind kind : Kind.values()) {
-					Target target = Target.of(new TaskId(name, key), kind);
-					compare("find " + target, (store) -> given(store.find(target).stream().toList()));
-				}
+				Stream.of(Kind.values()).forEach((kind) -> compareTask(Target.of(new TaskId(name, key), kind)));
 			}
 		}
+		current((task) -> true).forEach((task) -> compareTask(id(task.ofStore)));
+	}
+
+	private void compareTask(Target target) {
+		compare("find " + target, (store) -> given(store.find(own(store, target)).stream().toList()));
 	}
 
 	private static List<StoredTask> given(List<StoredTask> tasks) {
@@ -514,10 +521,6 @@ public abstract class ModelContractTests extends StoreContract {
 			this.ofStore = ofStore;
 			this.ofReference = ofReference;
 			this.begun = ofStore.begun();
-		}
-
-		boolean running() {
-			return this.begun;
 		}
 
 		@Override

@@ -26,7 +26,6 @@ import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,19 +51,6 @@ public abstract class OperatorContractTests extends StoreContract {
 	}
 
 	// Listings
-
-	@Test
-	void thePendingAreListedByTheTimeThatTheyAreDue() {
-		enqueue("late", HOUR.multipliedBy(2));
-		enqueue("first", HOUR);
-		leased("leased");
-		running("running");
-		dead("dead");
-		this.a.enqueue(taskOf("other", HOUR));
-		assertThat(this.b.pending()).extracting(StoredTask::key).containsExactly("leased", "first", "late");
-		assertThat(this.b.pending()).extracting(StoredTask::state)
-			.containsExactly(State.LEASED, State.SCHEDULED, State.SCHEDULED);
-	}
 
 	@Test
 	void aNameWithoutTasksHasAnEmptyPage() {
@@ -209,15 +195,6 @@ public abstract class OperatorContractTests extends StoreContract {
 		Claimed resumed = this.a.store().claim(this.a.request(NAME));
 		assertThat(resumed.pausedNames()).containsExactly("without tasks");
 		assertThat(resumed.tasks()).hasSize(2).extracting(LeasedTask::id).contains(due.id());
-	}
-
-	@Test
-	void aSuspectOfAPausedNameIsNotTaken() {
-		LeasedTask lost = lost("k");
-		this.a.store().setPaused(NAME, true);
-		assertThat(this.b.claimSuspect()).isNull();
-		this.a.store().setPaused(NAME, false);
-		assertThat(suspect(this.b).id()).isEqualTo(lost.id());
 	}
 
 	// Nodes

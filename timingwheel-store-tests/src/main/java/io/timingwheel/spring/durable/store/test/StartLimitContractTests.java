@@ -82,25 +82,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 	// Tasks that run at once
 
 	@Test
-	void noMoreTasksRunAtOnceOnAllNodesThanTheLimit() {
-		List<String> ids = enqueueDue(5);
-		Claimed first = this.a.claim(TWO);
-		assertThat(ids(first)).containsExactlyElementsOf(ids.subList(0, 2));
-		assertThat(first.tasks()).allMatch(LeasedTask::begun);
-		assertThat(first.more()).as("others wait until these end").isTrue();
-		Claimed none = this.b.claim(TWO);
-		assertThat(none.tasks()).isEmpty();
-		assertThat(none.more()).isTrue();
-		for (int i = 0; i < 2; i++) {
-			assertThat(this.a.acknowledge(first.tasks().get(1))).as("once or twice").isEqualTo(Reply.DONE);
-		}
-		assertThat(ids(this.b.claim(TWO))).containsExactly(ids.get(2));
-		assertThat(this.a.acknowledge(first.tasks().get(0))).isEqualTo(Reply.DONE);
-		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(3));
-		assertThat(ids(this.b.claim(TWO))).isEmpty();
-	}
-
-	@Test
 	void aLimitedNameLeasesNoTaskBeforeItIsDue() {
 		List<String> ids = enqueueDue(3);
 		long later = enqueue("later", SOON).dueAt();
@@ -209,21 +190,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 	// Tasks of a key that run at once
 
 	@Test
-	void theTasksOfAKeyFollowOneAnother() {
-		String first = enqueue("k", NOW).id();
-		LeasedTask running = this.a.claim(ONE_PER_KEY).tasks().get(0);
-		assertThat(running.id()).isEqualTo(first);
-		String second = enqueue("k", NOW).id();
-		String other = enqueue("other key", NOW).id();
-		String unkeyed = enqueue(null, NOW).id();
-		Claimed others = this.b.claim(ONE_PER_KEY);
-		assertThat(ids(others)).containsExactlyInAnyOrder(other, unkeyed);
-		assertThat(others.more()).as("a task waits until another ends").isTrue();
-		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
-		assertThat(ids(this.b.claim(ONE_PER_KEY))).containsExactly(second);
-	}
-
-	@Test
 	void tasksThatWaitForManyKeysHoldUpNoTaskOfAnotherKey() {
 		enqueueKeys("busy", 300, now() - 3000);
 		assertThat(this.a.claim(ONE_PER_KEY).tasks()).hasSize(300);
@@ -256,20 +222,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 			assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(id);
 		}
 		assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(due);
-	}
-
-	@Test
-	void lostRunsThatWaitForTheirKeyHoldUpNoOtherLostRun() {
-		// More tasks of a key run at once on a node that knows no limit.
-		for (String key : List.of("k", "k", "k", "a")) {
-			running(key);
-			later(Duration.ofMillis(1));
-		}
-		later(LEASES_OVER);
-		this.b.claim();
-		assertThat(suspect(this.b, ONE_PER_KEY).key()).isEqualTo("k");
-		assertThat(suspect(this.a, ONE_PER_KEY).key()).isEqualTo("a");
-		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNull();
 	}
 
 	// Rates

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -16,8 +17,10 @@ import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
@@ -28,8 +31,6 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -37,8 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What a store promises to applications: tasks are stored, replaced, moved, cancelled and
- * found. {@link ModelContractTests} has their combinations.
+ * What a store promises to applications about what they store. {@link ModelContractTests}
+ * makes all calls about stored tasks and schedules, and has their combinations.
  *
  * @since 0.1
  */
@@ -90,42 +91,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	// Keys
-
-	@Test
-	void aReplacementHasAnIdOfItsOwnAndTheReplacedTaskIsGone() {
-		Enqueued first = enqueue("k", HOUR);
-		Enqueued second = this.b.enqueue(task("k", TWO_HOURS));
-		assertThat(second).isEqualTo(new Enqueued(Outcome.REPLACED, second.id(), in(TWO_HOURS), now()));
-		assertThat(second.id()).isNotEqualTo(first.id());
-		assertThat(this.a.has(id(first.id()))).isFalse();
-		assertThat(this.a.find(key("k")).id()).isEqualTo(second.id());
-		assertThat(this.a.pending()).hasSize(1);
-	}
-
-	@Test
-	void aReplacementStartsAnew() {
-		this.a.retry(running("k"), NOW);
-		Enqueued replacement = enqueue("k", NOW);
-		assertThat(replacement.outcome()).isEqualTo(Outcome.REPLACED);
-		assertThat(this.a.find(key("k")).error()).isNull();
-		LeasedTask task = this.a.claim().get(0);
-		assertThat(task.attempt()).isEqualTo(1);
-		assertThat(task.deliveries()).isEqualTo(1);
-		assertThat(task.payload()).isEqualTo(payloadOf(replacement.id()));
-	}
-
-	@ParameterizedTest
-	@EnumSource(mode = Mode.INCLUDE, names = { "KEEP", "REJECT" })
-	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
-		Enqueued first = enqueue("k", HOUR);
-		Enqueued second = this.b.enqueue(task("k", NOW, ifPending));
-		assertThat(second).isEqualTo(new Enqueued(Outcome.PENDING, first.id(), first.dueAt(), now()));
-		assertThat(this.a.pending()).extracting(StoredTask::id).containsExactly(first.id());
-		assertThat(this.a.claim()).isEmpty();
-		LeasedTask leased = leased("l");
-		assertThat(this.b.enqueue(task("l", NOW, ifPending)).id()).isEqualTo(leased.id());
-		assertThat(this.a.begin(leased)).as("the lease stays too").isEqualTo(Reply.DONE);
-	}
 
 	@Test
 	void aTaskThatIsReplacedAllTheTimeIsDueWithinItsLongestWait() {
@@ -285,20 +250,7 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.b.counts()).isEqualTo(new StoredCounts(2100, 0, 0, 0));
 	}
 
-	// Cancel and move
-
-	@Test
-	void aTaskThatRunsOrIsDeadIsNeitherCancelledNorMoved() {
-		LeasedTask running = running("k");
-		LeasedTask dead = running("l");
-		this.a.bury(dead);
-		for (LeasedTask task : List.of(running, dead)) {
-			assertThat(this.b.cancel(id(task))).isFalse();
-			assertThat(this.b.move(id(task), NOW)).isNull();
-		}
-		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
-		assertThat(this.b.find(id(dead)).state()).isEqualTo(State.DEAD);
-	}
+	// Move
 
 	@Test
 	void aMoveChangesTheDueTimeAndEndsALease() {
@@ -317,12 +269,82 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.b.begin(again)).isEqualTo(Reply.DONE);
 	}
 
+	// Schedules
+
 	@Test
-	void anOverdueTaskThatShallRunNowKeepsItsDueTimeAndPlace() {
-		Enqueued overdue = enqueue("k", SOON);
-		later(SOON.plusSeconds(1));
-		assertThat(this.a.move(key("k"), NOW)).extracting(Moved::dueAt).isEqualTo(overdue.dueAt());
-		assertThat(this.a.claim()).extracting(LeasedTask::dueAt).containsExactly(overdue.dueAt());
+	void aScheduleIsATaskThatIsFoundByItsKey() {
+		Enqueued stored = this.b.store().recur(newSchedule("k", HOURLY, HOUR));
+		assertThat(stored).isEqualTo(new Enqueued(Outcome.INSERTED, stored.id(), in(HOUR), now()));
+		StoredTask expected = new StoredTask(stored.id(), NAME, "k", in(HOUR), State.SCHEDULED, 1, 0, null,
+				new StoredSchedule(HOURLY, in(HOUR)), null);
+		for (Target target : List.of(key("k"), schedule("k"), id(stored.id()))) {
+			assertThat(this.a.find(target)).isEqualTo(expected);
+		}
+		assertThat(this.a.pending()).containsExactly(expected);
+		assertThat(this.a.has(schedule("l"))).isFalse();
+		assertThat(this.a.claim()).isEmpty();
+	}
+
+	@Test
+	void aScheduleThatChangesDuringARunBeginsAfterTheRun() {
+		LeasedTask run = runningSchedule("k");
+		Enqueued changed = this.b.store()
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "new", null, "every(P1D)", DueTime.after(HOUR),
+					false));
+		assertThat(changed.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(changed.dueAt()).isEqualTo(in(HOUR));
+		assertThat(this.a.renew(run)).as("the run goes on").isEqualTo(Reply.DONE);
+		assertThat(this.a.repeat(run, DueTime.after(NOW))).isEqualTo(Reply.DONE);
+		assertThat(this.b.find(schedule("k"))).isEqualTo(new StoredTask(run.id(), NAME, "k", in(HOUR), State.SCHEDULED,
+				1, 0, null, new StoredSchedule("every(P1D)", in(HOUR)), null));
+		later(HOUR);
+		assertThat(this.b.claim().get(0).payload()).isEqualTo("new");
+	}
+
+	@Test
+	void aRunOfACancelledScheduleIsNeitherTriedAgainNorGivenBackNorKept() {
+		LeasedTask failed = cancelledRun();
+		assertThat(this.a.retry(failed, NOW)).isEqualTo(Reply.SUPERSEDED);
+		LeasedTask givenBack = cancelledRun();
+		assertThat(this.a.release(givenBack)).isEqualTo(Reply.SUPERSEDED);
+		LeasedTask givenUp = cancelledRun();
+		assertThat(this.a.bury(givenUp)).isEqualTo(Reply.DONE);
+		assertThat(this.b.store().counts(List.of())).isEmpty();
+	}
+
+	private LeasedTask cancelledRun() {
+		LeasedTask run = runningSchedule("k");
+		assertThat(this.b.cancel(schedule("k"))).isTrue();
+		return run;
+	}
+
+	@Test
+	void aDeclaredScheduleThatIsLostIsStoredAgain() {
+		assertThat(declare(true).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(declare(true).outcome()).isEqualTo(Outcome.PENDING);
+		this.a.store().testing().deleteAll();
+		assertThat(declare(true).outcome()).isEqualTo(Outcome.INSERTED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aDeclaredScheduleThatWasCancelledIsNotLost(boolean running) {
+		Target schedule = schedule(DelayedTaskStore.DECLARED_KEY);
+		declare(false);
+		List<LeasedTask> runs = running ? this.a.claim() : List.of();
+		assertThat(this.a.cancel(schedule)).isTrue();
+		runs.forEach((run) -> this.a.repeat(run, DueTime.after(HOUR)));
+		Enqueued restored = declare(true);
+		assertThat(restored.outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(restored.id()).isEmpty();
+		assertThat(this.a.has(schedule)).isFalse();
+		assertThat(declare(false).outcome()).as("it takes the mark away").isEqualTo(Outcome.INSERTED);
+	}
+
+	private Enqueued declare(boolean onlyIfLost) {
+		return this.b.store()
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, DelayedTaskStore.DECLARED_KEY, "payload", null,
+					HOURLY, DueTime.after(NOW), onlyIfLost));
 	}
 
 }

@@ -32,11 +32,6 @@ class InMemoryTaskStoreTests {
 	}
 
 	@Nested
-	class Schedules extends ScheduleContractTests implements Fixture {
-
-	}
-
-	@Nested
 	class StartLimits extends StartLimitContractTests implements Fixture {
 
 	}
