@@ -116,9 +116,9 @@ final class Names {
 	}
 
 	/**
-	 * How many tasks of one handler may wait for a thread: nobody can cancel these, and no
-	 * other node can take them. Each start in a backlog adds a place. After a late start none
-	 * is free until fewer tasks wait. Thread-safe.
+	 * How many tasks of one handler may wait for a thread: nobody can cancel these, and
+	 * no other node can take them. Each start in a backlog adds a place. After a late
+	 * start none is free until fewer tasks wait. Thread-safe.
 	 */
 	static final class Window {
 

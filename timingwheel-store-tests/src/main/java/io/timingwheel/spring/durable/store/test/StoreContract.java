@@ -213,18 +213,6 @@ public abstract class StoreContract implements StoreFixture {
 	}
 
 	/**
-	 * A new task that the first node has run and lost, and that the second node has
-	 * found.
-	 * @return the task as the first node had it
-	 */
-	final LeasedTask lost(@Nullable String key) {
-		LeasedTask task = running(key);
-		later(LEASES_OVER);
-		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isTrue();
-		return task;
-	}
-
-	/**
 	 * The only suspect, claimed by a node.
 	 */
 	static LeasedTask suspect(StoreNode node) {
