@@ -57,8 +57,8 @@ class ThreadLoopTests {
 		this.thread.start();
 		this.thread.wake();
 		this.thread.wake();
-		begin((thread) -> thread.await(FOREVER));
-		awaitWaiting(begin((thread) -> thread.await(FOREVER)));
+		begin((thread) -> thread.await(0, FOREVER));
+		awaitWaiting(begin((thread) -> thread.await(0, FOREVER)));
 		this.thread.wake();
 		begin((thread) -> {
 		});
@@ -90,7 +90,7 @@ class ThreadLoopTests {
 	@Test
 	void anInterruptEndsNoWait() throws InterruptedException {
 		this.thread.start();
-		Thread waiting = begin((thread) -> thread.await(FOREVER));
+		Thread waiting = begin((thread) -> thread.await(0, FOREVER));
 		awaitWaiting(waiting);
 		waiting.interrupt();
 		await().until(() -> !waiting.isInterrupted());
