@@ -77,7 +77,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching(".*\\.(call\\.StoreTransactions|node\\.TransactionalBodies)(\\$.*)?")
+		.haveNameNotMatching(".*\\.node\\.TransactionalBodies(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");

@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  * @param nanoTime the clock of this node
  * @param node is told of the tasks that have certainly been stored or moved, with the
  * milliseconds until they are due
- * @since 0.1
  */
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
 		LongSupplier nanoTime, ObjLongConsumer<String> node) {

@@ -43,8 +43,6 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Stores, cancels, moves and finds durable tasks for the application and its annotated
  * methods. If the store cannot be reached, its exception goes to the caller. Thread-safe.
- *
- * @since 0.1
  */
 public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethods {
 
@@ -81,7 +79,7 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		this.codec = codec;
 		this.interceptor = interceptor;
 		this.nodeStore = nodeStore;
-		this.transactions = SingletonSupplier.of(() -> StoreTransactions.find(nodeStore, beanFactory));
+		this.transactions = SingletonSupplier.of(() -> TransactionalBodies.find(nodeStore, beanFactory));
 		this.storing = new Storing(parts);
 		this.schedules = new Schedules(parts, this.storing);
 	}

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * method. Those that methods declare are stored once, after the start of the node, and
  * never changed again: a newer node may have changed them. Those that the store loses are
  * stored again. Thread-safe.
- *
- * @since 0.1
  */
 public final class Schedules {
 

@@ -151,9 +151,11 @@ final class Storing {
 
 	private void replaceEarlierNames(Submission submission) {
 		if (submission.content().replaces() && submission.task().is(Handle.State.STORED)) {
-			earlierNames(submission).stream()
-				.filter(this.parts.store()::cancel)
-				.forEach((target) -> submission.task().count(TaskOutcome.REPLACED));
+			for (Target earlier : earlierNames(submission)) {
+				if (this.parts.store().cancel(earlier)) {
+					submission.task().count(TaskOutcome.REPLACED);
+				}
+			}
 		}
 	}
 

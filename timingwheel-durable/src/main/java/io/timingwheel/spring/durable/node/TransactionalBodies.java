@@ -1,16 +1,21 @@
 package io.timingwheel.spring.durable.node;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -21,7 +26,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * Runs bodies in transactions whose last statement settles the task, so that both commit
  * or none. If the lease is lost, the store refuses, and the transaction rolls back.
- * Thread-safe.
+ * Thread-safe. Loaded only if there is such a body: {@code spring-tx} is optional.
  *
  * @since 0.1
  */
@@ -33,18 +38,54 @@ public final class TransactionalBodies {
 
 	private final DelayedTaskStore store;
 
-	public TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
+	private TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
 		this.transactions = new TransactionTemplate(manager,
 				new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 		this.store = store;
 	}
 
 	/**
-	 * Begins a transaction to find out.
-	 * @throws org.springframework.transaction.TransactionException if there is none,
-	 * since the database does not answer
+	 * Finds the manager whose transactions the store takes part in. Begins a transaction
+	 * with each one, the primary one first: a {@code JpaTransactionManager} also offers
+	 * its JDBC connection.
+	 * @throws UnusableTaskStoreException unless there is exactly one that reaches the
+	 * store
 	 */
-	public boolean reachTheStore() {
+	public static TransactionalBodies find(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
+		if (!store.canJoinTransactions()) {
+			throw refusal("but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc");
+		}
+		ObjectProvider<PlatformTransactionManager> managers = beanFactory
+			.getBeanProvider(PlatformTransactionManager.class);
+		List<TransactionalBodies> found = reaching(store, Stream.ofNullable(managers.getIfUnique()));
+		if (found.isEmpty()) {
+			found = reaching(store, managers.stream());
+		}
+		return switch (found.size()) {
+			case 1 -> found.get(0);
+			case 0 -> throw refusal(
+					"but no PlatformTransactionManager has transactions on the DataSource of the stored tasks",
+					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource");
+			default -> throw refusal(
+					"and several PlatformTransactionManagers have transactions on the DataSource of the stored tasks",
+					"mark one of them as @Primary");
+		};
+	}
+
+	private static List<TransactionalBodies> reaching(DelayedTaskStore store,
+			Stream<PlatformTransactionManager> managers) {
+		return managers.map((manager) -> new TransactionalBodies(manager, store))
+			.filter(TransactionalBodies::reachesTheStore)
+			.toList();
+	}
+
+	private static UnusableTaskStoreException refusal(String problem, String remedy) {
+		return new UnusableTaskStoreException("@Delayed is transactional, " + problem,
+				remedy + ", or remove transactional = true");
+	}
+
+	private boolean reachesTheStore() {
 		return Boolean.TRUE.equals(this.transactions.execute((status) -> {
 			status.setRollbackOnly();
 			return this.store.joinsTransaction();

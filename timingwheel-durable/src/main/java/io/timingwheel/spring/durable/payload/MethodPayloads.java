@@ -31,8 +31,6 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Writes and reads the payloads of one method. Thread-safe.
- *
- * @since 0.1
  */
 public final class MethodPayloads implements DurableHandler.Arguments {
 
@@ -55,7 +53,8 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		this.method = method;
 		for (JavaType type : types) {
 			try {
-				this.parameters.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type)));
+				this.parameters
+					.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type), codec.keeps(type)));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
 				UnsupportedTypeException reason = UnsupportedTypeException.of(ex);
@@ -78,6 +77,22 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					this.parameters.size(), arguments.length));
 		}
 		String payload = this.codec.encode(name, arguments, this);
+		for (int i = 0; i < arguments.length; i++) {
+			if (!this.parameters.get(i).kept || !isDeclared(i, arguments[i])) {
+				checkReadBack(payload, arguments);
+				break;
+			}
+		}
+		return payload;
+	}
+
+	/** An argument of another type is converted to the declared type. */
+	private boolean isDeclared(int position, @Nullable Object argument) {
+		return ClassUtils.isAssignableValue(this.parameters.get(position).type.getRawClass(), argument);
+	}
+
+	private void checkReadBack(String payload, @Nullable Object[] arguments) {
+		String name = this.names.get(0);
 		@Nullable Object[] read;
 		try {
 			read = readArguments(payload);
@@ -89,9 +104,8 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 		PayloadReadBack readBack = new PayloadReadBack(this.codec);
 		for (int i = 0; i < arguments.length; i++) {
-			// An argument of another type is converted to the declared type.
-			boolean declared = ClassUtils.isAssignableValue(this.parameters.get(i).type.getRawClass(), arguments[i]);
-			if (declared ? !readBack.isSame(arguments[i], read[i]) : !this.codec.isSameJson(arguments[i], read[i])) {
+			if (isDeclared(i, arguments[i]) ? !readBack.isSame(arguments[i], read[i])
+					: !this.codec.isSameJson(arguments[i], read[i])) {
 				throw new IllegalArgumentException(
 						("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
 								+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
@@ -99,7 +113,6 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 							.formatted(describe(i), name, readBack.difference()));
 			}
 		}
-		return payload;
 	}
 
 	/**
@@ -241,7 +254,32 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 				: "Argument " + (position + 1);
 	}
 
-	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer) {
+	/**
+	 * A stored payload cannot be read, or does not fit its method. The message quotes
+	 * nothing of it.
+	 */
+	static final class UndecodablePayloadException extends Exception {
+
+		UndecodablePayloadException(String reason) {
+			super(reason);
+		}
+
+		UndecodablePayloadException(String reason, Throwable cause) {
+			super(reason, cause);
+		}
+
+		/** The reason alone, which becomes the error of the task. */
+		@Override
+		public String toString() {
+			return String.valueOf(getMessage());
+		}
+
+	}
+
+	/**
+	 * @param kept whether each value of the type comes back unchanged
+	 */
+	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer, boolean kept) {
 
 	}
 

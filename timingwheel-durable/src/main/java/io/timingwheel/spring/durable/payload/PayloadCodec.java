@@ -40,7 +40,9 @@ import tools.jackson.databind.cfg.MutableCoercionConfig;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
+import tools.jackson.databind.util.ClassUtil;
 
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -51,12 +53,13 @@ import org.springframework.util.function.SingletonSupplier;
  * Other releases have to read what this one writes, so the JSON mapper has settings of
  * its own. From the application's mapper it takes modules, mix-ins, subtypes, and how
  * handlers are made. Thread-safe.
- *
- * @since 0.1
  */
 public final class PayloadCodec {
 
 	private static final Log logger = LogFactory.getLog(PayloadCodec.class);
+
+	private static final Set<Class<?>> KEPT = Set.of(Boolean.class, Byte.class, Character.class, Integer.class,
+			Long.class, Short.class, String.class);
 
 	private final TypeGuard types = new TypeGuard();
 
@@ -197,6 +200,13 @@ public final class PayloadCodec {
 			reader.readValue("null");
 		}
 		return reader;
+	}
+
+	/** Whether Jackson itself writes and reads a type all of whose values JSON keeps. */
+	boolean keeps(JavaType type) {
+		return KEPT.contains(ClassUtils.resolvePrimitiveIfNecessary(type.getRawClass()))
+				&& ClassUtil.isJacksonStdImpl(this.mapper._serializationContext().findRootValueSerializer(type))
+				&& ClassUtil.isJacksonStdImpl(this.mapper._deserializationContext().findRootValueDeserializer(type));
 	}
 
 	JsonMapper mapper() {

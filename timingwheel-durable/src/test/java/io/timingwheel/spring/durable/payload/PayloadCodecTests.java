@@ -35,17 +35,18 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonTypeName;
 import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.durable.payload.MethodPayloads.UndecodablePayloadException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import tools.jackson.databind.DefaultTyping;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.deser.jdk.StringDeserializer;
 import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -130,23 +131,6 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void settingsOfTheApplicationForTimesAndTypesAreIgnored() throws Exception {
-		PayloadCodec codec = new PayloadCodec(JsonMapper.builder()
-			.enable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
-			.disable(DateTimeFeature.WRITE_DATE_TIMESTAMPS_AS_NANOSECONDS)
-			.enable(SerializationFeature.WRAP_ROOT_VALUE, SerializationFeature.INDENT_OUTPUT)
-			.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build(),
-					DefaultTyping.NON_FINAL_AND_ENUMS)
-			.build(), Payloads.MAX_BYTES, List::of);
-		Instant time = Instant.parse("2026-01-01T00:00:00.123456789Z");
-		assertThat(Payloads.of(codec, Types.class, "instant").encode(new Object[] { time }))
-			.isEqualTo(Payloads.payload("\"2026-01-01T00:00:00.123456789Z\""));
-		assertThat(Payloads.of(codec, Types.class, "bean")
-			.encode(new Object[] { bean("n", new Order(1, List.of(), null)) }))
-			.isEqualTo(Payloads.payload("{\"name\":\"n\",\"order\":{\"id\":1,\"lines\":[],\"unit\":null}}"));
-	}
-
-	@Test
 	void aValueOfAnotherTypeIsStoredIfItCanBeReadAsTheDeclaredType() throws Exception {
 		assertThat(decode("integer", encode("integer", (short) 1))).isEqualTo(1);
 		assertThat(decode("boxed", encode("boxed", 2))).isEqualTo(2L);
@@ -174,6 +158,22 @@ class PayloadCodecTests {
 	void valuesThatJsonLoses(String type, Object value, String difference) {
 		assertRefused(type, value, "changes when it is written to JSON and read back; give each of its properties");
 		assertRefused(type, value, "a type whose values JSON keeps" + difference);
+	}
+
+	@Test
+	void aTextThatAModuleOfTheApplicationChangesIsRefused() {
+		SimpleModule trimming = new SimpleModule().addDeserializer(String.class, new StringDeserializer() {
+			@Override
+			public String deserialize(JsonParser parser, DeserializationContext context) {
+				return super.deserialize(parser, context).trim();
+			}
+		});
+		MethodPayloads payloads = Payloads.of(
+				new PayloadCodec(JsonMapper.builder().addModule(trimming).build(), Payloads.MAX_BYTES, List::of),
+				Types.class, "text");
+		assertThat(payloads.encode(new Object[] { "a" })).isEqualTo("[\"a\"]");
+		assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { " a" }))
+			.withMessageContaining("changes when it is written to JSON and read back");
 	}
 
 	@Test

@@ -5,17 +5,26 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.timingwheel.spring.durable.PayloadMigration;
+import io.timingwheel.spring.durable.payload.MethodPayloads.UndecodablePayloadException;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.DefaultTyping;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.module.kotlin.KotlinModule;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,9 +34,19 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Payloads of an earlier signature of a method get defaults or are migrated, or they are
- * undecodable.
+ * undecodable, as are those that an attacker has written into the store.
  */
 class PayloadSignatureTests {
+
+	private static final AtomicInteger INSTANTIATED = new AtomicInteger();
+
+	private static final String GADGET = Gadget.class.getName();
+
+	/** Of an application whose own mapper trusts all JSON. */
+	private final PayloadCodec trusting = new PayloadCodec(JsonMapper.builder()
+		.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build(),
+				DefaultTyping.NON_FINAL)
+		.build(), 64 * 1024, List::of);
 
 	private final List<String> migrated = new ArrayList<>();
 
@@ -155,6 +174,58 @@ class PayloadSignatureTests {
 			.withMessageContaining("make them one");
 	}
 
+	@AfterEach
+	void nothingWasInstantiated() {
+		assertThat(INSTANTIATED).hasValue(0);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "null", "5", "{", "{}", "not JSON", "{\"args\":[1]}", "[1", "[1] {}", "[1]]",
+			"[1],[1]", "[]", "[1,2]", "[null]", "[true]", "[{}]", "[[\"java.lang.Integer\",1]]", "[99999999999999]",
+			"[1}", "[1E1000000000]" })
+	void payloadsThatDoNotFitTheMethodAreUndecodable(String payload) {
+		assertHostile("number", payload, "");
+	}
+
+	@Test
+	void classNamesInstantiateNothing() {
+		for (String gadget : List.of("[\"%s\",{}]", "{\"@class\":\"%s\"}", "{\"@c\":\"%s\"}", "{\"@type\":\"%s\"}")) {
+			String json = gadget.formatted(GADGET);
+			assertArgument("text", json);
+			assertArgument("names", "[" + json + "]");
+			assertArgument("texts", "{\"a\":" + json + "}");
+			assertArgument("named", json);
+		}
+		assertArgument("plain", "{\"@class\":\"" + GADGET + "\",\"value\":3}");
+	}
+
+	@Test
+	void deepNestingAndHugeNumbersAreUndecodable() {
+		int depth = 30_000;
+		assertArgument("tree", "[".repeat(depth) + "]".repeat(depth));
+		assertArgument("plain", "{\"other\":" + "[".repeat(depth) + "]".repeat(depth) + "}");
+		assertArgument("tree", "{\"children\":[".repeat(depth));
+		assertArgument("integer", "9".repeat(60_000));
+		assertArgument("integer", "1E1000000000");
+	}
+
+	@Test
+	void reasonsQuoteNothingOfThePayload() {
+		assertHostile("number", Payloads.payload("\"secret\""),
+				"Argument 1 (value) cannot be read: the JSON is no int (InvalidFormatException)");
+		assertHostile("number", "secret", "The arguments of the payload are not JSON, or nested too deeply");
+	}
+
+	private void assertArgument(String type, String argument) {
+		assertHostile(type, Payloads.payload(argument), "");
+	}
+
+	private void assertHostile(String type, String payload, String message) {
+		assertThatExceptionOfType(UndecodablePayloadException.class)
+			.isThrownBy(() -> Payloads.of(this.trusting, Types.class, type).decode(payload))
+			.satisfies((ex) -> assertThat(ex.getMessage()).isNotBlank().contains(message));
+	}
+
 	private PayloadMigration migration(String name, String result) {
 		return new PayloadMigration() {
 			@Override
@@ -229,6 +300,30 @@ class PayloadSignatureTests {
 	@Target(ElementType.PARAMETER)
 	@Retention(RetentionPolicy.RUNTIME)
 	@interface Nullable {
+
+	}
+
+	record Types(int number, BigInteger integer, String text, List<String> names, Map<String, String> texts,
+			Named named, Plain plain, PayloadTypeTests.Tree tree) {
+	}
+
+	record Plain(int value) {
+	}
+
+	@JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+	@JsonSubTypes(@JsonSubTypes.Type(Harmless.class))
+	interface Named {
+
+	}
+
+	record Harmless(int value) implements Named {
+	}
+
+	static class Gadget implements Named {
+
+		Gadget() {
+			INSTANTIATED.incrementAndGet();
+		}
 
 	}
 

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -42,7 +43,8 @@ class DurableArgumentsTests {
 
 	private final MemoryStore store = new MemoryStore();
 
-	private final Note note = new Note("ann", 3, Level.HIGH, new Money(150));
+	private final Note note = new Note("ann", 3, Level.HIGH, new Money(150),
+			Instant.parse("2026-01-01T00:00:00.123456789Z"));
 
 	@BeforeEach
 	void reset() {
@@ -55,13 +57,16 @@ class DurableArgumentsTests {
 				"spring.jackson.default-property-inclusion=non_default", "spring.jackson.visibility.creator=none",
 				"spring.jackson.visibility.getter=none", "spring.jackson.json.write.write-numbers-as-strings=true",
 				"spring.jackson.datatype.enum.write-enums-using-index=true",
-				"spring.jackson.find-and-add-modules=false" };
+				"spring.jackson.datatype.datetime.write-dates-as-timestamps=true",
+				"spring.jackson.serialization.wrap-root-value=true", "spring.jackson.find-and-add-modules=false" };
 		ApplicationContextRunner plain = runner(Notes.class);
 		ApplicationContextRunner configured = plain.withPropertyValues(properties);
 		for (List<ApplicationContextRunner> releases : List.of(List.of(plain, configured),
 				List.of(configured, plain))) {
 			releases.get(0).run((context) -> context.getBean(Notes.class).note(this.note));
-			assertThat(this.store.payloads("note")).singleElement().asString().contains("\"150 ct\"");
+			assertThat(this.store.payloads("note")).singleElement()
+				.asString()
+				.contains("\"150 ct\"", "\"2026-01-01T00:00:00.123456789Z\"");
 			releases.get(1).run((context) -> moveToNow(context, "note"));
 			assertThat(received).containsExactly(this.note);
 			received.clear();
@@ -163,10 +168,10 @@ class DurableArgumentsTests {
 
 	}
 
-	record Note(String customerName, Integer retryCount, Level level, Money money) {
+	record Note(String customerName, Integer retryCount, Level level, Money money, Instant time) {
 	}
 
-	record RenamedNote(String customer, Integer retryCount, Level level, Money money) {
+	record RenamedNote(String customer, Integer retryCount, Level level, Money money, Instant time) {
 	}
 
 	record Money(int cents) {
