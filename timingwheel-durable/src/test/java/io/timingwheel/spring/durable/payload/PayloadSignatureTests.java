@@ -197,6 +197,8 @@ class PayloadSignatureTests {
 			assertArgument("named", json);
 		}
 		assertArgument("plain", "{\"@class\":\"" + GADGET + "\",\"value\":3}");
+		assertThat(Payloads.of(this.trusting, Types.class, "names").encode(new Object[] { List.of("a") }))
+			.isEqualTo("[[\"a\"]]");
 	}
 
 	@Test
