@@ -3,7 +3,6 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
@@ -17,7 +16,6 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
@@ -80,26 +78,6 @@ class CompletionTests {
 			inner.run();
 			assertThat(waiting)
 				.allSatisfy((result) -> assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("result"));
-		});
-	}
-
-	@Test
-	void aTaskExpiresAlsoIfTheWorkThatWaitsForItOccupiesItsExecutorOrItsPermit() {
-		this.runner.run((context) -> {
-			Service service = context.getBean(Service.class);
-			assertThat(occupy(context, () -> join(service.expiring())))
-				.allSatisfy((result) -> assertFails(result, CancellationException.class));
-			CompletableFuture<Future<String>> next = new CompletableFuture<>();
-			CompletableFuture<String> first = service.limited(next);
-			await().until(() -> next.getNumberOfDependents() > 0);
-			next.complete(service.limited(CompletableFuture.completedFuture(new CompletableFuture<>())));
-			assertFails(first, CancellationException.class);
-			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
-			assertThat(tasks.counts("expiring").expired()).isEqualTo(POOL_SIZE);
-			assertThat(tasks.counts("limited").expired()).isOne();
-			assertThat(tasks.pendingCount()).isZero();
-			// The permit of the limited task goes over the wheel to a task that is gone.
-			await().until(() -> context.getBean(TimingWheel.class).pending() == 0);
 		});
 	}
 
@@ -319,16 +297,6 @@ class CompletionTests {
 
 		private Mono<String> fallbackMono() {
 			return Mono.just(fallback());
-		}
-
-		@Delayed(delay = "0", name = "expiring", expireAfter = "20ms")
-		public Future<String> expiring() {
-			return CompletableFuture.completedFuture("begun");
-		}
-
-		@Delayed(delay = "0", name = "limited", expireAfter = "200ms", policy = @TaskPolicy(maxConcurrent = 1))
-		public CompletableFuture<String> limited(CompletableFuture<Future<String>> next) {
-			return CompletableFuture.completedFuture(CompletionTests.join(next.join()));
 		}
 
 		@Delayed(delay = "1h", name = "close", key = "'order'")

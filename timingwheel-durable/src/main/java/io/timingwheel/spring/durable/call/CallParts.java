@@ -70,7 +70,7 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		Transactions.defer(new DeferredCall(key, effect) {
 
 			@Override
-			protected void commit() {
+			public void commit() {
 				boolean ignored = change.getAsBoolean();
 			}
 

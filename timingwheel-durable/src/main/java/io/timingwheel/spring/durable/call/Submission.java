@@ -75,7 +75,7 @@ final class Submission extends DeferredCall {
 
 	/** All calls that are still wanted are stored at once. */
 	@Override
-	protected void commit() {
+	public void commit() {
 	}
 
 	@Override

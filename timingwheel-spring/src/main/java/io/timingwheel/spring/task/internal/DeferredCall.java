@@ -24,7 +24,7 @@ public abstract class DeferredCall {
 		this.effect = effect;
 	}
 
-	protected abstract void commit();
+	public abstract void commit();
 
 	/** Gives up after a rollback, also to a savepoint from before this call. */
 	protected void rollback() {

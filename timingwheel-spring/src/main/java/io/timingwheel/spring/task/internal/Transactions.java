@@ -88,7 +88,7 @@ public final class Transactions {
 		defer(new DeferredCall(null, Effect.NONE) {
 
 			@Override
-			protected void commit() {
+			public void commit() {
 				afterCommit.run();
 			}
 

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.task.internal;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,8 +11,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Daemon threads for work that may block. A task goes to an idle thread or, up to a
- * number, to a new one, so it waits for no other task. A thread ends when it has been
+ * Daemon threads for work that may block. A task goes to an idle thread or to a new one.
+ * Beyond a number of threads it tries again every 100 ms. A thread ends when it has been
  * idle for 10 seconds. Thread-safe.
  */
 final class WaitingThreads extends ThreadPoolExecutor {
@@ -23,22 +23,10 @@ final class WaitingThreads extends ThreadPoolExecutor {
 
 	private static final long IDLE_SECONDS = 10;
 
-	private static final long RESTART_MILLIS = 100;
-
-	private final IdleThreads idle;
+	private static final long RETRY_MILLIS = 100;
 
 	WaitingThreads(String name, int max) {
-		this(name, max, new IdleThreads());
-	}
-
-	private WaitingThreads(String name, int max, IdleThreads idle) {
-		super(0, max, IDLE_SECONDS, TimeUnit.SECONDS, idle, (run) -> thread(name, run), (task, threads) -> {
-			if (threads.isShutdown()) {
-				throw new RejectedExecutionException("The threads " + name + " have ended");
-			}
-			idle.add(task);
-		});
-		this.idle = idle;
+		super(0, max, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), (run) -> thread(name, run));
 	}
 
 	/**
@@ -58,30 +46,14 @@ final class WaitingThreads extends ThreadPoolExecutor {
 		try {
 			super.execute(task);
 		}
-		catch (OutOfMemoryError ex) {
-			// The machine has no more threads at the moment.
-			this.idle.add(task);
-			CompletableFuture.delayedExecutor(RESTART_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
-				.execute(() -> execute(() -> {
-				}));
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			if (isShutdown()) {
+				throw new RejectedExecutionException("The threads have ended", ex);
+			}
+			// All threads are busy, or the machine has no more.
+			CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+				.execute(() -> execute(task));
 		}
-	}
-
-	/** A queue that takes a task only if an idle thread takes it at once. */
-	private static final class IdleThreads extends LinkedTransferQueue<Runnable> {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		public boolean offer(Runnable task) {
-			return tryTransfer(task);
-		}
-
-		@Override
-		public boolean add(Runnable task) {
-			return super.offer(task);
-		}
-
 	}
 
 }

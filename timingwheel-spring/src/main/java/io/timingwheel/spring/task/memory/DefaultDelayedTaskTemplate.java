@@ -274,7 +274,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 		}
 
 		@Override
-		protected void handleUnseenError(Throwable error, Object task) {
+		protected void handleError(Throwable error, Object task) {
 			DefaultDelayedTaskTemplate.this.exceptionHandler.handleUncaughtException(error, method(task));
 		}
 
@@ -283,6 +283,11 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 			Method method = ClassUtils.getMethodIfAvailable(task.getClass(), name);
 			return (method != null) ? method
 					: ClassUtils.getMethod(this.callable ? Callable.class : Runnable.class, name);
+		}
+
+		@Override
+		protected boolean showsErrors() {
+			return true;
 		}
 
 	}

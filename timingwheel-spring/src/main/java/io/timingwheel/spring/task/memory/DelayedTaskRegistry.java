@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -165,21 +164,22 @@ public final class DelayedTaskRegistry {
 		return cancelCall(taskId)::commit;
 	}
 
-	private CancelCall cancelCall(TaskId taskId) {
-		return new CancelCall(get(taskId.name()), TaskKeys.of(taskId.key()));
+	private DeferredCall cancelCall(TaskId taskId) {
+		NamedTasks tasks = get(taskId.name());
+		Object slot = TaskKeys.of(taskId.key());
+		return new DeferredCall(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL) {
+
+			@Override
+			public void commit() {
+				tasks.cancel(slot, (task) -> task.sequence() < sequence());
+			}
+
+		};
 	}
 
 	public boolean cancel(String name, String keyOrId) {
-		return onKeyOrId(name, keyOrId, get(name)::cancel);
-	}
-
-	private boolean onKeyOrId(String name, String keyOrId, BiPredicate<Object, Predicate<PendingTask>> action) {
-		if (action.test(TaskKeys.of(keyOrId), ANY)) {
-			return true;
-		}
-		long sequence = TaskKeys.sequenceOf(keyOrId);
-		Object slot = MemoryTaskReader.slotOf(get(name), sequence);
-		return slot != null && action.test(slot, (task) -> task.sequence() == sequence);
+		PendingTask found = get(name).find(keyOrId);
+		return found != null && get(name).cancel(found.slot(), NamedTasks.with(keyOrId));
 	}
 
 	/**
@@ -192,8 +192,8 @@ public final class DelayedTaskRegistry {
 	}
 
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
-		Deadline due = clock().after(delay);
-		return onKeyOrId(name, keyOrId, (slot, condition) -> get(name).reschedule(slot, due, condition));
+		PendingTask found = get(name).find(keyOrId);
+		return found != null && get(name).reschedule(found.slot(), clock().after(delay), NamedTasks.with(keyOrId));
 	}
 
 	public Optional<DelayedTask<?>> find(TaskId taskId) {
@@ -283,25 +283,6 @@ public final class DelayedTaskRegistry {
 	/** The threads that run bodies, also those of durable tasks. */
 	public RunningBodies runningBodies() {
 		return this.shutdown.bodies();
-	}
-
-	private static final class CancelCall extends DeferredCall {
-
-		private final NamedTasks tasks;
-
-		private final Object slot;
-
-		CancelCall(NamedTasks tasks, Object slot) {
-			super(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL);
-			this.tasks = tasks;
-			this.slot = slot;
-		}
-
-		@Override
-		protected void commit() {
-			this.tasks.cancel(this.slot, (task) -> task.sequence() < sequence());
-		}
-
 	}
 
 }

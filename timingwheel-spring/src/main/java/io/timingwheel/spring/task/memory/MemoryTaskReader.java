@@ -31,28 +31,10 @@ public final class MemoryTaskReader {
 	/** Reads a pending task, without making a future for it. */
 	public Optional<PendingTaskSnapshot> find(String name, String keyOrId) {
 		NamedTasks tasks = this.tasks.get(name);
-		PendingTaskSnapshot byKey = tasks.read(TaskKeys.of(keyOrId), (task) -> describe(task));
-		if (byKey != null) {
-			return Optional.of(byKey);
-		}
-		long sequence = TaskKeys.sequenceOf(keyOrId);
-		Object slot = slotOf(tasks, sequence);
-		return Optional.ofNullable((slot != null)
-				? tasks.read(slot, (task) -> (task.sequence() == sequence) ? describe(task) : null) : null);
-	}
-
-	/** The slot where a task was found. Another task may have the slot by now. */
-	static @Nullable Object slotOf(NamedTasks tasks, long sequence) {
-		Object unkeyed = new TaskKeys.Unkeyed(sequence);
-		if (sequence == 0 || tasks.pending().containsKey(unkeyed)) {
-			return (sequence != 0) ? unkeyed : null;
-		}
-		for (PendingTask task : tasks.pending().values()) {
-			if (task.sequence() == sequence) {
-				return task.slot();
-			}
-		}
-		return null;
+		PendingTask found = tasks.find(keyOrId);
+		return Optional.ofNullable((found != null)
+				? tasks.read(found.slot(), (task) -> NamedTasks.with(keyOrId).test(task) ? describe(task) : null)
+				: null);
 	}
 
 	/**

@@ -117,6 +117,25 @@ final class NamedTasks {
 				(slot, current) -> (current != task || stays.test(task)) ? current : null) == task;
 	}
 
+	/** Finds a task by its key or id. Another task may have its slot by now. */
+	@Nullable PendingTask find(String keyOrId) {
+		PendingTask byKey = this.pending.get(TaskKeys.of(keyOrId));
+		long sequence = TaskKeys.sequenceOf(keyOrId);
+		if (byKey != null || sequence == 0) {
+			return byKey;
+		}
+		PendingTask unkeyed = this.pending.get(new TaskKeys.Unkeyed(sequence));
+		return (unkeyed != null) ? unkeyed
+				: this.pending.values().stream().filter(with(keyOrId)).findAny().orElse(null);
+	}
+
+	/** Whether a task has a key or id. */
+	static Predicate<PendingTask> with(String keyOrId) {
+		Object slot = TaskKeys.of(keyOrId);
+		long sequence = TaskKeys.sequenceOf(keyOrId);
+		return (task) -> task.slot().equals(slot) || task.sequence() == sequence;
+	}
+
 	/** Reads a pending task under the lock of its key; {@code null} if there is none. */
 	<T> @Nullable T read(Object slot, Function<PendingTask, @Nullable T> function) {
 		AtomicReference<@Nullable T> result = new AtomicReference<>();
@@ -129,7 +148,15 @@ final class NamedTasks {
 
 	/** Removes a pending task, so that it never runs, and cancels its future. */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
-		return end(slot, condition, TaskOutcome.CANCELLED);
+		PendingTask task = remove(slot, condition);
+		if (task == null) {
+			return false;
+		}
+		this.recorder.count(TaskOutcome.CANCELLED);
+		if (task.future() != null) {
+			task.future().cancelled();
+		}
+		return true;
 	}
 
 	/** Cancels a task that became pending, if the shutdown may have missed it. */
@@ -147,22 +174,6 @@ final class NamedTasks {
 		boolean cancelled = cancel(slot, (task) -> !task.isRunning());
 		remove(slot, PendingTask::isRunning);
 		return cancelled;
-	}
-
-	void expire(Object slot, TaskFuture<?> future) {
-		end(slot, (task) -> task.future() == future, TaskOutcome.EXPIRED);
-	}
-
-	private boolean end(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
-		PendingTask task = remove(slot, condition);
-		if (task == null) {
-			return false;
-		}
-		this.recorder.count(outcome);
-		if (task.future() != null) {
-			task.future().cancelled();
-		}
-		return true;
 	}
 
 	private @Nullable PendingTask remove(Object slot, Predicate<PendingTask> condition) {

@@ -126,25 +126,11 @@ final class PendingTask implements RoutedTask {
 	/** Hands the expired timer over, unless the policy lets the task wait. */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
-		if (this.definition.expires()) {
-			tasks().update(this, PendingTask::startExpiry);
-		}
 		StartGate gate = tasks().gate();
 		if (gate.mayHoldBack() && !gate.admit(this)) {
 			return false;
 		}
 		environment().handOvers().handOver(executor, timer, this::fail);
-		return true;
-	}
-
-	/**
-	 * Ends the future when the task is too late to begin: a thread may wait for it that
-	 * occupies the executor or the permit of this task.
-	 */
-	private boolean startExpiry() {
-		if (this.future != null) {
-			this.future.expireAt(this.definition.tooLate(this.dueNanos));
-		}
 		return true;
 	}
 
@@ -275,9 +261,6 @@ final class PendingTask implements RoutedTask {
 
 	/** Clears what this object holds, since it may stay in the queue of an executor. */
 	void forget() {
-		if (this.future != null) {
-			this.future.stopExpiry();
-		}
 		if (this.payload instanceof Repetition repetition) {
 			repetition.setRunning(false);
 		}

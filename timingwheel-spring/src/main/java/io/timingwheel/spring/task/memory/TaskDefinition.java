@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class TaskDefinition<P> {
 
-	private static final long NEVER = Long.MAX_VALUE;
-
 	private final NamedTasks tasks;
 
 	private final Supplier<? extends Executor> executor;
@@ -25,17 +23,20 @@ public abstract class TaskDefinition<P> {
 			@Nullable Duration expireAfter) {
 		this.tasks = registry.tasksOf(name);
 		this.executor = executor;
-		this.expireAfterNanos = (expireAfter != null) ? TaskClock.nanos(expireAfter) : NEVER;
+		this.expireAfterNanos = (expireAfter != null) ? TaskClock.nanos(expireAfter) : Long.MAX_VALUE;
 	}
 
 	protected abstract @Nullable Object run(P payload) throws Throwable;
 
-	/** Handles an exception, on the thread of the task, before its future has it. */
 	protected void handleError(Throwable error, P payload) {
 	}
 
-	/** Handles an exception that no future shows anybody. */
-	protected void handleUnseenError(Throwable error, P payload) {
+	/**
+	 * Whether a future shows an exception, which is handled only if nobody can see it
+	 * there. All others are handled in the context of the body.
+	 */
+	protected boolean showsErrors() {
+		return false;
 	}
 
 	/** Whether the task takes over the result of a future that {@link #run} returns. */
@@ -59,17 +60,8 @@ public abstract class TaskDefinition<P> {
 		return this.executor.get();
 	}
 
-	final boolean expires() {
-		return this.expireAfterNanos != NEVER;
-	}
-
 	final boolean isExpired(long latenessNanos) {
 		return latenessNanos > this.expireAfterNanos;
-	}
-
-	/** When a task can begin no more. */
-	final long tooLate(long dueNanos) {
-		return dueNanos + this.expireAfterNanos + 1;
 	}
 
 }

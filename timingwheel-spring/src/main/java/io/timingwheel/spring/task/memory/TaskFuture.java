@@ -6,12 +6,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.timingwheel.DirectTask;
-import io.timingwheel.TimerHandle;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.ManualTime;
@@ -44,9 +41,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	/** Whether {@link #cancel} has interrupted that thread; guarded by this. */
 	private boolean interrupted;
-
-	/** Ends a task that is too late to begin; guarded by the lock of the key. */
-	private @Nullable TimerHandle expiry;
 
 	TaskFuture(NamedTasks tasks, Object slot, long sequence, long dueEpochNanos) {
 		this.tasks = tasks;
@@ -168,30 +162,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	void setDue(long epochNanos) {
 		this.dueEpochNanos = epochNanos;
-	}
-
-	/** Cancels the task at a time of the wheel's clock, unless it has begun by then. */
-	void expireAt(long nanos) {
-		if (this.expiry != null) {
-			return;
-		}
-		DirectTask expire = () -> this.tasks.environment()
-			.handOvers()
-			.completions()
-			.execute(() -> this.tasks.expire(this.slot, this));
-		try {
-			this.expiry = this.tasks.environment().wheel().scheduleAt(expire, nanos);
-		}
-		catch (RejectedExecutionException ex) {
-			// The wheel is full or has stopped. The task expires when its turn comes.
-		}
-	}
-
-	void stopExpiry() {
-		if (this.expiry != null) {
-			this.expiry.cancel();
-			this.expiry = null;
-		}
 	}
 
 	/** Cancels the future alone. */

@@ -64,8 +64,8 @@ final class TaskRun implements TaskExecution {
 
 	private @Nullable Throwable error;
 
-	/** Whether the handler has to be told of the error if there is no other attempt. */
-	private boolean unhandled;
+	/** Whether the error may lead to another attempt. */
+	private boolean mayTryAgain;
 
 	TaskRun(PendingTask task) {
 		this.task = task;
@@ -170,16 +170,19 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/** Takes an exception. Unless there may be another attempt, calls the handler. */
+	/**
+	 * Takes an exception. If no future shows it and there is no other attempt, calls the
+	 * handler.
+	 */
 	private void failed(Throwable error) {
 		this.error = error;
 		ManualTime time = environment().clock().manualTime();
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(error);
 		}
-		this.unhandled = mayBeTriedAgain() && !(error instanceof CancellationException);
-		if (!this.unhandled) {
-			handle(() -> definition().handleError(error, given()));
+		this.mayTryAgain = mayBeTriedAgain() && !(error instanceof CancellationException);
+		if (!this.mayTryAgain && !this.definition.showsErrors()) {
+			handle(error);
 		}
 	}
 
@@ -216,7 +219,7 @@ final class TaskRun implements TaskExecution {
 			// 1. The times of the run.
 			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 			// 2. Another attempt, before a newer task with the key may begin.
-			if (this.unhandled && error != null && !cancelled && triesAgain(error)) {
+			if (this.mayTryAgain && error != null && !cancelled && triesAgain(error)) {
 				return;
 			}
 		}
@@ -226,7 +229,7 @@ final class TaskRun implements TaskExecution {
 			giveBackPermit(false);
 		}
 		// 4. The handler, with the context of the body, and then the next run.
-		if (this.unhandled && thrown != null) {
+		if (this.mayTryAgain && thrown != null && !this.definition.showsErrors()) {
 			handleInContext(thrown);
 		}
 		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, this.future, error);
@@ -236,8 +239,8 @@ final class TaskRun implements TaskExecution {
 		// 6. The future. The handler gets what the future cannot show anybody.
 		boolean seen = !goesOn && this.future != null
 				&& (this.future.end((this.repetition != null) ? null : value, error) || cancelled);
-		if (thrown != null && !seen) {
-			handle(() -> definition().handleUnseenError(thrown, given()));
+		if (thrown != null && !seen && this.definition.showsErrors()) {
+			handle(thrown);
 		}
 	}
 
@@ -289,18 +292,18 @@ final class TaskRun implements TaskExecution {
 
 	private void handleInContext(Throwable error) {
 		try {
-			envelope().run((captured) -> handle(() -> definition().handleError(error, given())));
+			envelope().run((captured) -> handle(error));
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "A TaskDecorator threw an exception for the task \"" + name() + "\"", ex);
 		}
 	}
 
-	/** Calls an exception handler. Meanwhile this run is the thread's context. */
-	private void handle(Runnable handler) {
+	/** Calls the exception handler. Meanwhile this run is the thread's context. */
+	private void handle(Throwable error) {
 		try {
 			TaskExecution.run(this, () -> {
-				handler.run();
+				definition().handleError(error, given());
 				return null;
 			}, null, null);
 		}

@@ -252,7 +252,7 @@ public final class TaskSubmission extends DeferredCall
 
 	/** The caller's transaction has committed, so the caller gets no exception. */
 	@Override
-	protected void commit() {
+	public void commit() {
 		TaskFuture<?> given = this.future;
 		if (given != null && given.isDone()) {
 			if (given.isCancelled()) {

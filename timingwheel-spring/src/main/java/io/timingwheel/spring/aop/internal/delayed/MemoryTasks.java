@@ -123,21 +123,13 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	@Override
 	protected void handleError(Throwable error, Object payload) {
-		if (this.method.recurring() || !this.method.givesResult()) {
-			uncaught(error, payload);
-		}
+		this.runtime.uncaught(error, method(), (payload instanceof MethodInvocation invocation)
+				? invocation.getArguments() : (@Nullable Object[]) payload);
 	}
 
 	@Override
-	protected void handleUnseenError(Throwable error, Object payload) {
-		if (!this.method.recurring() && this.method.givesResult()) {
-			uncaught(error, payload);
-		}
-	}
-
-	private void uncaught(Throwable error, Object payload) {
-		this.runtime.uncaught(error, method(), (payload instanceof MethodInvocation invocation)
-				? invocation.getArguments() : (@Nullable Object[]) payload);
+	protected boolean showsErrors() {
+		return !this.method.recurring() && this.method.givesResult();
 	}
 
 	@Override
