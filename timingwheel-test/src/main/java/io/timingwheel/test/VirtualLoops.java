@@ -11,7 +11,6 @@ import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.node.NodeSettings;
-import io.timingwheel.spring.task.internal.Backoff;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -52,11 +51,9 @@ final class VirtualLoops implements NodeLoop.Factory {
 	 */
 	@Override
 	public NodeSettings settings(NodeSettings settings) {
-		Backoff backoff = settings.backoff();
 		return new NodeSettings(settings.nodeId(), settings.lease(), Duration.ZERO, settings.pollInterval(), 1,
 				settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
-				new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0), settings.maxPayloadBytes(),
-				null);
+				settings.backoff().withoutJitter(), settings.maxPayloadBytes(), null);
 	}
 
 	@Override

@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.memory.PendingTaskSnapshot;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;

@@ -23,10 +23,10 @@ import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
 import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.Position;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import io.timingwheel.spring.task.memory.PendingTaskSnapshot;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -17,8 +17,8 @@ import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
-import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
@@ -28,11 +28,11 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import io.timingwheel.spring.task.memory.TaskClock;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +77,8 @@ public final class TestNode implements AutoCloseable {
 		this.tasks = new DelayedTaskRegistry(this.wheel, new TaskClock(this.wheel.timeSource(), Clock.systemUTC()),
 				this.handOvers, null, null, policies);
 		NodeSettings settings = new NodeSettings("node", setup.lease, Duration.ofSeconds(2), setup.pollInterval, 100,
-				1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0), MAX_PAYLOAD_BYTES, null);
+				1000, 3, 2, new BackoffSettings(Duration.ofMillis(50), 2.0, Duration.ofSeconds(1), 0.0),
+				MAX_PAYLOAD_BYTES, null);
 		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
 				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(

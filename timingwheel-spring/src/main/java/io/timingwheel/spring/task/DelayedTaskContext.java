@@ -73,7 +73,7 @@ public interface DelayedTaskContext {
 	 * time} together.
 	 */
 	default int deliveries() {
-		return 1;
+		return attempt();
 	}
 
 }

@@ -1,8 +1,13 @@
 package io.timingwheel.spring.task;
 
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 
 /**
  * The identity of a keyed task: at most one task is pending under it. Immutable.
@@ -58,6 +63,77 @@ public record TaskId(String name, String key) {
 	@Override
 	public String toString() {
 		return this.name + "/" + this.key;
+	}
+
+	/**
+	 * The text by which a key is compared. A text that tells the identity of an object,
+	 * as {@link Object#toString()} does, is not a key: another object with the same
+	 * values has another text, and two objects with the same hash code have the same.
+	 * Such a text is refused wherever it stands, since collections, records and strings
+	 * contain the texts of their parts.
+	 */
+	private static final class KeyText {
+
+		/** What {@link Object#toString()} gives for an array or another object. */
+		private static final Pattern IDENTITY = Pattern
+			.compile("(\\[(?:[ZBCSIJFD]|L[^;@\\s]+;)|[\\p{L}\\p{N}_$./]+)@([0-9a-f]{1,8})(?![\\w.-])");
+
+		private static final String HIDDEN_CLASS = "$$Lambda";
+
+		private KeyText() {
+		}
+
+		static String of(Object key) {
+			if (ClassUtils.isPrimitiveWrapper(key.getClass()) || key instanceof UUID) {
+				return key.toString();
+			}
+			if (!hasOwnText(key.getClass())) {
+				throw refused(key.getClass().getTypeName());
+			}
+			String text = key.toString();
+			if (text == null) {
+				throw new IllegalArgumentException("The key is a %s whose toString() gives null; give it a text"
+					.formatted(key.getClass().getTypeName()));
+			}
+			if (text.indexOf('@') >= 0) {
+				checkParts(key, text);
+			}
+			return text;
+		}
+
+		private static boolean hasOwnText(Class<?> type) {
+			try {
+				return type.getMethod("toString").getDeclaringClass() != Object.class;
+			}
+			catch (NoSuchMethodException ex) {
+				return false;
+			}
+		}
+
+		private static void checkParts(Object key, String text) {
+			Matcher matcher = IDENTITY.matcher(text);
+			while (matcher.find()) {
+				String name = matcher.group(1);
+				if (name.startsWith("[")) {
+					throw refused("an array");
+				}
+				boolean refused = name.equals(key.getClass().getName())
+						? matcher.group(2).equals(Integer.toHexString(key.hashCode()))
+						: name.contains(HIDDEN_CLASS) || ClassUtils.isPresent(name, key.getClass().getClassLoader());
+				if (refused) {
+					throw refused(name);
+				}
+			}
+		}
+
+		private static IllegalArgumentException refused(String type) {
+			return new IllegalArgumentException(
+					("The key has no text of its own: the text of %s changes from one object to the next, so no later call"
+							+ " would have the same key; use a part of it that identifies the task, such as an id, or give"
+							+ " its class a toString() of its values, as a record has")
+						.formatted(type));
+		}
+
 	}
 
 }

@@ -23,7 +23,7 @@ import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
@@ -77,7 +77,7 @@ public final class TimingWheelStoreAutoConfiguration {
 		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
 				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
 				properties.maxAttempts(), properties.maxLostDeliveries(),
-				new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), backoff.jitter()),
+				new BackoffSettings(backoff.initial(), backoff.multiplier(), backoff.max(), backoff.jitter()),
 				properties.maxPayloadSize().toBytes(), properties.dead().retention());
 	}
 

@@ -10,7 +10,7 @@ import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import org.jspecify.annotations.Nullable;
 
 /** The handle of a durable task, which asks the store. Thread-safe. */

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -27,7 +27,8 @@ abstract class Batcher {
 
 	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
+	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(50), 2.0,
+			Duration.ofSeconds(2), 0.2);
 
 	final NodeParts parts;
 

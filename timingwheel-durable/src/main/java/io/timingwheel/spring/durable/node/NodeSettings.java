@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public record NodeSettings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,
-		int maxInFlight, int maxAttempts, int maxLostDeliveries, Backoff backoff, long maxPayloadBytes,
+		int maxInFlight, int maxAttempts, int maxLostDeliveries, BackoffSettings backoff, long maxPayloadBytes,
 		@Nullable Duration deadRetention) {
 
 	/** Larger requests would lock their tasks for too long. */

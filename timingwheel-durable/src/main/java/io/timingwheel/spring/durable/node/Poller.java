@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 
 /**
  * Claims tasks that are due soon. A claim for a suspect takes nothing else, so such
@@ -15,7 +15,8 @@ import io.timingwheel.spring.task.internal.Backoff;
  */
 final class Poller {
 
-	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
+	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(100), 2.0,
+			Duration.ofSeconds(5), 0.2);
 
 	/** The look-ahead while there are tasks: the earliest ones get the room. */
 	private static final Duration BUSY_LOOK_AHEAD = Duration.ofMillis(300);

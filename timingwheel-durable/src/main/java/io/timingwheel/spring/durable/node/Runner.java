@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
-import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;

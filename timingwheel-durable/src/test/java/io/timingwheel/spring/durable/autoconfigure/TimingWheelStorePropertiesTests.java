@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.context.properties.bind.Binder;
@@ -18,7 +18,8 @@ class TimingWheelStorePropertiesTests {
 		TimingWheelStoreProperties properties = new Binder(new MapConfigurationPropertySource())
 			.bindOrCreate("timingwheel.store", TimingWheelStoreProperties.class);
 		TimingWheelStoreProperties.Backoff defaults = properties.backoff();
-		Backoff withoutJitter = new Backoff(defaults.initial(), defaults.multiplier(), defaults.max(), 0);
+		BackoffSettings withoutJitter = new BackoffSettings(defaults.initial(), defaults.multiplier(), defaults.max(),
+				0.0);
 		Duration sum = IntStream.range(1, properties.maxAttempts())
 			.mapToObj(withoutJitter::after)
 			.reduce(Duration.ZERO, Duration::plus);

@@ -1,13 +1,20 @@
 package io.timingwheel.spring.task.internal;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
 /**
- * The parts of a {@link Backoff} that are set; {@code null} for the default. Immutable.
+ * Exponential backoff with jitter. A part that is {@code null} is not set. Immutable.
+ *
+ * @param initial the delay after the first failure
+ * @param multiplier how many times longer each delay is than the one before, at least 1
+ * @param max the longest delay
+ * @param jitter how much a delay varies at most, as a part of the delay, from 0 to 1
  */
 public record BackoffSettings(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
 		@Nullable Double jitter) {
@@ -29,24 +36,28 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 		return this;
 	}
 
-	BackoffSettings overriddenBy(BackoffSettings other) {
+	/** A longest delay that only this one sets gives way to a longer first delay. */
+	public BackoffSettings overriddenBy(BackoffSettings other) {
+		Duration max = (other.max != null || this.max == null || other.initial == null
+				|| other.initial.compareTo(this.max) <= 0) ? this.max : other.initial;
 		return new BackoffSettings((other.initial != null) ? other.initial : this.initial,
-				(other.multiplier != null) ? other.multiplier : this.multiplier,
-				(other.max != null) ? other.max : this.max, (other.jitter != null) ? other.jitter : this.jitter);
+				(other.multiplier != null) ? other.multiplier : this.multiplier, (other.max != null) ? other.max : max,
+				(other.jitter != null) ? other.jitter : this.jitter);
+	}
+
+	public BackoffSettings withoutJitter() {
+		return new BackoffSettings(this.initial, this.multiplier, this.max, 0.0);
 	}
 
 	/**
-	 * Completes the settings. A default for the longest delay that is shorter than the
-	 * first delay gives way to the first delay.
+	 * The delay after a failure, in whole milliseconds, if all parts are set.
 	 */
-	public Backoff complete(Backoff defaults) {
-		Duration initial = (this.initial != null) ? this.initial : defaults.initial();
-		Duration max = this.max;
-		if (max == null) {
-			max = (defaults.max().compareTo(initial) < 0) ? initial : defaults.max();
-		}
-		return new Backoff(initial, (this.multiplier != null) ? this.multiplier : defaults.multiplier(), max,
-				(this.jitter != null) ? this.jitter : defaults.jitter());
+	public Duration after(int failures) {
+		double exact = Objects.requireNonNull(this.initial).toMillis()
+				* Math.pow(Objects.requireNonNull(this.multiplier), failures - 1.0);
+		double limited = Math.min(exact, Objects.requireNonNull(this.max).toMillis());
+		double spread = (ThreadLocalRandom.current().nextDouble() * 2 - 1) * Objects.requireNonNull(this.jitter);
+		return Duration.ofMillis(Math.max(0, Math.round(limited * (1 + spread))));
 	}
 
 }

@@ -2,7 +2,6 @@ package io.timingwheel.spring.task.internal;
 
 import java.util.ArrayDeque;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
@@ -13,8 +12,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -60,9 +61,7 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private static final long MAX_BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private static final long CLOSE_MILLIS = 1_000;
-
-	/** The queues that are not empty. This map guards itself and the queues. */
+	/** The queues that are not empty. The lock of this map guards all queues. */
 	private final Map<Executor, SerialQueue> queues = new IdentityHashMap<>();
 
 	private final ExecutorService threads = new WaitingThreads(THREAD_PREFIX + "hand-over-", MAX_THREADS);
@@ -135,7 +134,6 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/** Called with the lock of the queues. */
 	private void add(Executor executor, Task task) {
 		if (this.threads.isShutdown() && !this.paused) {
 			throw new RejectedExecutionException("The hand-over of tasks has ended");
@@ -160,7 +158,6 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/** Reports what an executor has thrown, and throws a refusal. */
 	private void report(Throwable error, @Nullable Consumer<? super Throwable> failed) {
 		if (error instanceof RejectedExecutionException refusal) {
 			throw refusal;
@@ -195,7 +192,6 @@ public final class HandOverExecutors implements AutoCloseable {
 		this.paused = !this.onCallingThread;
 	}
 
-	/** Ends a pause, and hands over the tasks that were held back. */
 	public void resume() {
 		synchronized (this.queues) {
 			this.paused = false;
@@ -220,10 +216,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Ends the threads, and drops what they have not handed over. Waits a short time for
-	 * their end, unless one of them calls this.
-	 */
+	/** Ends the threads, and drops what they have not handed over. */
 	@Override
 	public void close() {
 		synchronized (this.queues) {
@@ -231,18 +224,6 @@ public final class HandOverExecutors implements AutoCloseable {
 			this.threads.shutdownNow();
 		}
 		this.completionThreads.shutdown();
-		if (Thread.currentThread().getName().startsWith(THREAD_PREFIX)) {
-			return;
-		}
-		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
-		try {
-			for (ExecutorService ending : List.of(this.threads, this.completionThreads)) {
-				ending.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	/** Runs a task, into and out of which no interrupt leaks. */
@@ -291,7 +272,6 @@ public final class HandOverExecutors implements AutoCloseable {
 
 		private final Queue<Task> tasks = new ArrayDeque<>();
 
-		/** Whether a thread serves this queue, or is going to. */
 		private boolean served;
 
 		private long backoffNanos = FIRST_BACKOFF_NANOS;
@@ -300,7 +280,6 @@ public final class HandOverExecutors implements AutoCloseable {
 			this.executor = executor;
 		}
 
-		/** Called with the lock of the queues. */
 		void serve() {
 			if (!this.served && !HandOverExecutors.this.paused) {
 				HandOverExecutors.this.threads.execute(this);
@@ -352,6 +331,52 @@ public final class HandOverExecutors implements AutoCloseable {
 				else if (!HandOverExecutors.this.threads.isShutdown()) {
 					serve();
 				}
+			}
+		}
+
+	}
+
+	/**
+	 * Daemon threads for work that may block. A task goes to an idle thread or to a new
+	 * one. Beyond a number of threads it tries again every 100 ms. A thread ends when it
+	 * has been idle for 10 seconds. Thread-safe.
+	 */
+	private static final class WaitingThreads extends ThreadPoolExecutor {
+
+		private static final AtomicInteger names = new AtomicInteger();
+
+		private static final long IDLE_SECONDS = 10;
+
+		private static final long RETRY_MILLIS = 100;
+
+		WaitingThreads(String name, int max) {
+			super(0, max, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), (run) -> thread(name, run));
+		}
+
+		/**
+		 * A thread that inherits no thread-locals, since they would come from an
+		 * arbitrary caller.
+		 */
+		private static Thread thread(String name, Runnable run) {
+			Thread thread = new Thread(null, run, name + names.incrementAndGet(), 0, false);
+			thread.setDaemon(true);
+			thread.setUncaughtExceptionHandler(
+					(failed, ex) -> UserErrors.log(logger::error, "A task of " + failed.getName() + " has failed", ex));
+			return thread;
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			try {
+				super.execute(task);
+			}
+			catch (RejectedExecutionException | OutOfMemoryError ex) {
+				if (isShutdown()) {
+					throw new RejectedExecutionException("The threads have ended", ex);
+				}
+				// All threads are busy, or the machine has no more.
+				CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+					.execute(() -> execute(task));
 			}
 		}
 

@@ -14,7 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class TaskPolicies {
 
 	/** The backoff in memory, which is also the default of the stores. */
-	public static final Backoff DEFAULT_BACKOFF = new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2);
+	public static final BackoffSettings DEFAULT_BACKOFF = new BackoffSettings(Duration.ofSeconds(1), 2.0,
+			Duration.ofMinutes(10), 0.2);
 
 	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
 
@@ -48,9 +49,9 @@ public final class TaskPolicies {
 		return (policy != null) ? policy : this.overrides.of(name);
 	}
 
-	public Backoff backoff(String name, Backoff defaults) {
-		Backoff backoff = of(name).backoff().complete(defaults);
-		return this.exactBackoff ? new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0) : backoff;
+	public BackoffSettings backoff(String name, BackoffSettings defaults) {
+		BackoffSettings backoff = defaults.overriddenBy(of(name).backoff());
+		return this.exactBackoff ? backoff.withoutJitter() : backoff;
 	}
 
 	/** Warns of names in the configuration that no method has. */

@@ -91,4 +91,40 @@ public final class TaskRecorder {
 
 	}
 
+	/**
+	 * The figures of the tasks of one name since the application started. The figures are
+	 * read one after the other while tasks begin and end, so their sum may be wrong.
+	 * Immutable.
+	 *
+	 * <p>
+	 * The tasks that are pending have not begun. The tasks that run have begun and not
+	 * ended. All others are counted by their {@link TaskOutcome}.
+	 */
+	public record TaskCounts(long pending, long running, long completed, long failed, long cancelled, long expired,
+			long replaced, long superseded) {
+
+	}
+
+	public enum TaskOutcome {
+
+		/** With a result. */
+		COMPLETED,
+
+		/** With an exception. */
+		FAILED,
+
+		/** A user, a rollback or the shutdown cancelled it. */
+		CANCELLED,
+
+		/** It was too late to be started. */
+		EXPIRED,
+
+		/** A newer task with its key replaced it before it began. */
+		REPLACED,
+
+		/** It was not tried again, since a newer task with its key was pending. */
+		SUPERSEDED
+
+	}
+
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -59,13 +59,9 @@ public final class Transactions {
 			"org.springframework.transaction.support.TransactionSynchronizationManager",
 			Transactions.class.getClassLoader());
 
-	private static final AtomicLong sequence = new AtomicLong();
+	private static final AtomicLong sequences = new AtomicLong();
 
 	private Transactions() {
-	}
-
-	static long nextSequence() {
-		return sequence.incrementAndGet();
 	}
 
 	public static boolean isActive() {
@@ -243,6 +239,86 @@ public final class Transactions {
 			catch (RuntimeException | Error ex) {
 				logger.error("A call that has waited for the end of a transaction failed", ex);
 			}
+		}
+
+	}
+
+	/**
+	 * A call that takes effect once its transaction has committed. Used by its thread.
+	 */
+	public abstract static class DeferredCall {
+
+		private final long sequence = sequences.incrementAndGet();
+
+		private final @Nullable Object key;
+
+		private final Effect effect;
+
+		private boolean overridden;
+
+		/**
+		 * @param key the name and the key of the task; {@code null} if the order does not
+		 * matter
+		 */
+		protected DeferredCall(@Nullable Object key, Effect effect) {
+			this.key = key;
+			this.effect = effect;
+		}
+
+		public abstract void commit();
+
+		/** Gives up after a rollback, also to a savepoint from before this call. */
+		protected void rollback() {
+		}
+
+		/**
+		 * Gives up, since a later call of the transaction replaces or cancels its task.
+		 */
+		protected void override(Effect later) {
+		}
+
+		public final Effect effect() {
+			return this.effect;
+		}
+
+		/** A call acts only on tasks with smaller numbers. */
+		public final long sequence() {
+			return this.sequence;
+		}
+
+		protected @Nullable Object keyInTransaction() {
+			return this.key;
+		}
+
+		final void overrideBy(Effect later) {
+			if (!this.overridden && this.effect.leavesPending()) {
+				this.overridden = true;
+				override(later);
+			}
+		}
+
+		public enum Effect {
+
+			/** None that matters to other calls. */
+			NONE,
+
+			/** Makes a task pending, unless one is pending. */
+			START,
+
+			/** Makes a task pending in place of the one that is pending. */
+			REPLACE,
+
+			/** Cancels the pending task. */
+			CANCEL;
+
+			public boolean leavesPending() {
+				return this == START || this == REPLACE;
+			}
+
+			boolean overrides() {
+				return this == REPLACE || this == CANCEL;
+			}
+
 		}
 
 	}

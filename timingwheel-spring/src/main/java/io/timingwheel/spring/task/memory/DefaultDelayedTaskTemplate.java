@@ -21,6 +21,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.TaskExecutors;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
@@ -128,7 +129,6 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 		return this.tasks.pendingCount();
 	}
 
-	/** Collects the description of a task, and schedules the task. */
 	private final class Spec<T extends @Nullable Object> implements TaskSpec<T> {
 
 		/** A {@link Callable} or a {@link Runnable}. */
@@ -227,7 +227,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 		private DelayedTask<T> repeat(Schedule schedule, Missed missed) {
 			Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
 			TaskDefinition<Object> definition = define();
-			Repetition repetition = new Repetition(this.task, definition, schedule, missed, true);
+			Repetition repetition = new Repetition(this.task, definition, schedule, missed);
 			return handle(TaskSubmission.repeat(definition, this.key, this.ifPending, repetition, null));
 		}
 

@@ -17,17 +17,18 @@ import java.util.stream.Stream;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DeferredCall.Effect;
-import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.RunningBodies;
-import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.UserErrors;
+import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +52,6 @@ public final class DelayedTaskRegistry {
 
 	private final List<Consumer<String>> listeners = new ArrayList<>();
 
-	private final TaskShutdown shutdown = new TaskShutdown(this);
-
 	private final MemoryTaskReader memoryTasks = new MemoryTaskReader(this);
 
 	private final TaskEnvironment environment;
@@ -62,8 +61,9 @@ public final class DelayedTaskRegistry {
 
 	public DelayedTaskRegistry(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
-		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies);
-		this.unknown = new NamedTasks("", this.environment, this.shutdown);
+		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies,
+				new TaskShutdown(this));
+		this.unknown = new NamedTasks("", this.environment);
 	}
 
 	/** The tasks of a name, none if the name is not known. */
@@ -96,7 +96,7 @@ public final class DelayedTaskRegistry {
 		if (known != null) {
 			return known;
 		}
-		NamedTasks tasks = new NamedTasks(name, this.environment, this.shutdown);
+		NamedTasks tasks = new NamedTasks(name, this.environment);
 		tasks.setPolicy(policies().of(name));
 		this.byName.put(name, tasks);
 		for (Consumer<String> listener : this.listeners) {
@@ -205,7 +205,6 @@ public final class DelayedTaskRegistry {
 		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate().isPaused());
 	}
 
-	/** The ids of the repeating tasks. */
 	public Set<String> repeating() {
 		return pending().filter((task) -> task.repetition() != null)
 			.map((task) -> TaskKeys.idOf(task.sequence()))
@@ -277,12 +276,11 @@ public final class DelayedTaskRegistry {
 	}
 
 	public TaskShutdown atShutdown() {
-		return this.shutdown;
+		return this.environment.shutdown();
 	}
 
-	/** The threads that run bodies, also those of durable tasks. */
 	public RunningBodies runningBodies() {
-		return this.shutdown.bodies();
+		return atShutdown().bodies();
 	}
 
 }

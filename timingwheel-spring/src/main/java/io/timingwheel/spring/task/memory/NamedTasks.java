@@ -6,13 +6,18 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskCounts;
-import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.task.TaskRejectedException;
+import org.springframework.core.task.TaskDecorator;
 
 /**
  * The tasks of one name: the pending ones by their {@linkplain TaskKeys slot}, and the
@@ -20,18 +25,16 @@ import org.springframework.core.task.TaskRejectedException;
  *
  * <p>
  * Every transition of a pending task is an operation of the map on its slot. Only one
- * thread can take a task out of the map (to begin, cancel, replace or expire it), and the
- * task then belongs to this thread. A thread changes a task only while the map holds the
- * lock of the key. Under this lock it may call the wheel, which calls no other code under
- * its own locks.
+ * thread can take a task out of the map (to begin, cancel or replace it), and the task
+ * then belongs to this thread. A thread changes a task only while the map holds the lock
+ * of the key. Under this lock it may call the wheel, which calls no other code under its
+ * own locks.
  */
 final class NamedTasks {
 
 	private final String name;
 
 	private final TaskEnvironment environment;
-
-	private final TaskShutdown shutdown;
 
 	private final TaskRecorder recorder = new TaskRecorder();
 
@@ -46,10 +49,9 @@ final class NamedTasks {
 
 	private final StartGate gate;
 
-	NamedTasks(String name, TaskEnvironment environment, TaskShutdown shutdown) {
+	NamedTasks(String name, TaskEnvironment environment) {
 		this.name = name;
 		this.environment = environment;
-		this.shutdown = shutdown;
 		this.gate = new StartGate(this);
 	}
 
@@ -62,7 +64,7 @@ final class NamedTasks {
 	}
 
 	TaskShutdown shutdown() {
-		return this.shutdown;
+		return this.environment.shutdown();
 	}
 
 	TaskRecorder recorder() {
@@ -111,7 +113,7 @@ final class NamedTasks {
 		this.repeatingRuns.add(change);
 	}
 
-	/** Changes a task under the lock of its key, if it is still in the map. */
+	/** Changes or removes a task, if it is still in the map. */
 	boolean update(PendingTask task, Predicate<PendingTask> stays) {
 		return this.pending.computeIfPresent(task.slot(),
 				(slot, current) -> (current != task || stays.test(task)) ? current : null) == task;
@@ -129,7 +131,6 @@ final class NamedTasks {
 				: this.pending.values().stream().filter(with(keyOrId)).findAny().orElse(null);
 	}
 
-	/** Whether a task has a key or id. */
 	static Predicate<PendingTask> with(String keyOrId) {
 		Object slot = TaskKeys.of(keyOrId);
 		long sequence = TaskKeys.sequenceOf(keyOrId);
@@ -146,7 +147,6 @@ final class NamedTasks {
 		return result.getPlain();
 	}
 
-	/** Removes a pending task, so that it never runs, and cancels its future. */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
 		PendingTask task = remove(slot, condition);
 		if (task == null) {
@@ -161,7 +161,7 @@ final class NamedTasks {
 
 	/** Cancels a task that became pending, if the shutdown may have missed it. */
 	void cancelIfTooLate(Object slot, long sequence, long dueNanos) {
-		if (!this.shutdown.mayRun(dueNanos)) {
+		if (!shutdown().mayRun(dueNanos)) {
 			cancel(slot, (task) -> task.sequence() == sequence);
 		}
 	}
@@ -183,10 +183,6 @@ final class NamedTasks {
 		});
 	}
 
-	/**
-	 * Moves a pending task.
-	 * @throws TaskRejectedException if the wheel refuses
-	 */
 	boolean reschedule(Object slot, Deadline due, Predicate<PendingTask> condition) {
 		PendingTask task = change(slot, condition, (current) -> {
 			PendingTask moved = current.moveTo(due);
@@ -199,11 +195,7 @@ final class NamedTasks {
 		return task != null;
 	}
 
-	/**
-	 * Changes a pending task under the lock of its key, if it meets a condition.
-	 * @param change gives the task that is pending from now on
-	 * @return the task before the change, {@code null} if there is none
-	 */
+	/** Gives the task before the change, {@code null} if there is none. */
 	private @Nullable PendingTask change(Object slot, Predicate<PendingTask> condition,
 			Function<PendingTask, @Nullable PendingTask> change) {
 		AtomicReference<@Nullable PendingTask> before = new AtomicReference<>();
@@ -215,6 +207,13 @@ final class NamedTasks {
 			return change.apply(task);
 		});
 		return before.getPlain();
+	}
+
+	/** What the tasks of all names share. */
+	record TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOvers,
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies,
+			TaskShutdown shutdown) {
+
 	}
 
 }

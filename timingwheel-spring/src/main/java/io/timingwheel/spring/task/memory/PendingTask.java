@@ -9,6 +9,8 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -23,7 +25,7 @@ import org.springframework.core.task.TaskRejectedException;
  *  |    ^                         |                                   ^
  *  |    | it gets a permit        | the name is paused                |
  *  |    |                         v                                   |
- *  +--> WAITING <-----------------+      cancelled, replaced, expired |
+ *  +--> WAITING <-----------------+             cancelled or replaced |
  *  due, without a permit                 (in any state) --------------+
  * </pre>
  *
@@ -113,7 +115,6 @@ final class PendingTask implements RoutedTask {
 		return this.dueEpochNanos;
 	}
 
-	/** When the task is due, which may be in the past. */
 	Deadline deadline() {
 		return new Deadline(this.dueNanos - environment().clock().nanoTime(), this.dueNanos, this.dueEpochNanos, false);
 	}
@@ -123,7 +124,6 @@ final class PendingTask implements RoutedTask {
 		return this.definition.executor();
 	}
 
-	/** Hands the expired timer over, unless the policy lets the task wait. */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
 		StartGate gate = tasks().gate();
@@ -160,9 +160,6 @@ final class PendingTask implements RoutedTask {
 		this.sequence = sequence;
 	}
 
-	/**
-	 * @throws TaskRejectedException if the wheel refuses
-	 */
 	void start(Deadline due) {
 		try {
 			TimingWheel wheel = environment().wheel();
@@ -259,7 +256,7 @@ final class PendingTask implements RoutedTask {
 		forget();
 	}
 
-	/** Clears what this object holds, since it may stay in the queue of an executor. */
+	/** The object may stay in the queue of an executor. */
 	void forget() {
 		if (this.payload instanceof Repetition repetition) {
 			repetition.setRunning(false);

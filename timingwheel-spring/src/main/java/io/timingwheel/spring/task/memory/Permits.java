@@ -92,7 +92,6 @@ final class Permits {
 				? this.rate.allowedFrom(this.nextStart, this.reserved + 1) : null;
 	}
 
-	/** Uses up the reserved start, since the body begins. */
 	void useStart(long now) {
 		if (this.rate != null) {
 			this.reserved--;

@@ -10,6 +10,7 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.Recurrence;
 import io.timingwheel.spring.task.internal.UserErrors;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -48,21 +49,16 @@ final class Repetition extends Envelope {
 
 	private Instant startedAt = Instant.EPOCH;
 
-	Repetition(Object payload, TaskDefinition<?> definition, Schedule schedule, Missed missed,
-			boolean endsWithFailure) {
+	Repetition(Object payload, TaskDefinition<?> definition, Schedule schedule, Missed missed) {
 		super(payload, definition);
 		this.tasks = definition.tasks();
 		this.schedule = schedule;
 		this.missed = missed;
-		this.endsWithFailure = endsWithFailure;
+		this.endsWithFailure = definition.showsErrors();
 	}
 
 	Schedule schedule() {
 		return this.schedule;
-	}
-
-	boolean endsWithFailure() {
-		return this.endsWithFailure;
 	}
 
 	boolean isRunning() {
@@ -174,7 +170,6 @@ final class Repetition extends Envelope {
 		});
 	}
 
-	/** Moves a task with a cron expression, after somebody has set the wall clock. */
 	boolean wallClockSet(PendingTask task) {
 		Deadline next = (!this.running && this.schedule.isCron()) ? next(this.schedule.next(now())) : null;
 		return next != null && task.move(task.definition(), next);

@@ -13,6 +13,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,7 +89,6 @@ final class StartGate {
 		return this.paused;
 	}
 
-	/** How many of the pending tasks are due and wait here. */
 	int waiting() {
 		return locked(this.waiting::size);
 	}
@@ -143,7 +143,6 @@ final class StartGate {
 		});
 	}
 
-	/** Forgets a task that leaves the map, under the lock of its key. */
 	void withdraw(PendingTask task) {
 		if (task.permits() != null || this.locked) {
 			locked(() -> {
@@ -165,14 +164,12 @@ final class StartGate {
 		return permits != null;
 	}
 
-	/** Uses up a start of the rate, since a body begins. */
 	void bodyBegins(Permits permits) {
 		if (!permits.countsBodiesOnly()) {
 			startWaiting(() -> permits.useStart(now()));
 		}
 	}
 
-	/** Takes a permit back. The task that has waited for it starts. */
 	void giveBack(Permits permits, Object slot, boolean reserves) {
 		if (!permits.countsBodiesOnly()) {
 			startWaiting(() -> permits.giveBack(slot, reserves));
@@ -184,9 +181,6 @@ final class StartGate {
 		}
 	}
 
-	/**
-	 * Calls code under the lock, and decides whether the next task needs the lock too.
-	 */
 	private <T extends @Nullable Object> T locked(Supplier<T> action) {
 		this.lock.lock();
 		try {
@@ -218,7 +212,6 @@ final class StartGate {
 		});
 	}
 
-	/** Takes a permit for the first waiting task that may start. */
 	private @Nullable Start takeNext() {
 		PendingTask next = first();
 		if (next == null || !take(next)) {

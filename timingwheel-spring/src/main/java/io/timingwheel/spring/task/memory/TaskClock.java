@@ -70,7 +70,6 @@ public final class TaskClock {
 		return new Deadline(delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos), false);
 	}
 
-	/** The deadline at a time of the wall clock, which may be in the past. */
 	public Deadline at(Instant instant) {
 		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
 		return new Deadline(delay, sum(nanoTime(), delay), sinceEpoch(instant), true);
@@ -101,7 +100,6 @@ public final class TaskClock {
 		return add(reading.epochNanos(), since);
 	}
 
-	/** Reads the wall clock again, which somebody has set. */
 	void synchronize() {
 		this.reading = read();
 	}
@@ -149,6 +147,19 @@ public final class TaskClock {
 	}
 
 	private record Reading(long nanoTime, long epochNanos) {
+
+	}
+
+	/**
+	 * When a task is due. {@link TaskClock} makes deadlines. Immutable.
+	 *
+	 * @param delayNanos how long from now, in nanoseconds; negative if the time has
+	 * passed
+	 * @param dueNanos the time by the wheel's clock, in nanoseconds
+	 * @param epochNanos the time by the wall clock, in nanoseconds since the epoch
+	 * @param absolute whether the user gave a time of the wall clock rather than a delay
+	 */
+	public record Deadline(long delayNanos, long dueNanos, long epochNanos, boolean absolute) {
 
 	}
 

@@ -33,7 +33,8 @@ public abstract class TaskDefinition<P> {
 
 	/**
 	 * Whether a future shows an exception, which is handled only if nobody can see it
-	 * there. All others are handled in the context of the body.
+	 * there, and ends a repeating task. All others are handled in the context of the
+	 * body.
 	 */
 	protected boolean showsErrors() {
 		return false;

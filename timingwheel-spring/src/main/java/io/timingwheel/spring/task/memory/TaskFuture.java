@@ -176,7 +176,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 				new CancellationException("The task \"" + this.tasks.name() + "\" was replaced by a newer one"));
 	}
 
-	/** Completes the future with the end of the task. */
+	/** Tells whether somebody sees the result. */
 	@SuppressWarnings("unchecked")
 	boolean end(@Nullable Object value, @Nullable Throwable error) {
 		boolean watched = getNumberOfDependents() > 0;
@@ -195,7 +195,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		return true;
 	}
 
-	/** Records that the body has returned, perhaps a future that gives the result. */
 	void bodyReturned(@Nullable Future<?> inner) {
 		boolean cancelInner;
 		synchronized (this) {

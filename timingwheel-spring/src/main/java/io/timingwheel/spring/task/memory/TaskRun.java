@@ -12,9 +12,11 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecution;
-import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
+import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +43,6 @@ final class TaskRun implements TaskExecution {
 
 	private @Nullable Permits permits;
 
-	/** {@code null} for a task that runs once. */
 	private @Nullable Repetition repetition;
 
 	private @Nullable TaskFuture<?> future;
@@ -55,8 +56,6 @@ final class TaskRun implements TaskExecution {
 	private long latenessNanos;
 
 	private int attempt = 1;
-
-	// What the body did.
 
 	private boolean invoked;
 
@@ -98,7 +97,6 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/** Takes over the task, under the lock of its key. */
 	private boolean begin(PendingTask current) {
 		if (current.isRunning()) {
 			// An executor that has refused a repeating task may run it too.
@@ -154,7 +152,6 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/** Runs the body within the interceptor. An exception becomes part of the result. */
 	private void invoke(@Nullable Object captured) {
 		this.invoked = true;
 		tasks().shutdown().bodies().enter();
@@ -180,15 +177,11 @@ final class TaskRun implements TaskExecution {
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(error);
 		}
-		this.mayTryAgain = mayBeTriedAgain() && !(error instanceof CancellationException);
+		this.mayTryAgain = (this.repetition == null || !this.definition.showsErrors())
+				&& this.attempt < tasks().policy().maxAttempts(1);
 		if (!this.mayTryAgain && !this.definition.showsErrors()) {
 			handle(error);
 		}
-	}
-
-	private boolean mayBeTriedAgain() {
-		return (this.repetition == null || !this.repetition.endsWithFailure())
-				&& this.attempt < tasks().policy().maxAttempts(1);
 	}
 
 	/** Ends the run, at the end of the future if the body has returned one. */
@@ -365,11 +358,6 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public int attempt() {
-		return this.attempt;
-	}
-
-	@Override
-	public int deliveries() {
 		return this.attempt;
 	}
 

@@ -95,7 +95,6 @@ public final class TaskShutdown {
 		this.mayRun = (dueNanos) -> dueNanos - lastDueNanos <= 0;
 	}
 
-	/** Waits for the bodies; {@code true} if none runs. */
 	public boolean awaitRunning(Duration period) throws InterruptedException {
 		await(() -> runningCount() == 0, period);
 		return runningCount() == 0;
@@ -118,7 +117,6 @@ public final class TaskShutdown {
 		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
 	}
 
-	/** Waits until a condition holds, with pauses that grow. */
 	private static void await(BooleanSupplier condition, Duration period) throws InterruptedException {
 		long deadline = TaskClock.deadline(System.nanoTime(), period);
 		long pause = 1;

@@ -13,10 +13,11 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DeferredCall;
-import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.memory.Envelope.Debounce;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -45,17 +46,10 @@ public final class TaskSubmission extends DeferredCall
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
 
-	/** When the task is due, by the call. */
 	private @Nullable Deadline due;
 
 	/** Takes an exception after the commit; {@code null} if the call acts at once. */
 	private @Nullable Consumer<? super RuntimeException> errorHandler;
-
-	/**
-	 * The task that the earlier calls of the transaction leave pending; {@code null} if
-	 * they leave the one that is.
-	 */
-	private @Nullable TaskSubmission waiting;
 
 	/**
 	 * A pending task with a smaller number counts as absent, since an earlier call of the
@@ -63,7 +57,11 @@ public final class TaskSubmission extends DeferredCall
 	 */
 	private long absentBefore;
 
-	// What has become of the pending task with the key.
+	/**
+	 * The due time of a pending task with a smaller number no longer matters, since an
+	 * earlier call of the transaction replaces it.
+	 */
+	private long replacedBefore;
 
 	private boolean givenUp;
 
@@ -91,7 +89,7 @@ public final class TaskSubmission extends DeferredCall
 	 */
 	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
 			@Nullable Duration initialDelay) {
-		Repetition repetition = new Repetition(payload, definition, schedule, missed, false);
+		Repetition repetition = new Repetition(payload, definition, schedule, missed);
 		repeat(definition, key, IfPending.REPLACE, repetition, initialDelay);
 	}
 
@@ -116,15 +114,15 @@ public final class TaskSubmission extends DeferredCall
 	private @Nullable TaskFuture<?> place() {
 		NamedTasks tasks = tasks();
 		boolean afterOthers = !(this.slot instanceof TaskKeys.Unkeyed) && Transactions.hasDeferred();
-		if (afterOthers) {
-			lookAtEarlierCalls();
+		TaskSubmission waiting = afterOthers ? lookAtEarlierCalls() : null;
+		if (waiting != null && !replaces()) {
+			return takeOver(waiting::futureOrNew);
 		}
-		if (this.waiting != null && !replaces()) {
-			return takeOver(this.waiting::futureOrNew);
+		if (waiting != null && this.ifPending == IfPending.UPDATE) {
+			this.due = waiting.due;
 		}
 		tasks.shutdown().checkAccepting(tasks.name());
-		// Finds the executor, so that a missing one fails here and not on the wheel's
-		// thread.
+		// A missing executor fails here, and not on the wheel's thread.
 		this.definition.executor();
 		tasks.pending().compute(this.slot, this);
 		if (afterOthers && replaces()) {
@@ -140,19 +138,24 @@ public final class TaskSubmission extends DeferredCall
 		return this.future;
 	}
 
-	/** Finds what the calls leave that wait for the commit, as if they had acted. */
-	private void lookAtEarlierCalls() {
+	/**
+	 * Looks at the calls that wait for the commit as if they had acted.
+	 * @return the task that is pending then; {@code null} if it is the one that is now
+	 */
+	private @Nullable TaskSubmission lookAtEarlierCalls() {
+		TaskSubmission first = null;
 		for (DeferredCall call : Transactions.waiting(keyInTransaction())) {
-			if (call instanceof TaskSubmission submission) {
-				this.waiting = submission;
-			}
-			else if (call.effect() == Effect.CANCEL) {
+			if (call.effect() == Effect.CANCEL) {
 				this.absentBefore = call.sequence();
+				return first;
 			}
-			if (call.effect().overrides()) {
-				return;
+			first = (TaskSubmission) call;
+			if (call.effect() == Effect.REPLACE) {
+				this.replacedBefore = call.sequence();
+				return first;
 			}
 		}
+		return first;
 	}
 
 	/**
@@ -163,7 +166,6 @@ public final class TaskSubmission extends DeferredCall
 	public PendingTask apply(Object slot, @Nullable PendingTask current) {
 		tasks().shutdown().checkAccepting(tasks().name());
 		if (current != null && this.errorHandler != null && replaces() && current.sequence() > sequence()) {
-			// Submitted while this call waited for the commit.
 			this.givenUp = true;
 			return current;
 		}
@@ -197,8 +199,9 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	private Deadline deadline(@Nullable PendingTask followed) {
-		if (this.ifPending == IfPending.UPDATE) {
-			return updated(followed);
+		if (this.ifPending == IfPending.UPDATE && followed != null && followed.sequence() > this.replacedBefore
+				&& !followed.isRunning()) {
+			return followed.deadline();
 		}
 		if (this.maxWaitNanos == UNLIMITED) {
 			return due();
@@ -206,17 +209,6 @@ public final class TaskSubmission extends DeferredCall
 		long now = clock().nanoTime();
 		long delay = TaskClock.add(this.maxWaitNanos, firstCall(followed, now) - now);
 		return (delay < due().delayNanos()) ? clock().within(now, delay) : due();
-	}
-
-	/** The deadline that an update leaves, its own if no task is pending. */
-	private Deadline updated(@Nullable PendingTask followed) {
-		TaskSubmission waiting = this.waiting;
-		boolean replaced = followed != null && waiting != null && waiting.effect() == Effect.REPLACE
-				&& waiting.sequence() > followed.sequence();
-		if (followed != null && !replaced && !followed.isRunning()) {
-			return followed.deadline();
-		}
-		return (waiting != null) ? waiting.due() : due();
 	}
 
 	private Object kept(@Nullable PendingTask followed) {
@@ -250,7 +242,6 @@ public final class TaskSubmission extends DeferredCall
 		return new TransactionKey(tasks(), this.slot);
 	}
 
-	/** The caller's transaction has committed, so the caller gets no exception. */
 	@Override
 	public void commit() {
 		TaskFuture<?> given = this.future;
@@ -322,7 +313,6 @@ public final class TaskSubmission extends DeferredCall
 		return tasks().environment().clock();
 	}
 
-	/** The result, for a later call that leaves this task as it is. */
 	private TaskFuture<?> futureOrNew() {
 		if (this.future == null) {
 			this.future = newFuture(due());

@@ -216,20 +216,6 @@ class HandOverExecutorsTests {
 			}));
 	}
 
-	@Test
-	void theCallingThreadRunsAllTasksIfItIsToDoSo() {
-		HandOverExecutors inline = HandOverExecutors.onCallingThread();
-		Executor unused = (task) -> {
-			throw new AssertionError("The executor was called");
-		};
-		List<Thread> threads = new ArrayList<>();
-		Runnable task = () -> threads.add(Thread.currentThread());
-		inline.handOver(unused, task, (error) -> {
-		});
-		inline.pausable(() -> unused).execute(task);
-		assertThat(threads).hasSize(2).containsOnly(Thread.currentThread());
-	}
-
 	private Executor safe(Executor executor) {
 		return (task) -> this.executors.handOver(executor, task, null);
 	}

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
@@ -101,25 +102,18 @@ class RecurrenceTests {
 	 * The last time of the schedule up to another time.
 	 */
 	private static Instant latest(Schedule schedule, Instant known, Instant upTo) {
-		Instant latest = known;
-		for (Instant next = schedule.next(latest); next != null && !next.isAfter(upTo); next = schedule.next(latest)) {
-			latest = next;
-		}
-		return latest;
+		return Stream.iterate(known, (time) -> time != null && !time.isAfter(upTo), schedule::next)
+			.reduce(known, (earlier, later) -> later);
 	}
 
 	/**
 	 * How many times of the schedule are between two of its times.
 	 */
-	private static int times(Schedule schedule, Instant from, Instant to) {
+	private static long times(Schedule schedule, Instant from, Instant to) {
 		if (from.equals(START)) {
 			return 0;
 		}
-		int times = 0;
-		for (Instant next = schedule.next(from); next != null && next.isBefore(to); next = schedule.next(next)) {
-			times++;
-		}
-		return times;
+		return Stream.iterate(schedule.next(from), (time) -> time != null && time.isBefore(to), schedule::next).count();
 	}
 
 }

@@ -77,17 +77,6 @@ class DebounceTests {
 	}
 
 	@Test
-	void aDebounceUnderConstantFireStartsWithinItsLongestWait() {
-		for (int second = 0; second < 20; second++) {
-			spec("call " + second).maxWait(Duration.ofSeconds(7)).after(Duration.ofSeconds(2));
-			this.tasks.advanceSeconds(1);
-		}
-		assertThat(this.ran).containsExactly("call 6 at 7", "call 13 at 14");
-		this.tasks.advanceSeconds(2);
-		assertThat(this.ran).hasSize(3).last().isEqualTo("call 19 at 21");
-	}
-
-	@Test
 	void afterAFailedAttemptTheLongestWaitCountsAnew() {
 		this.tasks.registry.declare(VirtualTasks.NAME, new PolicySettings(2,
 				new BackoffSettings(Duration.ofMinutes(1), null, null, null), null, null, null, null));

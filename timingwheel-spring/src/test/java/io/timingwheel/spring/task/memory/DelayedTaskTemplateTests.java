@@ -216,28 +216,6 @@ class DelayedTaskTemplateTests {
 	}
 
 	@Test
-	void aTaskThatWaitsForItsExecutorIsStillPending() {
-		this.tasks.holdBack = true;
-		DelayedTask<?> replaced = this.tasks.schedule("replaced", 1);
-		DelayedTask<?> cancelled = this.tasks.schedule("cancelled", 1);
-		DelayedTask<?> moved = this.tasks.schedule("moved", 1);
-		this.tasks.advanceSeconds(1);
-		assertThat(this.tasks.queue).hasSize(3);
-		assertThat(replaced.status()).isEqualTo(Status.SCHEDULED);
-		assertThat(this.template.find(VirtualTasks.id("replaced"))).containsSame(replaced);
-		assertThat(this.template.pendingCount()).isEqualTo(3);
-		this.tasks.schedule("replaced", 1000);
-		assertThat(replaced.status()).isEqualTo(Status.REPLACED);
-		assertThat(cancelled.cancel(false)).isTrue();
-		assertThat(moved.reschedule(DELAY)).isTrue();
-		this.tasks.runQueue();
-		assertThat(this.ran).isEmpty();
-		assertThat(moved.status()).isEqualTo(Status.SCHEDULED);
-		this.tasks.advanceSeconds(11);
-		assertThat(this.ran).containsExactly("replaced", "moved");
-	}
-
-	@Test
 	void cancelBeforeTheStartRemovesTheTimer() {
 		DelayedTask<?> task = this.template.schedule(DELAY, run("a"));
 		assertThat(task.cancel(false)).isTrue();

@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -17,9 +17,9 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -213,18 +213,6 @@ class TaskRunTests {
 		assertThat(tasks.ran).containsExactly("full 1");
 		assertThat(task.status()).isEqualTo(Status.FAILED);
 		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 1, 0, 0, 0, 0));
-	}
-
-	@Test
-	void aTaskThatIsCancelledByItsBodyIsNotTriedAgain() {
-		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
-		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
-			tasks.ran.add("a");
-			throw new CancellationException();
-		});
-		tasks.advanceSeconds(20);
-		assertThat(tasks.ran).hasSize(1);
-		assertThat(task.isDone()).isTrue();
 	}
 
 	@Test

@@ -86,24 +86,6 @@ class TaskShutdownTests {
 	}
 
 	@Test
-	void waitsForTheBodiesThatRun() throws Exception {
-		CountDownLatch begun = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
-		this.template.schedule(Duration.ZERO, () -> {
-			begun.countDown();
-			release.await();
-			return this.ran.add("done");
-		});
-		begun.await();
-		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMillis(50))).isFalse();
-		this.registry.atShutdown().stopAccepting();
-		assertThat(this.registry.atShutdown().cancelPending()).isZero();
-		new Thread(release::countDown).start();
-		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(2))).isTrue();
-		assertThat(this.ran).containsExactly("done");
-	}
-
-	@Test
 	void refusesTasksAfterTheStop() {
 		this.registry.atShutdown().stopAccepting();
 		assertThatExceptionOfType(TaskRejectedException.class)

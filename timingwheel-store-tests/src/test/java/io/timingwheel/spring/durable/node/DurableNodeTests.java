@@ -13,16 +13,15 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.Missed;
-import io.timingwheel.spring.task.internal.Backoff;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -172,7 +171,7 @@ class DurableNodeTests extends NodeTestSupport {
 
 	@Test
 	void aTaskThatThisReleaseCannotReadIsNotTriedAgainBeforeAllOtherNodesHavePolled() {
-		this.backoff = new Backoff(Duration.ofMillis(10), 1, Duration.ofMillis(10), 0);
+		this.backoff = new BackoffSettings(Duration.ofMillis(10), 1.0, Duration.ofMillis(10), 0.0);
 		handle(NAME, this::count);
 		String id = enqueue(NAME, "no number", Duration.ZERO);
 		node();

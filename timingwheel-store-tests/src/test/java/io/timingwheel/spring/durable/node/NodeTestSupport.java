@@ -22,11 +22,11 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
-import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,7 +42,7 @@ abstract class NodeTestSupport {
 
 	static final Duration POLL = Duration.ofSeconds(1);
 
-	Backoff backoff = new Backoff(Duration.ofSeconds(5), 2, Duration.ofMinutes(1), 0);
+	BackoffSettings backoff = new BackoffSettings(Duration.ofSeconds(5), 2.0, Duration.ofMinutes(1), 0.0);
 
 	final ManualTimeSource time = new ManualTimeSource();
 

@@ -7,7 +7,7 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.Transactions;
-import io.timingwheel.spring.task.memory.Deadline;
+import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import io.timingwheel.spring.task.memory.TaskClock;
 import io.timingwheel.spring.task.memory.TaskDefinition;
 import io.timingwheel.spring.task.memory.TaskSubmission;
