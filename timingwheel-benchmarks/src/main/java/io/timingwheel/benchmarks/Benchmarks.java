@@ -27,7 +27,11 @@ public final class Benchmarks {
 	public static void main(String[] args) {
 		// Figures look the same in all countries.
 		Locale.setDefault(Locale.ROOT);
-		System.exit(new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
+		System.exit(commandLine().execute(args));
+	}
+
+	static CommandLine commandLine() {
+		return new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true);
 	}
 
 }

@@ -2,20 +2,20 @@ package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
-import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.RefusedRequest;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ErrorDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ForecastDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ResultDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TasksDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +26,8 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
@@ -84,35 +84,12 @@ public class DelayedTasksEndpoint {
 				throw RefusedRequest
 					.invalid("A forecast takes neither a search nor a cursor: it has the names with the most tasks");
 			}
-			return this.tasks.forecast(forecast, ForecastDescriptor.MAX_NAMES);
+			return this.tasks.forecast(forecast, TaskView.LIMIT);
 		});
 	}
 
-	/** A forecast of at most {@code limit} names. Not an operation. */
-	public ForecastDescriptor forecast(String period, int limit) {
-		return this.tasks.forecast(period, limit);
-	}
-
-	/** The figures of all names. Not an operation: the console orders them. */
-	public Map<String, CountsDescriptor> counts() {
-		return this.tasks.counts(null);
-	}
-
-	/** The nodes of the store, {@code null} without one. Not an operation. */
-	public @Nullable List<StoreNode.Reported> nodes() {
-		return this.tasks.nodes();
-	}
-
-	/**
-	 * The recurring ones among the first {@code limit} tasks of some names. Not an
-	 * operation.
-	 */
-	public List<TaskDescriptor> schedules(SecurityContext securityContext, List<String> names, int limit) {
-		boolean showErrors = isShown(securityContext);
-		return names.stream().flatMap((name) -> this.tasks.schedules(name, limit, showErrors).stream()).toList();
-	}
-
-	private boolean isShown(SecurityContext securityContext) {
+	/** Whether a user may see the texts of errors. Not an operation. */
+	public boolean showsErrors(SecurityContext securityContext) {
 		return this.showValues.isShown(securityContext, this.roles);
 	}
 
@@ -123,13 +100,14 @@ public class DelayedTasksEndpoint {
 	 * dead tasks grouped by their errors.
 	 */
 	@ReadOperation
-	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, ErrorDescriptor.class })
+	@RegisterReflectionForBinding({ NameDescriptor.class, ResultDescriptor.class, DeadDescriptor.class,
+			ErrorDescriptor.class })
 	public WebEndpointResponse<?> tasksOfName(SecurityContext securityContext, @Selector String name,
 			@Nullable String dead, @Nullable String limit, @Nullable String cursor) {
-		boolean showErrors = isShown(securityContext);
+		boolean showErrors = showsErrors(securityContext);
 		return answer(
 				() -> (dead == null || dead.equals("false")) ? this.tasks.name(name, limit(limit), cursor, showErrors)
-						: this.tasks.deadByError(name, cursor, showErrors));
+						: new ResultDescriptor(this.tasks.deadByError(name, cursor, showErrors)));
 	}
 
 	private static int limit(@Nullable String text) {
@@ -146,16 +124,16 @@ public class DelayedTasksEndpoint {
 	 * segments that remain would contain it again.
 	 */
 	@ReadOperation
-	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class,
-			ErrorDescriptor.class })
+	@RegisterReflectionForBinding({ NameDescriptor.class, ResultDescriptor.class, DeadDescriptor.class,
+			TaskDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> task(SecurityContext securityContext,
 			@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable String dead, @Nullable String limit,
 			@Nullable String cursor) {
 		if (path.length < 2) {
 			return tasksOfName(securityContext, String.join("", path), dead, limit, cursor);
 		}
-		boolean showErrors = isShown(securityContext);
-		return answer(() -> this.tasks.get(path[0], keyOrId(path), showErrors));
+		boolean showErrors = showsErrors(securityContext);
+		return answer(() -> new ResultDescriptor(this.tasks.get(path[0], keyOrId(path), showErrors)));
 	}
 
 	/** A server splits the key or id at its slashes. */
@@ -227,7 +205,7 @@ public class DelayedTasksEndpoint {
 	 * the end of a pause holds for the other nodes, and the answer is 409.
 	 */
 	@WriteOperation
-	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
+	@RegisterReflectionForBinding({ ResultDescriptor.class, StepDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> changeName(@Selector String name, @Nullable String action, @Nullable String error,
 			@Nullable String group, @Nullable String cursor) {
 		return answer(() -> switch (required(action)) {
@@ -240,8 +218,11 @@ public class DelayedTasksEndpoint {
 				this.tasks.setPaused(name, "pause".equals(action));
 				yield null;
 			}
-			case "requeue-dead", "delete-dead" -> this.tasks.changeDead(name, "requeue-dead".equals(action),
-					new StoredTasks.DeadSelection((error != null && !error.isEmpty()) ? error : null, group), cursor);
+			case "requeue-dead",
+					"delete-dead" ->
+				new ResultDescriptor(this.tasks.changeDead(name, "requeue-dead".equals(action),
+						new StoredTasks.DeadSelection((error != null && !error.isEmpty()) ? error : null, group),
+						cursor));
 			default -> throw RefusedRequest.invalid(
 					"The action on a name must be \"pause\", \"resume\", \"requeue-dead\" or \"delete-dead\", not \""
 							+ action + "\"");

@@ -66,7 +66,6 @@ public final class TaskTraces {
 			.build();
 	}
 
-	/** Runs an action within a captured trace. */
 	void within(@Nullable Object captured, Runnable action) {
 		TraceContext context = read(captured);
 		if (context == null) {

@@ -1,8 +1,10 @@
 package io.timingwheel.spring.actuate;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,16 +13,18 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending},
- * {@code timingwheel.tasks.lateness} and {@code timingwheel.tasks.duration} by name,
- * {@code timingwheel.tasks} by name and outcome, and {@code timingwheel.lag}.
+ * Meters of the wheel, of delayed tasks, and of the calls that exceeded their limits:
+ * {@code timingwheel.tasks.pending}, {@code timingwheel.tasks.lateness} and
+ * {@code timingwheel.tasks.duration} by name, {@code timingwheel.tasks} by name and
+ * outcome, {@code timingwheel.lag}, and {@code timingwheel.timeouts} by class and method.
  *
  * @since 0.1
  */
@@ -30,15 +34,19 @@ public class TimingWheelMetrics implements MeterBinder {
 
 	private final DelayedTaskRegistry tasks;
 
+	private final TimeoutMethodRegistry timeouts;
+
 	private final @Nullable StoredTasks storedTasks;
 
 	/**
 	 * Creates the binder. There are no stored tasks if {@code storedTasks} is
 	 * {@code null}.
 	 */
-	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable StoredTasks storedTasks) {
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, TimeoutMethodRegistry timeouts,
+			@Nullable StoredTasks storedTasks) {
 		this.wheel = wheel;
 		this.tasks = tasks;
+		this.timeouts = timeouts;
 		this.storedTasks = storedTasks;
 	}
 
@@ -49,6 +57,8 @@ public class TimingWheelMetrics implements MeterBinder {
 			.description("How far the wheel is behind its clock")
 			.register(registry);
 		this.tasks.onName((name) -> bindTo(registry, name));
+		this.timeouts.methods().forEach((method) -> timeouts(registry, method));
+		this.timeouts.onTimeout((method) -> timeouts(registry, method).increment());
 	}
 
 	private void bindTo(MeterRegistry registry, String name) {
@@ -89,6 +99,17 @@ public class TimingWheelMetrics implements MeterBinder {
 			.baseUnit(BaseUnits.TASKS)
 			.tag("name", name)
 			.tag("outcome", outcome)
+			.register(registry);
+	}
+
+	/** Classes of several packages may have the same simple name. */
+	private static Counter timeouts(MeterRegistry registry, Method method) {
+		Class<?> type = method.getDeclaringClass();
+		return Counter.builder("timingwheel.timeouts")
+			.description("Calls that exceeded their limit")
+			.baseUnit("calls")
+			.tag("class", type.getName())
+			.tag("method", type.getSimpleName() + "." + method.getName())
 			.register(registry);
 	}
 

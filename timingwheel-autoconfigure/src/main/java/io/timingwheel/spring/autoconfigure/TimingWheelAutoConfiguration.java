@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
@@ -15,6 +16,7 @@ import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
@@ -39,10 +41,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.thread.Threading;
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -53,6 +56,7 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
@@ -60,7 +64,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
+@AutoConfiguration(after = TaskExecutionAutoConfiguration.class, before = TaskSchedulingAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(TimingWheelProperties.class)
 @Import({ DelayedMethodConfiguration.class, TimeoutMethodConfiguration.class })
@@ -161,9 +165,21 @@ public final class TimingWheelAutoConfiguration {
 				stored.getIfAvailable());
 	}
 
+	/**
+	 * Replaces Boot's. It is also an executor, so Boot's {@code applicationTaskExecutor}
+	 * would back off if this auto-configuration did not come later.
+	 */
+	@Bean
+	@ConditionalOnBooleanProperty("timingwheel.task-scheduler.enabled")
+	@ConditionalOnMissingBean({ TaskScheduler.class, ScheduledExecutorService.class })
+	TimingWheelTaskScheduler taskScheduler(TimingWheel wheel) {
+		return new TimingWheelTaskScheduler(wheel);
+	}
+
 	@Bean
 	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TaskMethodRegistry recurring,
-			HandOverExecutors handOvers, TimingWheelProperties properties, ApplicationContext applicationContext) {
+			HandOverExecutors handOvers, TimingWheelProperties properties,
+			ConfigurableApplicationContext applicationContext) {
 		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.shutdown(), applicationContext);
 	}
 

@@ -10,7 +10,7 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
@@ -38,7 +38,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 	private volatile boolean policiesChecked;
 
 	TimingWheelLifecycle(DelayedTaskRegistry tasks, TaskMethodRegistry recurring, HandOverExecutors handOvers,
-			Shutdown shutdown, ApplicationContext applicationContext) {
+			Shutdown shutdown, ConfigurableApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
 		this.tasks = tasks;
 		this.recurring = recurring;

@@ -27,8 +27,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
@@ -281,18 +280,17 @@ class DelayedTaskObservationTests {
 
 	}
 
-	@ImportAutoConfiguration(TimingWheelObservationAutoConfiguration.class)
+	@ImportAutoConfiguration(TimingWheelActuatorAutoConfiguration.class)
 	static class Observations {
 
 	}
 
-	@ImportAutoConfiguration({ ObservationAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class })
+	@ImportAutoConfiguration({ ObservationAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class })
 	static class BootObservations {
 
 	}
 
-	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
-			TimingWheelObservationAutoConfiguration.class })
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class })
 	static class MeteredObservations {
 
 	}

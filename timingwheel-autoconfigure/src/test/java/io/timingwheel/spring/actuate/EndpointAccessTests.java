@@ -8,13 +8,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ResultDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.State;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,7 +42,7 @@ class EndpointAccessTests {
 
 	private final WebApplicationContextRunner contextRunner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
-				TimingWheelEndpointAutoConfiguration.class, EndpointAutoConfiguration.class,
+				TimingWheelActuatorAutoConfiguration.class, EndpointAutoConfiguration.class,
 				WebEndpointAutoConfiguration.class, JmxAutoConfiguration.class, JmxEndpointAutoConfiguration.class))
 		.withPropertyValues("spring.jmx.enabled=true");
 
@@ -89,17 +89,18 @@ class EndpointAccessTests {
 	void errorsAreMaskedUnlessValuesAreShownAndKeysAreNot(String property, String role, boolean shown) {
 		StoredTasks stored = mock(StoredTasks.class);
 		given(stored.node()).willReturn(mock(StoreNode.class));
-		given(stored.find("mail", "id")).willReturn(Optional.of(new StoredTaskDetails("id", "mail", "ann@example.com",
-				Instant.EPOCH, State.DEAD, 1, 1, "No mailbox of Ann", null, Instant.EPOCH, false)));
+		given(stored.find("mail", "id"))
+			.willReturn(Optional.of(stored("ann@example.com", Instant.EPOCH, State.DEAD, 1, "No mailbox of Ann")));
 		SecurityContext user = mock(SecurityContext.class);
 		given(user.getPrincipal()).willReturn(mock(Principal.class));
 		given(user.isUserInRole(role)).willReturn(true);
 		this.contextRunner.withBean(StoredTasks.class, () -> stored)
 			.withPropertyValues("management.endpoint.delayedtasks.roles=operator", property)
 			.run((context) -> {
-				TaskDescriptor task = (TaskDescriptor) context.getBean(DelayedTasksEndpoint.class)
+				ResultDescriptor body = (ResultDescriptor) context.getBean(DelayedTasksEndpoint.class)
 					.task(user, new String[] { "mail", "id" }, null, null, null)
 					.getBody();
+				TaskDescriptor task = (TaskDescriptor) body.result();
 				assertThat(task.key()).isEqualTo("ann@example.com");
 				assertThat(task.error()).isEqualTo(shown ? "No mailbox of Ann" : "******");
 			});
@@ -114,10 +115,14 @@ class EndpointAccessTests {
 	void aStoredTaskHasTheNextTimeOfItsSchedule(State state, int attempt, String schedule, int due, int scheduled,
 			Integer next, String reason) {
 		Instant noon = Instant.parse("2026-01-10T12:00:00Z");
-		TaskDescriptor task = TaskDescriptor.of(new StoredTaskDetails("id", "name", "key", noon.plusSeconds(due), state,
-				attempt, 0, null, new StoredTaskDetails.Times(schedule, noon.plusSeconds(scheduled)), null, false));
+		TaskDescriptor task = stored("key", noon.plusSeconds(due), state, attempt, null).withSchedule(schedule,
+				noon.plusSeconds(scheduled));
 		assertThat(task.schedule()).isEqualTo(schedule);
 		assertThat(task.next()).as(reason).isEqualTo((next != null) ? noon.plusSeconds(next) : null);
+	}
+
+	private static TaskDescriptor stored(String key, Instant dueAt, State state, int attempt, String error) {
+		return new TaskDescriptor("id", "mail", key, dueAt, state, attempt, 1, error, null, null, null, null);
 	}
 
 }

@@ -7,14 +7,12 @@ import java.util.concurrent.TimeUnit;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -29,6 +27,7 @@ import org.springframework.boot.health.autoconfigure.registry.HealthContributorR
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -41,7 +40,7 @@ class TimingWheelHealthIndicatorTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class));
+				TimingWheelAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class));
 
 	@Test
 	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
@@ -49,8 +48,7 @@ class TimingWheelHealthIndicatorTests {
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
 		this.contextRunner.withBean("wheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
 			.withBean(MeterRegistry.class, () -> registry)
-			.withConfiguration(
-					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class))
 			.withPropertyValues("timingwheel.health.max-lag=50ms")
 			.run((context) -> {
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
@@ -77,10 +75,9 @@ class TimingWheelHealthIndicatorTests {
 	void readinessDependsOnTheWheelOnlyIfTheApplicationSaysSo() {
 		WebApplicationContextRunner runner = new WebApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
-					TimingWheelHealthContributorAutoConfiguration.class,
-					HealthContributorRegistryAutoConfiguration.class, HealthEndpointAutoConfiguration.class,
-					ApplicationAvailabilityAutoConfiguration.class, AvailabilityProbesAutoConfiguration.class,
-					AvailabilityHealthContributorAutoConfiguration.class))
+					TimingWheelActuatorAutoConfiguration.class, HealthContributorRegistryAutoConfiguration.class,
+					HealthEndpointAutoConfiguration.class, ApplicationAvailabilityAutoConfiguration.class,
+					AvailabilityProbesAutoConfiguration.class, AvailabilityHealthContributorAutoConfiguration.class))
 			.withPropertyValues("management.endpoints.web.exposure.include=health",
 					"management.endpoint.health.probes.enabled=true");
 		runner.run((context) -> assertHealthOfStoppedWheel(context, Status.UP));

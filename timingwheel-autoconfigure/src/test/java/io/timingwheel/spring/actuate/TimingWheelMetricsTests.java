@@ -16,7 +16,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
@@ -182,7 +182,7 @@ class TimingWheelMetricsTests {
 		return registry.get("timingwheel.tasks." + meter).tag("name", name).timer();
 	}
 
-	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class })
+	@ImportAutoConfiguration({ MetricsAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class })
 	static class Metrics {
 
 	}

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,18 +13,16 @@ import java.util.stream.Stream;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.ForecastDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
-import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.delayed.DelayedContexts;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,9 +102,11 @@ class AheadOfTimeTests {
 		RuntimeHints hints = process("management.endpoints.web.exposure.include=*");
 		for (Class<?> descriptor : List.of(TaskDescriptors.TasksDescriptor.class,
 				TaskDescriptors.CountsDescriptor.class, TaskDescriptors.NameDescriptor.class,
-				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.DeadDescriptor.class, DeadGroups.Group.class,
-				TaskDescriptors.StepDescriptor.class, TaskDescriptors.ErrorDescriptor.class, ForecastDescriptor.class,
-				StoredTasks.Due.class, TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
+				TaskDescriptors.TaskDescriptor.class, TaskDescriptors.ResultDescriptor.class,
+				TaskDescriptors.DeadDescriptor.class, TaskDescriptors.DeadDescriptor.Group.class,
+				TaskDescriptors.StepDescriptor.class, TaskDescriptors.ErrorDescriptor.class,
+				TaskDescriptors.ForecastDescriptor.class, StoredTasks.Due.class,
+				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			assertThat(descriptor.getRecordComponents()).allSatisfy(
 					(component) -> assertThat(hints).matches(REFLECTION.onMethodInvocation(component.getAccessor())));
 		}
@@ -232,7 +234,7 @@ class AheadOfTimeTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
 			TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
-			TimingWheelEndpointAutoConfiguration.class })
+			TimingWheelActuatorAutoConfiguration.class })
 	@Import(DelayedContexts.VirtualTime.class)
 	static class Application {
 
@@ -342,9 +344,15 @@ class AheadOfTimeTests {
 
 	}
 
+	@Delayed("10m")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Later {
+
+	}
+
 	interface Closing {
 
-		@Delayed("10m")
+		@Later
 		void close(long id);
 
 	}

@@ -56,10 +56,8 @@ class OptionalDependenciesTests {
 					+ "|micrometer-(commons|observation)|timingwheel-(core|spring))-\\d.*\\.jar");
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
-						TimingWheelEndpointAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class,
-						TimingWheelMetricsAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(ObservationRegistry.class, ObservationRegistry::create)
 		.withPropertyValues("management.endpoints.web.exposure.include=*");
@@ -67,12 +65,12 @@ class OptionalDependenciesTests {
 	@ParameterizedTest
 	@CsvSource({ "nothing, ''", "org.springframework.boot.actuate, timingWheelEndpoint delayedTasksEndpoint",
 			"org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator, timingWheelHealthIndicator",
-			"io.micrometer.core.instrument, timingWheelMetrics timingWheelTimeoutMetrics" })
+			"io.micrometer.core.instrument, timingWheelMetrics" })
 	void whatNeedsALibraryIsThereOnlyWithTheLibrary(String missing, String absent) {
 		this.contextRunner.withClassLoader(new FilteredClassLoader(missing)).run((context) -> {
 			assertThat(context).hasSingleBean(TimingWheel.class);
 			for (String bean : List.of("timingWheelEndpoint", "delayedTasksEndpoint", "timingWheelHealthIndicator",
-					"timingWheelMetrics", "timingWheelTimeoutMetrics", "timingWheelObservedTaskExecution")) {
+					"timingWheelMetrics", "timingWheelObservedTaskExecution")) {
 				assertThat(context.containsBean(bean)).as(bean).isEqualTo(!List.of(absent.split(" ")).contains(bean));
 			}
 		});
@@ -82,7 +80,7 @@ class OptionalDependenciesTests {
 	void withoutAMeterRegistryThereAreNoMeters() {
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
-					TimingWheelMetricsAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+					TimingWheelActuatorAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
 				.doesNotHaveBean(TimingWheelMetrics.class)
 				.doesNotHaveBean(ObservedTaskExecution.class));

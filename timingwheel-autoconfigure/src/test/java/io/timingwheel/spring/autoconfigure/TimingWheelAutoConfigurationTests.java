@@ -19,11 +19,13 @@ import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -33,14 +35,18 @@ import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.test.context.ContextConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -50,14 +56,11 @@ import static org.mockito.Mockito.mock;
 @ExtendWith(OutputCaptureExtension.class)
 class TimingWheelAutoConfigurationTests {
 
-	private static final AutoConfigurations FURTHER = AutoConfigurations.of(TimingWheelEndpointAutoConfiguration.class,
-			TimingWheelHealthContributorAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class,
-			TimingWheelObservationAutoConfiguration.class);
+	private static final AutoConfigurations FURTHER = AutoConfigurations.of(TimingWheelActuatorAutoConfiguration.class);
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TaskSchedulingAutoConfiguration.class, TimingWheelAutoConfiguration.class,
-				TimingWheelTaskSchedulerAutoConfiguration.class, TimingWheelDisabledAutoConfiguration.class));
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner().withConfiguration(
+			AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					TimingWheelAutoConfiguration.class, TimingWheelDisabledAutoConfiguration.class));
 
 	@Test
 	void offersARunningWheelAndATemplate() {
@@ -197,6 +200,15 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
+	void scheduledMethodsAndEventListenersHaveTheAdvice() {
+		this.contextRunner.withUserConfiguration(Scheduling.class).withBean(Jobs.class).run((context) -> {
+			assertThat(context.getBean(Jobs.class).interrupted).succeedsWithin(Duration.ofMinutes(1));
+			context.publishEvent("paid");
+			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("confirm", "paid"))).isPresent();
+		});
+	}
+
+	@Test
 	void aSchedulerOnTheWheelIsNotTheExecutorOfTheWheel() {
 		this.contextRunner.withBean("myExecutor", Executor.class, Executors::newSingleThreadExecutor)
 			.withPropertyValues("timingwheel.task-scheduler.enabled=true")
@@ -259,6 +271,19 @@ class TimingWheelAutoConfigurationTests {
 					.withMessageContaining("io.timingwheel:timingwheel-redis");
 			}
 		});
+	}
+
+	@Nested
+	@WebMvcTest
+	@ContextConfiguration(classes = Orders.class)
+	class SliceTests {
+
+		@Test
+		void aSliceLeavesTimingwheelOutButForTheAnswersToTimeouts(@Autowired ApplicationContext context) {
+			assertThat(context.getBeanDefinitionNames()).filteredOn((name) -> name.startsWith("timingWheel"))
+				.containsExactly("timingWheelTimeoutAdvice");
+		}
+
 	}
 
 	private static String threadOf(DelayedTaskOperations tasks) {
@@ -325,6 +350,28 @@ class TimingWheelAutoConfigurationTests {
 
 	@EnableScheduling
 	static class Scheduling {
+
+	}
+
+	static class Jobs {
+
+		private final CompletableFuture<InterruptedException> interrupted = new CompletableFuture<>();
+
+		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)
+		@Timeout("10ms")
+		void poll() {
+			try {
+				TimeUnit.MINUTES.sleep(5);
+			}
+			catch (InterruptedException ex) {
+				this.interrupted.complete(ex);
+			}
+		}
+
+		@EventListener
+		@Delayed(delay = "1h", name = "confirm", key = "#event")
+		void confirm(String event) {
+		}
 
 	}
 

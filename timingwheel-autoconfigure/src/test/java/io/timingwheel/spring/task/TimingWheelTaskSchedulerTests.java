@@ -12,7 +12,6 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
-import io.timingwheel.spring.autoconfigure.TimingWheelTaskSchedulerAutoConfiguration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -42,9 +41,9 @@ class TimingWheelTaskSchedulerTests {
 
 	private final TimingWheelTaskScheduler scheduler = new TimingWheelTaskScheduler(this.wheel);
 
-	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-					TimingWheelAutoConfiguration.class, TimingWheelTaskSchedulerAutoConfiguration.class));
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TaskSchedulingAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
 	@Test
 	void ratesStartTimesAndTriggersAreFollowed() {

@@ -15,10 +15,10 @@ import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;

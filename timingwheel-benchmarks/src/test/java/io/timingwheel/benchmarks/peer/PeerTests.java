@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -54,6 +55,14 @@ class PeerTests {
 			}
 			timers.settle();
 		}
+	}
+
+	@Test
+	void aDelayOfKafkaIsRoundedUpSoThatRoundingMakesNoTimerEarly() {
+		assertThat(KafkaPeer.wholeMillis(1)).isEqualTo(1);
+		assertThat(KafkaPeer.wholeMillis(1_000_000)).isEqualTo(1);
+		assertThat(KafkaPeer.wholeMillis(1_000_001)).isEqualTo(2);
+		assertThat(KafkaPeer.wholeMillis(-1)).isZero();
 	}
 
 }

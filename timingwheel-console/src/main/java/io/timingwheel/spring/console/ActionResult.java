@@ -1,9 +1,8 @@
 package io.timingwheel.spring.console;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
-import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ErrorDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ResultDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -12,7 +11,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 /**
  * What an action has done.
  */
-@JsonInclude(Include.NON_NULL)
 record ActionResult(int affected, int skipped, @Nullable String cursor,
 		@Nullable String error) implements OperationResponseBody {
 
@@ -23,7 +21,7 @@ record ActionResult(int affected, int skipped, @Nullable String cursor,
 		if (response.getBody() instanceof ErrorDescriptor body) {
 			return new ActionResult(0, 0, null, body.error());
 		}
-		return (response.getBody() instanceof StepDescriptor step)
+		return (response.getBody() instanceof ResultDescriptor body && body.result() instanceof StepDescriptor step)
 				? new ActionResult(step.affected(), step.skipped(), step.remaining() ? step.cursor() : null, null)
 				: new ActionResult(1, 0, null, null);
 	}

@@ -5,9 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -23,11 +21,12 @@ final class ConsoleFiles {
 
 	private static final MimeType HTML = MimeType.valueOf("text/html;charset=UTF-8");
 
-	private static final MimeType CSS = MimeType.valueOf("text/css;charset=UTF-8");
-
 	private static final MimeType SCRIPT = MimeType.valueOf("text/javascript;charset=UTF-8");
 
-	private static final MimeType IMAGE = MimeType.valueOf("image/svg+xml");
+	/** The files beside the page. */
+	static final Map<String, MimeType> TYPES = Map.of("console.css", MimeType.valueOf("text/css;charset=UTF-8"),
+			"icon.svg", MimeType.valueOf("image/svg+xml"), "console.js", SCRIPT, "dom.js", SCRIPT, "server.js", SCRIPT,
+			"charts.js", SCRIPT, "wheel.js", SCRIPT, "views.js", SCRIPT);
 
 	private static final String BASE = "{{base}}";
 
@@ -37,22 +36,12 @@ final class ConsoleFiles {
 
 	private final Map<String, WebEndpointResponse<byte[]>> files = new HashMap<>();
 
-	/**
-	 * Reads the files.
-	 */
 	ConsoleFiles(String path) {
 		String page = read("index.html");
 		String base = path.substring(path.lastIndexOf('/') + 1);
 		this.page = page.replace(BASE, base).getBytes(StandardCharsets.UTF_8);
-		add("console.css", CSS);
-		add("icon.svg", IMAGE);
-		for (String script : List.of("console.js", "dom.js", "server.js", "charts.js", "wheel.js", "views.js")) {
-			add(script, SCRIPT);
-		}
-	}
-
-	private void add(String name, MimeType type) {
-		this.files.put(name, new WebEndpointResponse<>(read(name).getBytes(StandardCharsets.UTF_8), type));
+		TYPES.forEach((name, type) -> this.files.put(name,
+				new WebEndpointResponse<>(read(name).getBytes(StandardCharsets.UTF_8), type)));
 	}
 
 	/**
@@ -73,10 +62,6 @@ final class ConsoleFiles {
 
 	WebEndpointResponse<byte[]> page() {
 		return new WebEndpointResponse<>(this.page, HTML);
-	}
-
-	Set<String> names() {
-		return this.files.keySet();
 	}
 
 	/**

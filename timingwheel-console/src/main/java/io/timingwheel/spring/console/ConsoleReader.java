@@ -1,6 +1,7 @@
 package io.timingwheel.spring.console;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -11,17 +12,18 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
-import io.timingwheel.spring.actuate.ForecastDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
+import io.timingwheel.spring.actuate.internal.RefusedRequest;
 import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ForecastDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TotalsDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.LatenessFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
@@ -30,10 +32,7 @@ import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.boot.actuate.endpoint.SecurityContext;
 
 /**
  * Reads what the page shows. Thread-safe.
@@ -74,55 +73,49 @@ final class ConsoleReader {
 
 	private final TimingWheel wheel;
 
-	private final DelayedTaskRegistry memory;
-
-	private final DelayedTasksEndpoint tasks;
-
-	private final @Nullable StoredTasks stored;
+	private final TaskView view;
 
 	private final TaskMethodRegistry methods;
 
-	private final Supplier<@Nullable LatenessFigures> lateness;
+	private final @Nullable MeterRegistry meters;
 
 	private final SharedReading<Known> known = new SharedReading<>(this::readKnown, KEPT);
 
 	private final Map<String, SharedReading<ForecastDescriptor>> forecasts = new HashMap<>();
 
-	ConsoleReader(TimingWheel wheel, DelayedTaskRegistry memory, DelayedTasksEndpoint tasks,
-			@Nullable StoredTasks stored, TaskMethodRegistry methods, Supplier<@Nullable LatenessFigures> lateness) {
+	ConsoleReader(TimingWheel wheel, TaskView view, TaskMethodRegistry methods, @Nullable MeterRegistry meters) {
 		this.wheel = wheel;
-		this.memory = memory;
-		this.tasks = tasks;
-		this.stored = stored;
+		this.view = view;
 		this.methods = methods;
-		this.lateness = lateness;
-		this.forecasts.put("PT1M", new SharedReading<>(() -> readForecast("PT1M"), KEPT));
-		for (String range : List.of("PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
-			this.forecasts.put(range, new SharedReading<>(() -> readForecast(range), FORECAST_KEPT));
+		this.meters = meters;
+		for (String range : List.of("PT1M", "PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
+			this.forecasts.put(range, new SharedReading<>(() -> view.forecast(range, FORECAST_NAMES),
+					range.equals("PT1M") ? KEPT : FORECAST_KEPT));
 		}
 	}
 
-	LiveFigures read(LiveQuery query, SecurityContext user, @Nullable String application, boolean acts) {
+	LiveFigures read(LiveQuery query, boolean showErrors, @Nullable String application, boolean acts) {
 		Known known = this.known.get();
 		List<NameFigures> all = known.names();
 		String name = query.name();
-		return new LiveFigures(System.currentTimeMillis(), application, acts, WheelFigures.of(this.wheel, this.memory),
+		return new LiveFigures(System.currentTimeMillis(), application, acts,
+				WheelFigures.of(this.wheel, this.view.memory()),
 				TotalsDescriptor.of(all.stream().map(NameFigures::counts).toList()), names(all, query),
 				query.isFor("now") ? forecast(query) : null,
-				(name != null && query.isFor("name")) ? tasks(name, user) : null,
-				(name != null && !query.isFor("task")) ? dead(name, query.cursor(), user) : null,
-				(name != null) ? find(name, query.find(), user) : null,
-				query.isFor("schedules") ? schedules(query, user) : null,
-				query.isFor("schedules") ? keyedSchedules(all, query, user) : null, this.lateness.get(),
-				(this.stored != null) ? NodeFigures.of(this.stored) : null, query.isFor("node") ? known.nodes() : null);
+				(name != null && query.isFor("name")) ? tasks(name, showErrors) : null,
+				(name != null && !query.isFor("task")) ? dead(name, query.cursor(), showErrors) : null,
+				(name != null) ? find(name, query.find(), showErrors) : null,
+				query.isFor("schedules") ? schedules(query, showErrors) : null,
+				query.isFor("schedules") ? keyedSchedules(all, query, showErrors) : null,
+				(this.meters != null) ? LatenessFigures.of(this.meters) : null,
+				(this.view.stored() != null) ? NodeFigures.of(this.view.stored()) : null,
+				query.isFor("node") ? known.nodes() : null);
 	}
 
 	private Known readKnown() {
-		return new Known(this.tasks.counts()
-			.entrySet()
-			.stream()
-			.map((name) -> new NameFigures(name.getKey(), name.getValue()))
-			.toList(), this.tasks.nodes());
+		List<NameFigures> names = new ArrayList<>();
+		this.view.counts(null).forEach((name, counts) -> names.add(new NameFigures(name, counts)));
+		return new Known(names, this.view.nodes());
 	}
 
 	/**
@@ -165,16 +158,13 @@ final class ConsoleReader {
 		return (forecast != null) ? forecast.get() : null;
 	}
 
-	private ForecastDescriptor readForecast(String range) {
-		return this.tasks.forecast(range, FORECAST_NAMES);
-	}
-
-	private @Nullable NameTasks tasks(String name, SecurityContext user) {
-		if (!(this.tasks.tasksOfName(user, name, null, null, null).getBody() instanceof NameDescriptor tasks)) {
+	private @Nullable NameTasks tasks(String name, boolean showErrors) {
+		NameDescriptor tasks = unlessRefused(() -> this.view.name(name, TaskView.LIMIT, null, showErrors));
+		if (tasks == null) {
 			return null;
 		}
 		List<TaskDescriptor> dead = tasks.dead();
-		return new NameTasks(tasks.counts(), limits(this.memory.policies().of(name)), tasks.next(),
+		return new NameTasks(tasks.counts(), limits(this.view.memory().policies().of(name)), tasks.next(),
 				(dead != null) ? dead.stream().limit(DEAD).toList() : null);
 	}
 
@@ -187,23 +177,31 @@ final class ConsoleReader {
 		return limits;
 	}
 
-	private @Nullable DeadDescriptor dead(String name, @Nullable String cursor, SecurityContext user) {
-		return (this.tasks.tasksOfName(user, name, "true", null, cursor).getBody() instanceof DeadDescriptor dead)
-				? dead : null;
+	private @Nullable DeadDescriptor dead(String name, @Nullable String cursor, boolean showErrors) {
+		return unlessRefused(() -> this.view.deadByError(name, cursor, showErrors));
 	}
 
-	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, SecurityContext user) {
-		return (keyOrId != null && !keyOrId.isEmpty()
-				&& this.tasks.task(user, new String[] { name, keyOrId }, null, null, null)
-					.getBody() instanceof TaskDescriptor task) ? task : null;
+	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, boolean showErrors) {
+		return (keyOrId != null && !keyOrId.isEmpty()) ? unlessRefused(() -> this.view.get(name, keyOrId, showErrors))
+				: null;
 	}
 
-	private List<TaskDescriptor> schedules(LiveQuery query, SecurityContext user) {
+	/** A task may be gone since the page has shown it. */
+	private static <T> @Nullable T unlessRefused(Supplier<T> reading) {
+		try {
+			return reading.get();
+		}
+		catch (RefusedRequest ex) {
+			return null;
+		}
+	}
+
+	private List<TaskDescriptor> schedules(LiveQuery query, boolean showErrors) {
 		return this.methods.recurringNames()
 			.stream()
 			.filter(query::matches)
 			.limit(MAX_METHODS)
-			.map((name) -> find(name, TaskMethodRegistry.RECURRING_KEY, user))
+			.map((name) -> find(name, TaskMethodRegistry.RECURRING_KEY, showErrors))
 			.filter(Objects::nonNull)
 			.toList();
 	}
@@ -212,18 +210,16 @@ final class ConsoleReader {
 	 * The schedules that code has stored by name and key. The names with the most tasks
 	 * come first, and the others are found by the filter.
 	 */
-	private List<TaskDescriptor> keyedSchedules(List<NameFigures> all, LiveQuery query, SecurityContext user) {
+	private List<TaskDescriptor> keyedSchedules(List<NameFigures> all, LiveQuery query, boolean showErrors) {
 		Set<String> methods = Set.copyOf(this.methods.recurringNames());
-		return this.tasks.schedules(user,
-				all.stream()
-					.filter((name) -> name.counts().pending() > 0
-							&& (name.counts().durable() || name.counts().pending() <= MAX_SEARCHED))
-					.filter((name) -> !methods.contains(name.name()) && query.matches(name))
-					.sorted(order("pending"))
-					.limit(SCHEDULED_NAMES)
-					.map(NameFigures::name)
-					.toList(),
-				SCHEDULED_TASKS);
+		return all.stream()
+			.filter((name) -> name.counts().pending() > 0
+					&& (name.counts().durable() || name.counts().pending() <= MAX_SEARCHED))
+			.filter((name) -> !methods.contains(name.name()) && query.matches(name))
+			.sorted(order("pending"))
+			.limit(SCHEDULED_NAMES)
+			.flatMap((name) -> this.view.schedules(name.name(), SCHEDULED_TASKS, showErrors).stream())
+			.toList();
 	}
 
 	/**

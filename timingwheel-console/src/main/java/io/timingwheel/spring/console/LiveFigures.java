@@ -1,26 +1,30 @@
 package io.timingwheel.spring.console;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSlots;
-import io.timingwheel.spring.actuate.ForecastDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
-import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint.WheelDescriptor;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ForecastDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +34,6 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * What the page shows, mostly as the endpoints have it. Only the page reads this, so it
  * may change with each release. What a view does not show is {@code null}.
  */
-@JsonInclude(Include.NON_NULL)
 record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalsDescriptor totals,
 		@Nullable Names names, @Nullable ForecastDescriptor forecast, @Nullable NameTasks name,
 		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
@@ -91,7 +94,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	/**
 	 * The tasks of a name.
 	 */
-	@JsonInclude(Include.NON_NULL)
 	record NameTasks(CountsDescriptor counts,
 			@JsonInclude(content = Include.NON_NULL) Map<String, @Nullable Object> limits, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead) {
@@ -99,16 +101,23 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	}
 
 	/**
-	 * How late tasks have begun, in milliseconds.
+	 * How late tasks have begun, in milliseconds, by the meters of the application.
 	 */
 	record LatenessFigures(long count, double total, double max) {
+
+		static @Nullable LatenessFigures of(MeterRegistry registry) {
+			Collection<Timer> timers = registry.find("timingwheel.tasks.lateness").timers();
+			return timers.isEmpty() ? null
+					: new LatenessFigures(timers.stream().mapToLong(Timer::count).sum(),
+							timers.stream().mapToDouble((timer) -> timer.totalTime(TimeUnit.MILLISECONDS)).sum(),
+							timers.stream().mapToDouble((timer) -> timer.max(TimeUnit.MILLISECONDS)).max().orElse(0));
+		}
 
 	}
 
 	/**
 	 * This node of the store.
 	 */
-	@JsonInclude(Include.NON_NULL)
 	record NodeFigures(boolean claiming, int inFlight, @JsonUnwrapped StoreNode.Figures figures, long unknown,
 			Duration interval, @Nullable String error) {
 

@@ -4,8 +4,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
-import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
@@ -35,7 +35,7 @@ import org.springframework.core.env.Environment;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = TimingWheelEndpointAutoConfiguration.class,
+@AutoConfiguration(after = TimingWheelActuatorAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnBean(DelayedTasksEndpoint.class)
 @ConditionalOnAvailableEndpoint(endpoint = TimingWheelConsoleEndpoint.class, exposure = EndpointExposure.WEB)
@@ -48,10 +48,10 @@ public final class TimingWheelConsoleAutoConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry memory,
 			DelayedTasksEndpoint tasks, ObjectProvider<StoredTasks> stored, TaskMethodRegistry methods,
-			ObjectProvider<MeteredLateness> lateness, ObjectProvider<ServletCsrfTokenHeader> csrfToken,
+			ObjectProvider<MeterRegistry> meters, ObjectProvider<ServletCsrfTokenHeader> csrfToken,
 			ObjectProvider<PathMapper> pathMappers, EndpointAccessResolver access, Environment environment) {
-		ConsoleReader reader = new ConsoleReader(wheel, memory, tasks, stored.getIfAvailable(), methods,
-				() -> lateness.stream().findFirst().map(MeteredLateness::read).orElse(null));
+		ConsoleReader reader = new ConsoleReader(wheel, new TaskView(memory, stored.getIfAvailable()), methods,
+				meters.getIfUnique());
 		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)), reader, tasks,
 				() -> csrfToken.ifAvailable(ServletCsrfTokenHeader::add),
 				environment.getProperty("spring.application.name"),
@@ -83,18 +83,6 @@ public final class TimingWheelConsoleAutoConfiguration {
 		@Bean
 		CsrfTokenWebFilter timingWheelConsoleCsrfToken(ObjectProvider<PathMapper> pathMappers) {
 			return new CsrfTokenWebFilter(path(pathMappers));
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(MeterRegistry.class)
-	@ConditionalOnSingleCandidate(MeterRegistry.class)
-	static class MeterConfiguration {
-
-		@Bean
-		MeteredLateness timingWheelConsoleLateness(MeterRegistry registry) {
-			return new MeteredLateness(registry);
 		}
 
 	}

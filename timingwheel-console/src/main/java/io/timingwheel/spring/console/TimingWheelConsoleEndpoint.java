@@ -79,7 +79,8 @@ public class TimingWheelConsoleEndpoint {
 				this.csrfToken.run();
 			}
 			LiveQuery query = new LiveQuery(view, name, filter, sort, range, find, cursor, from);
-			return new WebEndpointResponse<>(this.reader.read(query, securityContext, this.application, this.acts),
+			return new WebEndpointResponse<>(
+					this.reader.read(query, this.tasks.showsErrors(securityContext), this.application, this.acts),
 					MimeTypeUtils.APPLICATION_JSON);
 		}
 		WebEndpointResponse<byte[]> file = this.files.file(part);

@@ -33,13 +33,6 @@ class ArchitectureTests {
 				"org.springframework.security.web.server..");
 
 	@ArchTest
-	static final ArchRule metersAreOptional = noClasses().that()
-		.haveNameNotMatching(".*\\.(MeteredLateness|TimingWheelConsoleAutoConfiguration\\$MeterConfiguration)")
-		.should()
-		.dependOnClassesThat()
-		.resideInAPackage("io.micrometer..");
-
-	@ArchTest
 	static final ArchRule storesAreOptional = noClasses().should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("io.timingwheel.spring.durable.jdbc", "io.timingwheel.spring.durable.redis",

@@ -23,11 +23,11 @@ import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
@@ -66,7 +66,7 @@ class DurableTraceTests extends StoreTestSupport {
 			.withConfiguration(
 					AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
 							ObservationAutoConfiguration.class, TimingWheelAutoConfiguration.class,
-							TimingWheelStoreAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+							TimingWheelStoreAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class))
 			.withBean(DelayedTaskStore.class, () -> store, (definition) -> definition.setDestroyMethodName(""))
 			.withPropertyValues("timingwheel.store.poll-interval=50ms", "timingwheel.store.backoff.initial=10ms",
 					"timingwheel.store.lease=5m");

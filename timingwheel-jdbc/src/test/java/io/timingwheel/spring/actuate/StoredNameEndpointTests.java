@@ -9,19 +9,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.ErrorDescriptor;
-import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ErrorDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ResultDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
@@ -40,6 +41,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.mock;
 
 /**
  * What the endpoint does with a name whose tasks are stored.
@@ -86,9 +90,8 @@ class StoredNameEndpointTests {
 			assertThat(name.next()).singleElement().extracting(TaskDescriptor::unknown).isNull();
 			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
 			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
-			TaskDescriptor gone = (TaskDescriptor) endpoint
-				.task(SecurityContext.NONE, new String[] { "gone", "1" }, null, null, null)
-				.getBody();
+			TaskDescriptor gone = (TaskDescriptor) result(
+					endpoint.task(SecurityContext.NONE, new String[] { "gone", "1" }, null, null, null));
 			assertThat(gone.unknown()).isTrue();
 		});
 	}
@@ -108,17 +111,17 @@ class StoredNameEndpointTests {
 				bury("remind", "k" + i, (i < 2) ? "HTTP 50" : "HTTP 503");
 			}
 			DelayedTasksEndpoint masked = endpoint(context, Show.NEVER);
-			List<DeadGroups.Group> groups = groups(masked, "remind");
-			assertThat(groups).extracting(DeadGroups.Group::error).containsExactly("******", "******");
-			assertThat(groups).extracting(DeadGroups.Group::group)
-				.isEqualTo(groups(endpoint(context), "remind").stream().map(DeadGroups.Group::group).toList());
+			List<DeadDescriptor.Group> groups = groups(masked, "remind");
+			assertThat(groups).extracting(DeadDescriptor.Group::error).containsExactly("******", "******");
+			assertThat(groups).extracting(DeadDescriptor.Group::group)
+				.isEqualTo(groups(endpoint(context), "remind").stream().map(DeadDescriptor.Group::group).toList());
 			String group = groups.get(1).group();
-			assertThat(masked.changeName("remind", "delete-dead", null, group, null).getBody())
+			assertThat(result(masked.changeName("remind", "delete-dead", null, group, null)))
 				.isEqualTo(new StepDescriptor(2, 0, false, null));
-			assertThat(masked.changeName("remind", "requeue-dead", null, group, null).getBody())
+			assertThat(result(masked.changeName("remind", "requeue-dead", null, group, null)))
 				.isEqualTo(new StepDescriptor(0, 0, false, null));
-			assertThat(groups(masked, "remind")).singleElement().extracting(DeadGroups.Group::count).isEqualTo(4);
-			assertThat(masked.changeName("remind", "delete-dead", "HTTP 50", null, null).getBody())
+			assertThat(groups(masked, "remind")).singleElement().extracting(DeadDescriptor.Group::count).isEqualTo(4);
+			assertThat(result(masked.changeName("remind", "delete-dead", "HTTP 50", null, null)))
 				.as("an error goes on to mean 'contains'")
 				.isEqualTo(new StepDescriptor(4, 0, false, null));
 		});
@@ -143,7 +146,7 @@ class StoredNameEndpointTests {
 				assertThat(group.last()).isEqualTo(dead.get(0).diedAt());
 				assertThat(group.id()).isEqualTo(dead.get(0).id());
 			});
-			assertThat(endpoint.changeName("renew", "delete-dead", null, null, null).getBody())
+			assertThat(result(endpoint.changeName("renew", "delete-dead", null, null, null)))
 				.isEqualTo(new StepDescriptor(150, 0, false, null));
 		});
 	}
@@ -161,25 +164,35 @@ class StoredNameEndpointTests {
 			.forEach((task) -> this.store.settle(List.of(new Settlement.Bury(task.ref(), error))));
 	}
 
-	private static List<DeadGroups.Group> groups(DelayedTasksEndpoint endpoint, String name) {
+	private static List<DeadDescriptor.Group> groups(DelayedTasksEndpoint endpoint, String name) {
 		WebEndpointResponse<?> response = endpoint.tasksOfName(SecurityContext.NONE, name, "true", null, null);
-		return ((DeadDescriptor) response.getBody()).groups();
+		return ((DeadDescriptor) result(response)).groups();
+	}
+
+	private static Object result(WebEndpointResponse<?> response) {
+		return ((ResultDescriptor) response.getBody()).result();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "a", "\u65e5", "\ud83d\ude97", "\u0001", "\"" })
 	void theDeadOfANameFitIntoAHundredKilobytes(String error) {
-		DeadGroups dead = new DeadGroups(IntStream.range(0, DeadGroups.MAX_GROUPS)
-			.mapToObj((i) -> new DeadGroups.Group(DeadGroups.beginOf((i + error.repeat(DeadGroups.MAX_ERROR))),
-					"0".repeat(32), 20, NOON, NOON, "i".repeat(36)))
-			.toList(), 2000, true, null);
-		DeadDescriptor shown = DeadDescriptor.of("remind", dead, true);
+		DeadDescriptor dead = new DeadDescriptor("remind",
+				IntStream.range(0, DeadDescriptor.MAX_GROUPS)
+					.mapToObj((i) -> new DeadDescriptor.Group(
+							DeadDescriptor.beginOf((i + error.repeat(DeadDescriptor.MAX_ERROR))), "0".repeat(32), 20,
+							NOON, NOON, "i".repeat(36)))
+					.toList(),
+				2000, true, null);
+		StoredTasks stored = mock(RETURNS_DEEP_STUBS);
+		given(stored.owns("remind")).willReturn(true);
+		given(stored.dead().byError("remind", null)).willReturn(dead);
+		DeadDescriptor shown = new TaskView(null, stored).deadByError("remind", null, true);
 		String json = new JsonMapper().writeValueAsString(shown);
 		assertThat(json.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(100_000);
-		assertThat(shown.groups()).hasSize(DeadGroups.MAX_GROUPS).doesNotHaveDuplicates();
+		assertThat(shown.groups()).hasSize(DeadDescriptor.MAX_GROUPS).doesNotHaveDuplicates();
 		assertThat(json).doesNotContain("\ufffd", "?");
 		if (error.equals("a")) {
-			assertThat(shown.groups().get(0).error()).hasSize(DeadGroups.MAX_ERROR);
+			assertThat(shown.groups().get(0).error()).hasSize(DeadDescriptor.MAX_ERROR);
 		}
 	}
 

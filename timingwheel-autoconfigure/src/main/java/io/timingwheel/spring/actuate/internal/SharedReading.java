@@ -22,7 +22,6 @@ public final class SharedReading<T> {
 
 	private volatile @Nullable Kept<T> latest;
 
-	/** Gives the reader, and how long a reading is kept. */
 	public SharedReading(Supplier<T> source, Duration kept) {
 		this.source = source;
 		this.keptNanos = kept.toNanos();

@@ -19,7 +19,6 @@ public interface StoreNode {
 	/** Ends the claims of this node until {@link #resume()}. */
 	void pause();
 
-	/** Ends a {@link #pause()}. */
 	void resume();
 
 	/** Not during a pause, nor once the application shuts down. */

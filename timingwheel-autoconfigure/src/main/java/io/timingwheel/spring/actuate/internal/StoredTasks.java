@@ -6,6 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.task.memory.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,24 +30,22 @@ public interface StoredTasks {
 	boolean owns(String name);
 
 	/**
-	 * The pending tasks of a name after a place, {@code null} for the first page. The one
-	 * that is due first comes first. Fewer than the limit only if there are no more.
+	 * The pending tasks of a name after a place, {@code null} for the first page, in the
+	 * order in which they are due. Fewer than the limit only if there are no more.
 	 */
-	List<StoredTaskDetails> pending(String name, @Nullable Position after, int limit);
+	List<TaskDescriptor> pending(String name, @Nullable Position after, int limit);
 
 	/** The dead tasks of a name. The one that died last comes first. */
-	List<StoredTaskDetails> dead(String name, int limit);
+	List<TaskDescriptor> dead(String name, int limit);
 
 	/** Finds a pending task by its key, or a task in any state by its id. */
-	Optional<StoredTaskDetails> find(String name, String keyOrId);
+	Optional<TaskDescriptor> find(String name, String keyOrId);
 
 	/** Cancels a pending task, or deletes a dead one. Returns whether there was one. */
 	boolean cancel(String name, String keyOrId);
 
-	/** Moves a pending task to a delay from now. */
 	Change reschedule(String name, String keyOrId, Duration delay);
 
-	/** Makes a dead task pending again, due now. */
 	Change requeue(String name, String id);
 
 	interface Counts {
@@ -75,27 +77,29 @@ public interface StoredTasks {
 	}
 
 	/**
-	 * Requeues and deletes dead tasks, and groups them by their errors. A cursor is that
-	 * of the step or page before, {@code null} for the first one. A group or cursor that
-	 * does not exist is an {@link IllegalArgumentException}.
+	 * Groups dead tasks by their errors, the latest deaths first, and requeues or deletes
+	 * them in bounded steps, the earliest deaths first. A cursor is that of the step or
+	 * page before, {@code null} for the first one. A group or cursor that does not exist
+	 * is an {@link IllegalArgumentException}.
 	 */
 	interface Dead {
 
-		/** The latest deaths first. */
-		DeadGroups byError(String name, @Nullable String cursor);
+		DeadDescriptor byError(String name, @Nullable String cursor);
 
-		/** One bounded step, the earliest deaths first. */
-		DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor);
+		StepDescriptor requeueAll(String name, DeadSelection which, @Nullable String cursor);
 
-		/** One bounded step, the earliest deaths first. */
-		DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor);
+		StepDescriptor deleteAll(String name, DeadSelection which, @Nullable String cursor);
 
 	}
 
 	/**
-	 * A place in the order in which tasks are due. It stays valid when its task is gone.
+	 * How many tasks of a name are stored, by their states. Overdue tasks are pending,
+	 * too, and a policy may hold back those of them that wait. Large figures may be
+	 * estimates.
 	 */
-	record Position(Instant dueAt, String id) {
+	record StoredTaskCounts(long pending, long overdue, long running, long dead, boolean estimated, long waiting) {
+
+		public static final StoredTaskCounts NONE = new StoredTaskCounts(0, 0, 0, 0, false, 0);
 
 	}
 
@@ -109,15 +113,6 @@ public interface StoredTasks {
 
 	/** The dead tasks whose errors contain a text, those of a group, or all. */
 	record DeadSelection(@Nullable String text, @Nullable String group) {
-
-	}
-
-	/**
-	 * How many dead tasks one step has requeued or deleted, how many stay dead because
-	 * their keys have pending tasks, and where the next step goes on, {@code null} if
-	 * nothing remains.
-	 */
-	record DeadStep(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 
 	}
 

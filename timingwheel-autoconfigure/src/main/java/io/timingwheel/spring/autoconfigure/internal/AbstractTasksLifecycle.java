@@ -1,17 +1,14 @@
 package io.timingwheel.spring.autoconfigure.internal;
 
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.context.event.ContextClosedEvent;
 
 /**
  * Ends tasks once, when the application context closes. If the context is only stopped or
  * paused and may start again, the tasks stay.
  */
-public abstract class AbstractTasksLifecycle
-		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+public abstract class AbstractTasksLifecycle implements SmartLifecycle, DisposableBean {
 
 	/** After the web server's graceful shutdown at {@code MAX - 1024}. */
 	protected static final int MEMORY_PHASE = Integer.MAX_VALUE - 4096;
@@ -19,27 +16,17 @@ public abstract class AbstractTasksLifecycle
 	/** Durable tasks stop first, since tasks in memory wait for all bodies. */
 	protected static final int DURABLE_PHASE = MEMORY_PHASE + 1;
 
-	private final ApplicationContext applicationContext;
+	protected final ConfigurableApplicationContext applicationContext;
 
 	private final int phase;
 
 	private volatile boolean running;
 
-	private volatile boolean closing;
-
 	private volatile boolean ended;
 
-	protected AbstractTasksLifecycle(ApplicationContext applicationContext, int phase) {
+	protected AbstractTasksLifecycle(ConfigurableApplicationContext applicationContext, int phase) {
 		this.applicationContext = applicationContext;
 		this.phase = phase;
-	}
-
-	@Override
-	public final void onApplicationEvent(ContextClosedEvent event) {
-		if (event.getApplicationContext() == this.applicationContext) {
-			this.closing = true;
-			onClosing();
-		}
 	}
 
 	@Override
@@ -51,7 +38,7 @@ public abstract class AbstractTasksLifecycle
 	@Override
 	public final void stop() {
 		this.running = false;
-		if (this.closing) {
+		if (this.applicationContext.isClosed()) {
 			end(true);
 		}
 		else {
@@ -80,16 +67,11 @@ public abstract class AbstractTasksLifecycle
 		}
 	}
 
-	/** The context starts, or starts again. */
 	protected void onStart() {
 	}
 
 	/** The context stops, and may be started again. */
 	protected void onPause() {
-	}
-
-	/** The context begins to close, and nothing has stopped yet. */
-	protected void onClosing() {
 	}
 
 	/** Ends the tasks, once. Tells whether the executors still run bodies. */

@@ -6,16 +6,8 @@ package io.timingwheel.spring.autoconfigure.internal;
  */
 public enum StoreType {
 
-	/** No store. There are no durable tasks. */
-	NONE,
+	NONE, JDBC, REDIS;
 
-	/** The application's relational database. */
-	JDBC,
-
-	/** Redis, through Lettuce. */
-	REDIS;
-
-	/** The name of the property. */
 	public static final String PROPERTY = "timingwheel.store.type";
 
 }

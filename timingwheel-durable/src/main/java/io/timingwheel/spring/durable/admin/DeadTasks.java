@@ -13,17 +13,17 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.timingwheel.spring.actuate.internal.DeadGroups;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
-import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.durable.node.TaskPages;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
+import io.timingwheel.spring.durable.store.StoredTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.DigestUtils;
@@ -57,18 +57,18 @@ public final class DeadTasks implements StoredTasks.Dead {
 	}
 
 	@Override
-	public DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor) {
+	public StepDescriptor requeueAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
 		List<Requeue> results = step.ids.isEmpty() ? List.of() : this.requeue.apply(step.ids);
-		return new DeadStep(Collections.frequency(results, Requeue.REQUEUED),
+		return new StepDescriptor(Collections.frequency(results, Requeue.REQUEUED),
 				Collections.frequency(results, Requeue.KEY_PENDING), step.next != null, step.next);
 	}
 
 	@Override
-	public DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor) {
+	public StepDescriptor deleteAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
 		int deleted = step.ids.isEmpty() ? 0 : this.store.discard(step.ids);
-		return new DeadStep(deleted, 0, step.next != null, step.next);
+		return new StepDescriptor(deleted, 0, step.next != null, step.next);
 	}
 
 	/**
@@ -95,15 +95,15 @@ public final class DeadTasks implements StoredTasks.Dead {
 	}
 
 	@Override
-	public DeadGroups byError(String name, @Nullable String cursor) {
+	public DeadDescriptor byError(String name, @Nullable String cursor) {
 		Cursor at = (cursor != null) ? Cursor.parse(cursor) : new Cursor(DelayedTaskStore.MAX_TIME, null);
-		Map<String, DeadGroups.Group> groups = new LinkedHashMap<>();
+		Map<String, DeadDescriptor.Group> groups = new LinkedHashMap<>();
 		int examined = 0;
 		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, at.after(), MAX_EXAMINED);
 		boolean more = page.more();
 		for (StoredTask task : page.tasks()) {
-			DeadGroups.Group group = group(task);
-			if (groups.size() == DeadGroups.MAX_GROUPS && !groups.containsKey(group.error())) {
+			DeadDescriptor.Group group = group(task);
+			if (groups.size() == DeadDescriptor.MAX_GROUPS && !groups.containsKey(group.error())) {
 				more = true;
 				break;
 			}
@@ -111,19 +111,19 @@ public final class DeadTasks implements StoredTasks.Dead {
 			examined++;
 			at = at.after(task.position());
 		}
-		return new DeadGroups(List.copyOf(groups.values()), examined, !more && cursor == null,
+		return new DeadDescriptor(name, List.copyOf(groups.values()), examined, !more && cursor == null,
 				more ? at.toString() : null);
 	}
 
-	private static DeadGroups.Group group(StoredTask task) {
-		String error = DeadGroups.beginOf(Objects.requireNonNullElse(task.error(), ""));
+	private static DeadDescriptor.Group group(StoredTask task) {
+		String error = DeadDescriptor.beginOf(Objects.requireNonNullElse(task.error(), ""));
 		Instant diedAt = Instant.ofEpochMilli(task.position().time());
-		return new DeadGroups.Group(error, groupOf(error), 1, diedAt, diedAt, task.id());
+		return new DeadDescriptor.Group(error, groupOf(error), 1, diedAt, diedAt, task.id());
 	}
 
 	/** Of two groups with the same error, the later one first. */
-	private static DeadGroups.Group plus(DeadGroups.Group group, DeadGroups.Group earlier) {
-		return new DeadGroups.Group(group.error(), group.group(), group.count() + earlier.count(), earlier.first(),
+	private static DeadDescriptor.Group plus(DeadDescriptor.Group group, DeadDescriptor.Group earlier) {
+		return new DeadDescriptor.Group(group.error(), group.group(), group.count() + earlier.count(), earlier.first(),
 				group.last(), group.id());
 	}
 
@@ -148,8 +148,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 	 * guess.
 	 */
 	private static String groupOf(@Nullable String error) {
-		return DigestUtils
-			.md5DigestAsHex(DeadGroups.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8));
+		return DigestUtils.md5DigestAsHex(
+				DeadDescriptor.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8));
 	}
 
 	/**

@@ -5,8 +5,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.State;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
@@ -14,6 +15,7 @@ import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.memory.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -32,36 +34,35 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 	}
 
 	@Override
-	public List<StoredTaskDetails> pending(String name, @Nullable Position after, int limit) {
+	public List<TaskDescriptor> pending(String name, @Nullable Position after, int limit) {
 		StoredTask.Position position = (after != null)
 				? new StoredTask.Position(after.dueAt().toEpochMilli(), after.id()) : null;
-		return this.node.pages().first(name, Order.PENDING, position, limit).stream().map(this::neutral).toList();
+		return this.node.pages().first(name, Order.PENDING, position, limit).stream().map(this::shown).toList();
 	}
 
 	@Override
-	public List<StoredTaskDetails> dead(String name, int limit) {
-		return this.node.pages().first(name, Order.DEAD_LATEST_FIRST, null, limit).stream().map(this::neutral).toList();
+	public List<TaskDescriptor> dead(String name, int limit) {
+		return this.node.pages().first(name, Order.DEAD_LATEST_FIRST, null, limit).stream().map(this::shown).toList();
 	}
 
-	private StoredTaskDetails neutral(StoredTask task) {
+	private TaskDescriptor shown(StoredTask task) {
+		TaskDescriptor shown = new TaskDescriptor(task.id(), task.name(), task.key(),
+				Instant.ofEpochMilli(task.dueAt()), switch (task.state()) {
+					case SCHEDULED, LEASED -> State.PENDING;
+					case RUNNING -> State.RUNNING;
+					case DEAD -> State.DEAD;
+				}, task.attempt(), task.deliveries(), task.error(), null, null, owns(task.name()) ? null : Boolean.TRUE,
+				(task.diedAt() != null) ? Instant.ofEpochMilli(task.diedAt()) : null);
 		StoredSchedule schedule = task.schedule();
-		return new StoredTaskDetails(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
-				switch (task.state()) {
-					case SCHEDULED, LEASED -> StoredTaskDetails.State.PENDING;
-					case RUNNING -> StoredTaskDetails.State.RUNNING;
-					case DEAD -> StoredTaskDetails.State.DEAD;
-				}, task.attempt(), task.deliveries(), task.error(),
-				(schedule != null)
-						? new StoredTaskDetails.Times(schedule.text(), Instant.ofEpochMilli(schedule.scheduledAt()))
-						: null,
-				(task.diedAt() != null) ? Instant.ofEpochMilli(task.diedAt()) : null, !owns(task.name()));
+		return (schedule != null) ? shown.withSchedule(schedule.text(), Instant.ofEpochMilli(schedule.scheduledAt()))
+				: shown;
 	}
 
 	@Override
-	public Optional<StoredTaskDetails> find(String name, String keyOrId) {
+	public Optional<TaskDescriptor> find(String name, String keyOrId) {
 		Optional<StoredTask> found = isName(name)
 				? this.tasks.findStored(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId)) : Optional.empty();
-		return found.map(this::neutral);
+		return found.map(this::shown);
 	}
 
 	private static boolean isName(String name) {

@@ -6,14 +6,16 @@ import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableNode;
 
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
 
 /**
  * Makes a node run durable tasks while its application context runs. When the context
  * begins to close, the node ends its claims. Other nodes take over while the web server
  * finishes its requests. Other nodes run the tasks that those requests store.
  */
-class DurableTasksLifecycle extends AbstractTasksLifecycle {
+class DurableTasksLifecycle extends AbstractTasksLifecycle implements ApplicationListener<ContextClosedEvent> {
 
 	private final Runnable check;
 
@@ -26,7 +28,7 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 	private final Duration awaitTerminationPeriod;
 
 	DurableTasksLifecycle(Runnable check, DurableTasks tasks, DurableNode node, boolean claims,
-			Duration awaitTerminationPeriod, ApplicationContext applicationContext) {
+			Duration awaitTerminationPeriod, ConfigurableApplicationContext applicationContext) {
 		super(applicationContext, DURABLE_PHASE);
 		this.check = check;
 		this.tasks = tasks;
@@ -54,8 +56,10 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 	}
 
 	@Override
-	protected void onClosing() {
-		this.node.stopClaiming();
+	public void onApplicationEvent(ContextClosedEvent event) {
+		if (event.getApplicationContext() == this.applicationContext) {
+			this.node.stopClaiming();
+		}
 	}
 
 	@Override

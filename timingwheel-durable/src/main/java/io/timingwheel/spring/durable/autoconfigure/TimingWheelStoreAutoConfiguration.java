@@ -39,7 +39,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.StringUtils;
@@ -153,7 +153,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTasks tasks, DurableNode node,
 			TimingWheelProperties properties, TimingWheelStoreProperties storeProperties, PayloadCodec codec,
-			DurableHandlers handlers, ApplicationContext applicationContext) {
+			DurableHandlers handlers, ConfigurableApplicationContext applicationContext) {
 		return new DurableTasksLifecycle(() -> codec.checkMigrations(handlers.names()), tasks, node,
 				storeProperties.claimTasks(), properties.shutdown().awaitTerminationPeriod(), applicationContext);
 	}

@@ -27,8 +27,7 @@ import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
@@ -166,7 +165,7 @@ class SettlementTests {
 		};
 		this.runner.withBean(MeterRegistry.class, () -> registry)
 			.withConfiguration(
-					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+					AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class))
 			.run((context) -> {
 				Bodies bodies = context.getBean(Bodies.class);
 				assertThat(bodies.future(() -> CompletableFuture.completedFuture("done"))).succeedsWithin(SOON);
@@ -194,7 +193,7 @@ class SettlementTests {
 		});
 		this.runner.withBean(ObservationRegistry.class, () -> registry)
 			.withBean(DelayedTaskObservationConvention.class, () -> convention)
-			.withConfiguration(AutoConfigurations.of(TimingWheelObservationAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(TimingWheelActuatorAutoConfiguration.class))
 			.run((context) -> {
 				Bodies bodies = context.getBean(Bodies.class);
 				assertThat(bodies.future(() -> CompletableFuture.completedFuture("done"))).succeedsWithin(SOON);

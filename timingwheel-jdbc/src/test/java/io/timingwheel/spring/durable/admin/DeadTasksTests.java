@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
-import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.TaskPages;
-import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.Settlement;
@@ -49,14 +49,14 @@ class DeadTasksTests {
 	void aStepChangesAtMost500TasksThoseThatDiedFirstAndTheLoopEndsAlsoWithoutTheCursor() {
 		bury(1700, (key) -> key, (key) -> "failed");
 		List<String> ids = allDead();
-		DeadStep first = this.dead.requeueAll(NAME, ALL, null);
+		StepDescriptor first = this.dead.requeueAll(NAME, ALL, null);
 		assertThat(first.affected()).isEqualTo(500);
 		assertThat(first.remaining()).isTrue();
 		assertThat(allDead()).isEqualTo(ids.subList(500, 1700));
 		assertThat(this.dead.requeueAll(NAME, ALL, first.cursor()).affected()).isEqualTo(500);
 		assertThat(this.store.pending(NAME, 2000)).hasSize(1000);
 		assertThat(IntStream.range(0, 2).mapToObj((i) -> this.dead.deleteAll(NAME, ALL, null)))
-			.extracting(DeadStep::affected, DeadStep::remaining)
+			.extracting(StepDescriptor::affected, StepDescriptor::remaining)
 			.containsExactly(tuple(500, true), tuple(200, false));
 	}
 
@@ -74,7 +74,7 @@ class DeadTasksTests {
 		int affected = 0;
 		String cursor = null;
 		do {
-			DeadStep step = this.dead.requeueAll(NAME, new DeadSelection(text, null), cursor);
+			StepDescriptor step = this.dead.requeueAll(NAME, new DeadSelection(text, null), cursor);
 			affected += step.affected();
 			cursor = step.cursor();
 		}
@@ -86,8 +86,8 @@ class DeadTasksTests {
 	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
 		bury(500, (key) -> key, (key) -> "failed");
 		IntStream.range(0, 400).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(100, 400, false, null));
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(0, 400, false, null));
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(100, 400, false, null));
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(0, 400, false, null));
 		assertThat(allDead()).hasSize(400);
 	}
 
@@ -95,18 +95,18 @@ class DeadTasksTests {
 	void ofTwoDeadTasksWithOneKeyTheOneThatDiedFirstIsRequeued() {
 		List<String> first = bury(1, (key) -> "same", (key) -> "failed");
 		bury(1, (key) -> "same", (key) -> "failed");
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(1, 1, false, null));
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(1, 1, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(first);
 	}
 
 	@Test
 	void tasksThatDieAgainAreLeftToTheNextLoop() {
 		bury(501, (key) -> key, (key) -> "failed");
-		DeadStep step = this.dead.requeueAll(NAME, ALL, null);
+		StepDescriptor step = this.dead.requeueAll(NAME, ALL, null);
 		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
 		buryClaimed((key) -> "failed again");
 		assertThat(allDead()).hasSize(501);
-		assertThat(this.dead.requeueAll(NAME, ALL, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
+		assertThat(this.dead.requeueAll(NAME, ALL, step.cursor())).isEqualTo(new StepDescriptor(1, 0, false, null));
 		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
 	}
 
@@ -122,27 +122,28 @@ class DeadTasksTests {
 	@Test
 	void theDeadAreGroupedByTheirErrorsTheLatestFirst() {
 		List<String> ids = bury(10, (key) -> key, (key) -> key.compareTo("k4") < 0 ? "refused" : "timed out");
-		DeadGroups groups = this.dead.byError(NAME, null);
+		DeadDescriptor groups = this.dead.byError(NAME, null);
 		assertThat(groups.examined()).isEqualTo(10);
 		assertThat(groups.complete()).isTrue();
-		assertThat(groups.groups()).extracting(DeadGroups.Group::error).containsExactly("timed out", "refused");
-		assertThat(groups.groups()).extracting(DeadGroups.Group::count).containsExactly(6, 4);
-		assertThat(groups.groups()).extracting(DeadGroups.Group::id).containsExactly(ids.get(9), ids.get(3));
+		assertThat(groups.groups()).extracting(DeadDescriptor.Group::error).containsExactly("timed out", "refused");
+		assertThat(groups.groups()).extracting(DeadDescriptor.Group::count).containsExactly(6, 4);
+		assertThat(groups.groups()).extracting(DeadDescriptor.Group::id).containsExactly(ids.get(9), ids.get(3));
 		assertThat(groups.groups().get(1).first()).isBefore(groups.groups().get(1).last());
-		assertThat(this.dead.byError("unknown", null)).isEqualTo(new DeadGroups(List.of(), 0, true, null));
+		assertThat(this.dead.byError("unknown", null))
+			.isEqualTo(new DeadDescriptor("unknown", List.of(), 0, true, null));
 	}
 
 	@Test
 	void manyErrorsAndLongOnesAreCutOff() {
 		String error = "x".repeat(249) + "\ud83d\ude97";
 		bury(150, (key) -> key, (key) -> key + error);
-		DeadGroups groups = this.dead.byError(NAME, null);
+		DeadDescriptor groups = this.dead.byError(NAME, null);
 		assertThat(groups.groups()).hasSize(100)
 			.allSatisfy((group) -> assertThat(group.error()).hasSizeBetween(249, 250));
 		assertThat(groups.groups().get(0).error()).startsWith("k149x");
 		assertThat(groups.examined()).isEqualTo(100);
 		assertThat(groups.complete()).isFalse();
-		DeadGroups older = this.dead.byError(NAME, groups.cursor());
+		DeadDescriptor older = this.dead.byError(NAME, groups.cursor());
 		assertThat(older.groups()).hasSize(50);
 		assertThat(older.groups().get(0).error()).startsWith("k49x");
 		assertThat(older.complete()).isFalse();
@@ -156,14 +157,14 @@ class DeadTasksTests {
 		int timedOut = 0;
 		String cursor = null;
 		do {
-			DeadGroups page = this.dead.byError(NAME, cursor);
+			DeadDescriptor page = this.dead.byError(NAME, cursor);
 			assertThat(page.examined()).isBetween(500, 2000);
 			assertThat(page.complete()).isFalse();
 			examined += page.examined();
 			timedOut += page.groups()
 				.stream()
 				.filter((group) -> group.error().equals("timed out"))
-				.mapToInt(DeadGroups.Group::count)
+				.mapToInt(DeadDescriptor.Group::count)
 				.sum();
 			cursor = page.cursor();
 		}

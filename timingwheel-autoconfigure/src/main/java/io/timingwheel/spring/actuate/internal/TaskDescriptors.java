@@ -1,5 +1,6 @@
-package io.timingwheel.spring.actuate;
+package io.timingwheel.spring.actuate.internal;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -8,12 +9,8 @@ import java.util.function.ToLongFunction;
 
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.timingwheel.spring.actuate.internal.DeadGroups;
-import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
-import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
@@ -22,14 +19,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * The answers of {@link DelayedTasksEndpoint}. Their components are the fields of the
- * JSON.
- *
- * @since 0.1
+ * The answers of the endpoint {@code delayedtasks}. Their components are the fields of
+ * the JSON.
  */
 public final class TaskDescriptors {
 
-	private static final String MASK = "******";
+	static final String MASK = "******";
 
 	private TaskDescriptors() {
 	}
@@ -52,7 +47,6 @@ public final class TaskDescriptors {
 	public record TotalsDescriptor(int names, long pending, long running, long completed, long failed, long cancelled,
 			long expired, long overdue, long dead, long waiting, boolean estimated) {
 
-		/** Adds the figures of names. */
 		public static TotalsDescriptor of(Collection<CountsDescriptor> names) {
 			return new TotalsDescriptor(names.size(), sum(names, CountsDescriptor::pending),
 					sum(names, CountsDescriptor::running), sum(names, CountsDescriptor::completed),
@@ -103,21 +97,62 @@ public final class TaskDescriptors {
 	}
 
 	/**
-	 * Dead tasks of a name, grouped by their errors, those that died last first; how many
-	 * are in the groups, and whether these are all. The cursor leads to earlier deaths,
-	 * {@code null} if there are none.
+	 * How many tasks fall due in each of 60 equal spans of the time ahead, by name.
+	 *
+	 * @param from when the first span begins
+	 * @param span the length of a span
+	 * @param tasks the counts by name, of the names with the most tasks in this time;
+	 * names without one are left out
+	 * @param complete whether these are all names with a task in this time
 	 */
-	public record DeadDescriptor(String name, List<DeadGroups.Group> groups, int examined, boolean complete,
-			@Nullable String cursor) implements OperationResponseBody {
+	public record ForecastDescriptor(Instant from, Duration span, Map<String, StoredTasks.Due> tasks,
+			boolean complete) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * Dead tasks of a name, grouped by their errors, the group with the latest death
+	 * first; how many are in the groups, and whether these are all. The cursor leads to
+	 * earlier deaths, {@code null} if there are none.
+	 */
+	public record DeadDescriptor(String name, List<Group> groups, int examined, boolean complete,
+			@Nullable String cursor) {
+
+		public static final int MAX_GROUPS = 100;
+
+		/** How many characters of an error count. */
+		public static final int MAX_ERROR = 250;
 
 		/** One hundred groups then take no more than 90 KB. */
 		private static final int MAX_ERROR_BYTES = 700;
 
-		static DeadDescriptor of(String name, DeadGroups dead, boolean showErrors) {
-			return new DeadDescriptor(name, dead.groups()
-				.stream()
-				.map((group) -> group.withError(showErrors ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK))
-				.toList(), dead.examined(), dead.complete(), dead.cursor());
+		/**
+		 * The first {@link #MAX_ERROR} characters of an error, by which dead tasks are
+		 * grouped, without half of a character.
+		 */
+		public static String beginOf(String error) {
+			int end = Math.min(error.length(), MAX_ERROR);
+			boolean half = end < error.length() && Character.isHighSurrogate(error.charAt(end - 1));
+			return error.substring(0, half ? end - 1 : end);
+		}
+
+		DeadDescriptor shown(boolean showErrors) {
+			return new DeadDescriptor(this.name, this.groups.stream()
+				.map((group) -> group.withError(showErrors ? PageSize.beginOf(group.error, MAX_ERROR_BYTES) : MASK))
+				.toList(), this.examined, this.complete, this.cursor);
+		}
+
+		/**
+		 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters,
+		 * empty for no error, and the id of the one that died last. The id of the group
+		 * depends on the error only, and does not show it.
+		 */
+		public record Group(String error, String group, int count, Instant first, Instant last, String id) {
+
+			private Group withError(String shown) {
+				return new Group(shown, this.group, this.count, this.first, this.last, this.id);
+			}
+
 		}
 
 	}
@@ -127,12 +162,7 @@ public final class TaskDescriptors {
 	 * because their keys have pending tasks. The caller repeats it with the cursor while
 	 * tasks remain.
 	 */
-	public record StepDescriptor(int affected, int skipped, boolean remaining,
-			@Nullable String cursor) implements OperationResponseBody {
-
-		static StepDescriptor of(StoredTasks.DeadStep step) {
-			return new StepDescriptor(step.affected(), step.skipped(), step.remaining(), step.cursor());
-		}
+	public record StepDescriptor(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 
 	}
 
@@ -154,32 +184,32 @@ public final class TaskDescriptors {
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
 			@Nullable String error, @Nullable String schedule, @Nullable Instant next, @Nullable Boolean unknown,
-			@Nullable Instant diedAt) implements OperationResponseBody {
+			@Nullable Instant diedAt) {
 
 		static TaskDescriptor of(PendingTaskSnapshot task) {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null,
 					task.schedule(), task.next(), null, null);
 		}
 
-		static TaskDescriptor of(StoredTaskDetails task) {
-			StoredTaskDetails.Times schedule = task.schedule();
-			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), task.state(), task.attempt(),
-					task.deliveries(), task.error(), (schedule != null) ? schedule.text() : null,
-					(schedule != null) ? next(task, schedule) : null, task.unknown() ? Boolean.TRUE : null,
-					task.diedAt());
+		/**
+		 * A stored task with its schedule, and the time of its run by the schedule. This
+		 * is later than the due time of the task if the run is an additional one, or if
+		 * the task has got another schedule while it was running or overdue.
+		 */
+		public TaskDescriptor withSchedule(String text, Instant scheduledAt) {
+			return new TaskDescriptor(this.id, this.name, this.key, this.dueAt, this.state, this.attempt,
+					this.deliveries, this.error, text, next(text, scheduledAt), this.unknown, this.diedAt);
 		}
 
 		/** The time after the present run, or after the present attempts at a run. */
-		private static @Nullable Instant next(StoredTaskDetails task, StoredTaskDetails.Times stored) {
-			Instant dueAt = task.dueAt();
-			Instant scheduledAt = stored.scheduledAt();
-			boolean begun = task.state() != State.PENDING || task.attempt() > 1;
-			if (scheduledAt.isAfter(dueAt) || (!begun && scheduledAt.equals(dueAt))) {
+		private @Nullable Instant next(String text, Instant scheduledAt) {
+			boolean begun = this.state != State.PENDING || !Integer.valueOf(1).equals(this.attempt);
+			if (scheduledAt.isAfter(this.dueAt) || (!begun && scheduledAt.equals(this.dueAt))) {
 				return scheduledAt;
 			}
 			try {
-				Schedule schedule = Schedule.parse(stored.text());
-				return schedule.isFixedDelay() ? null : schedule.next(scheduledAt, dueAt);
+				Schedule schedule = Schedule.parse(text);
+				return schedule.isFixedDelay() ? null : schedule.next(scheduledAt, this.dueAt);
 			}
 			catch (IllegalArgumentException ex) {
 				// A newer release has stored a schedule that this one does not know.
@@ -189,7 +219,7 @@ public final class TaskDescriptors {
 
 		/** A list shows as much of an error as the groups of the dead tasks do. */
 		TaskDescriptor withBeginOfError() {
-			return (this.error != null) ? withError(DeadGroups.beginOf(this.error)) : this;
+			return (this.error != null) ? withError(DeadDescriptor.beginOf(this.error)) : this;
 		}
 
 		TaskDescriptor masked() {
@@ -200,6 +230,20 @@ public final class TaskDescriptors {
 			return new TaskDescriptor(this.id, this.name, this.key, this.dueAt, this.state, this.attempt,
 					this.deliveries, error, this.schedule, this.next, this.unknown, this.diedAt);
 		}
+
+		public enum State {
+
+			PENDING, RUNNING, DEAD
+
+		}
+
+	}
+
+	/**
+	 * An answer that durable tasks give without the library of the actuator. Its fields
+	 * are those of the JSON.
+	 */
+	public record ResultDescriptor(@JsonUnwrapped Object result) implements OperationResponseBody {
 
 	}
 

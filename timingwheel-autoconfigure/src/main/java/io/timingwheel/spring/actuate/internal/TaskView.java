@@ -1,8 +1,11 @@
-package io.timingwheel.spring.actuate;
+package io.timingwheel.spring.actuate.internal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,45 +17,37 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.timingwheel.spring.actuate.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.DeadDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.NameDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.StepDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TasksDescriptor;
-import io.timingwheel.spring.actuate.TaskDescriptors.TotalsDescriptor;
-import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
-import io.timingwheel.spring.actuate.internal.StoredTasks.Position;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.Due;
+import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.CountsDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.ForecastDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TasksDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
  * All tasks of the application: those in memory, and the stored ones if there is a store.
  * A request that is refused ends with a {@link RefusedRequest}. Thread-safe.
  */
-final class TaskView {
+public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored) {
 
 	/** How many names, pending tasks and dead tasks a page has at most. */
-	static final int LIMIT = 100;
+	public static final int LIMIT = 100;
+
+	private static final int SPANS = 60;
 
 	/** The due time of the last task of a page in seconds and nanoseconds, and its id. */
 	private static final Pattern CURSOR = Pattern.compile("(-?\\d{1,15})\\.(\\d{1,9})-(.{1,100})");
 
-	private final DelayedTaskRegistry memory;
-
-	private final @Nullable StoredTasks stored;
-
-	TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored) {
-		this.memory = memory;
-		this.stored = stored;
-	}
-
-	/** For a request that needs a store. */
 	private StoredTasks store() {
 		if (this.stored == null) {
 			throw RefusedRequest.invalid("There are no durable tasks: timingwheel.store.type is not set");
@@ -60,7 +55,7 @@ final class TaskView {
 		return this.stored;
 	}
 
-	StoreNode node() {
+	public StoreNode node() {
 		return store().node();
 	}
 
@@ -70,12 +65,12 @@ final class TaskView {
 	}
 
 	/** {@code null} without a store. */
-	@Nullable List<StoreNode.Reported> nodes() {
+	public @Nullable List<StoreNode.Reported> nodes() {
 		return (this.stored != null) ? this.stored.node().nodes() : null;
 	}
 
 	/** The figures of all names that contain a text, sorted. */
-	NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
+	public NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
 		Map<String, StoredTaskCounts> counts = (this.stored != null) ? this.stored.counts().all() : Map.of();
 		Set<String> names = new HashSet<>(this.memory.names());
 		names.addAll(counts.keySet());
@@ -92,24 +87,59 @@ final class TaskView {
 		return CountsDescriptor.of(this.memory.counts(name), this.memory.waiting(name), paused, stored);
 	}
 
-	TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
+	public TasksDescriptor names(@Nullable String search, @Nullable String cursor) {
 		NavigableMap<String, CountsDescriptor> names = counts(search);
 		NavigableMap<String, CountsDescriptor> rest = (cursor != null) ? names.tailMap(cursor, false) : names;
 		List<StoreNode.Reported> nodes = (cursor == null) ? nodes() : null;
-		PageSize size = PageSize.ofNames();
+		int room = 90_000;
 		if (nodes != null) {
-			nodes.forEach((node) -> size.takeRoomFor(node.id()));
+			room -= nodes.stream().mapToInt((node) -> nameBytes(node.id())).sum();
 		}
-		Map<String, CountsDescriptor> page = size.firstOf(rest.entrySet(), LIMIT);
-		return new TasksDescriptor(page, TotalsDescriptor.of(names.values()), nodes,
-				(page.size() < rest.size()) ? List.copyOf(page.keySet()).get(page.size() - 1) : null);
+		List<Map.Entry<String, CountsDescriptor>> page = PageSize.firstOf(rest.entrySet(), LIMIT, room,
+				(name) -> nameBytes(name.getKey()));
+		return new TasksDescriptor(toMap(page), TotalsDescriptor.of(names.values()), nodes,
+				(page.size() < rest.size()) ? page.get(page.size() - 1).getKey() : null);
 	}
 
-	ForecastDescriptor forecast(String period, int limit) {
-		return ForecastDescriptor.read(period, limit, this.memory, this.stored);
+	private static int nameBytes(String name) {
+		return 210 + PageSize.bytes(name);
 	}
 
-	NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
+	private static <T> Map<String, T> toMap(List<Map.Entry<String, T>> entries) {
+		Map<String, T> map = new LinkedHashMap<>();
+		entries.forEach((entry) -> map.put(entry.getKey(), entry.getValue()));
+		return map;
+	}
+
+	/** A forecast of at most {@code limit} names, those with the most tasks first. */
+	public ForecastDescriptor forecast(String period, int limit) {
+		Duration span = RefusedRequest.read(period,
+				(text) -> Duration.ofMillis(DurationStyle.detectAndParse(text).toMillis() / SPANS),
+				(length) -> !length.isNegative() && !length.isZero() && length.compareTo(Duration.ofDays(365)) < 0,
+				"The forecast must be a duration from 60 ms to 60 years, such as \"PT1H\", not \"" + period + "\"");
+		Instant from = this.memory.clock().now();
+		List<Map.Entry<String, Due>> names = new ArrayList<>();
+		this.memory.memoryTasks()
+			.forecast(from, span, SPANS)
+			.forEach((name, counts) -> names.add(Map.entry(name, new Due(counts, false))));
+		boolean complete = true;
+		if (this.stored != null) {
+			Map<String, Due> forecast = this.stored.counts().forecast(span, SPANS, LIMIT);
+			complete = forecast.size() < LIMIT;
+			names.addAll(forecast.entrySet());
+		}
+		names.removeIf((name) -> name.getValue().counts().size() == SPANS && total(name) == 0);
+		names.sort(Comparator.comparing((name) -> -total(name)));
+		Map<String, Due> shown = toMap(
+				PageSize.firstOf(names, limit, 95_000, (name) -> 45 + 9 * SPANS + PageSize.bytes(name.getKey())));
+		return new ForecastDescriptor(from, span, shown, complete && shown.size() == names.size());
+	}
+
+	private static long total(Map.Entry<String, Due> name) {
+		return name.getValue().counts().stream().mapToLong(Long::longValue).sum();
+	}
+
+	public NameDescriptor name(String name, int limit, @Nullable String cursor, boolean showErrors) {
 		Position after = (cursor != null) ? position(cursor) : null;
 		StoredTaskCounts counts = (this.stored != null) ? this.stored.counts().of(name) : null;
 		boolean durable = counts != null;
@@ -119,32 +149,32 @@ final class TaskView {
 		// One more task shows whether there is another page.
 		List<TaskDescriptor> next = pending(name, durable, after, limit + 1);
 		List<TaskDescriptor> page = page(next, limit, showErrors);
-		List<TaskDescriptor> dead = (durable && after == null)
-				? page(store().dead(name, limit).stream().map(TaskDescriptor::of).toList(), limit, showErrors) : null;
+		List<TaskDescriptor> dead = (durable && after == null) ? page(store().dead(name, limit), limit, showErrors)
+				: null;
 		return new NameDescriptor(name, counts(name, counts), page, dead,
 				(page.size() < next.size()) ? cursor(page.get(page.size() - 1)) : null);
 	}
 
 	private List<TaskDescriptor> pending(String name, boolean durable, @Nullable Position after, int limit) {
-		if (durable) {
-			return store().pending(name, after, limit).stream().map(TaskDescriptor::of).toList();
-		}
-		return this.memory.memoryTasks()
-			.page(name, (after != null) ? new PendingTaskSnapshot.Position(after.dueAt(), after.id()) : null, limit)
+		return durable ? store().pending(name, after, limit)
+				: this.memory.memoryTasks().page(name, after, limit).stream().map(TaskDescriptor::of).toList();
+	}
+
+	/**
+	 * As many tasks as fit into one of the two lists of an answer, with the beginnings of
+	 * their errors.
+	 */
+	private static List<TaskDescriptor> page(List<TaskDescriptor> tasks, int limit, boolean showErrors) {
+		return PageSize
+			.firstOf(tasks.stream().map(TaskDescriptor::withBeginOfError).toList(), limit, 47_000,
+					(task) -> 310 + PageSize.bytes(task.name(), task.key(), task.error(), task.schedule()))
 			.stream()
-			.map(TaskDescriptor::of)
+			.map((task) -> shown(task, showErrors))
 			.toList();
 	}
 
-	/** As many tasks as fit into a page, and the beginnings of their errors. */
-	private static List<TaskDescriptor> page(List<TaskDescriptor> tasks, int limit, boolean showErrors) {
-		PageSize size = PageSize.ofTasks();
-		return tasks.stream()
-			.limit(limit)
-			.map(TaskDescriptor::withBeginOfError)
-			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error(), task.schedule()))
-			.map((task) -> showErrors ? task : task.masked())
-			.toList();
+	private static TaskDescriptor shown(TaskDescriptor task, boolean showErrors) {
+		return showErrors ? task : task.masked();
 	}
 
 	private static Position position(String cursor) {
@@ -162,28 +192,27 @@ final class TaskView {
 	}
 
 	/** The recurring ones among the pending tasks of a name that are due first. */
-	List<TaskDescriptor> schedules(String name, int limit, boolean showErrors) {
+	public List<TaskDescriptor> schedules(String name, int limit, boolean showErrors) {
 		List<TaskDescriptor> next = pending(name, isStored(name), null, limit);
 		return page(next.stream().filter((task) -> task.schedule() != null).toList(), limit, showErrors);
 	}
 
-	TaskDescriptor get(String name, String keyOrId, boolean showErrors) {
+	public TaskDescriptor get(String name, String keyOrId, boolean showErrors) {
 		TaskDescriptor task = this.memory.memoryTasks()
 			.find(name, keyOrId)
 			.map(TaskDescriptor::of)
-			.or(() -> (this.stored != null) ? this.stored.find(name, keyOrId).map(TaskDescriptor::of)
-					: Optional.empty())
+			.or(() -> (this.stored != null) ? this.stored.find(name, keyOrId) : Optional.empty())
 			.orElseThrow(() -> noTask(name, keyOrId));
-		return showErrors ? task : task.masked();
+		return shown(task, showErrors);
 	}
 
-	void cancel(String name, String keyOrId) {
+	public void cancel(String name, String keyOrId) {
 		if (!this.memory.cancel(name, keyOrId) && (this.stored == null || !this.stored.cancel(name, keyOrId))) {
 			throw noTask(name, keyOrId);
 		}
 	}
 
-	void reschedule(String name, String keyOrId, Duration delay) {
+	public void reschedule(String name, String keyOrId, Duration delay) {
 		try {
 			if (!this.memory.reschedule(name, keyOrId, delay)) {
 				check((this.stored != null) ? this.stored.reschedule(name, keyOrId, delay)
@@ -195,7 +224,7 @@ final class TaskView {
 		}
 	}
 
-	void requeue(String name, String id) {
+	public void requeue(String name, String id) {
 		check(store().requeue(name, id),
 				RefusedRequest.notFound("No dead task of \"%s\" has the id \"%s\"".formatted(name, id)));
 	}
@@ -212,7 +241,7 @@ final class TaskView {
 	}
 
 	/** In memory on this node, if the tasks are stored on all. */
-	void setPaused(String name, boolean paused) {
+	public void setPaused(String name, boolean paused) {
 		if (!isStored(name)) {
 			if (!this.memory.setPaused(name, paused)) {
 				throw noName(name);
@@ -232,14 +261,15 @@ final class TaskView {
 		}
 	}
 
-	DeadDescriptor deadByError(String name, @Nullable String cursor, boolean showErrors) {
+	public DeadDescriptor deadByError(String name, @Nullable String cursor, boolean showErrors) {
 		if (!isStored(name)) {
 			throw noName(name);
 		}
-		return dead((dead) -> DeadDescriptor.of(name, dead.byError(name, cursor), showErrors));
+		return dead((dead) -> dead.byError(name, cursor)).shown(showErrors);
 	}
 
-	StepDescriptor changeDead(String name, boolean requeue, StoredTasks.DeadSelection which, @Nullable String cursor) {
+	public StepDescriptor changeDead(String name, boolean requeue, StoredTasks.DeadSelection which,
+			@Nullable String cursor) {
 		if (!isStored(name)) {
 			throw this.memory.isKnown(name)
 					? RefusedRequest.invalid(
@@ -249,8 +279,7 @@ final class TaskView {
 		if (which.text() != null && which.group() != null) {
 			throw RefusedRequest.invalid("A request takes an error or a group, not both");
 		}
-		return dead((dead) -> StepDescriptor
-			.of(requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor)));
+		return dead((dead) -> requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor));
 	}
 
 	/** Makes a request with a group or a cursor, which a user may have made up. */
@@ -263,7 +292,7 @@ final class TaskView {
 		}
 	}
 
-	static RefusedRequest noName(String name) {
+	public static RefusedRequest noName(String name) {
 		return RefusedRequest.notFound("No task has the name \"" + name + "\"");
 	}
 

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.actuate;
+package io.timingwheel.spring.actuate.internal;
 
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -9,7 +9,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * Ends a request with a status and a sentence.
  */
 @SuppressWarnings("serial")
-final class RefusedRequest extends RuntimeException {
+public final class RefusedRequest extends RuntimeException {
 
 	private static final int CONFLICT = 409;
 
@@ -20,12 +20,12 @@ final class RefusedRequest extends RuntimeException {
 		this.status = status;
 	}
 
-	int status() {
+	public int status() {
 		return this.status;
 	}
 
 	/** The request makes no sense. */
-	static RefusedRequest invalid(String sentence) {
+	public static RefusedRequest invalid(String sentence) {
 		return new RefusedRequest(WebEndpointResponse.STATUS_BAD_REQUEST, sentence);
 	}
 
@@ -39,7 +39,7 @@ final class RefusedRequest extends RuntimeException {
 	}
 
 	/** Reads a value, or refuses a text that gives none that is valid. */
-	static <T> T read(String text, Function<String, T> reader, Predicate<T> valid, String refusal) {
+	public static <T> T read(String text, Function<String, T> reader, Predicate<T> valid, String refusal) {
 		try {
 			T value = reader.apply(text);
 			if (valid.test(value)) {
