@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
+import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -53,7 +54,8 @@ public enum MeterWay {
 	abstract ConfigurableApplicationContext start();
 
 	private static ConfigurableApplicationContext bound(ConfigurableApplicationContext context, MeterRegistry meters) {
-		new TimingWheelMetrics(context.getBean(TimingWheel.class), context.getBean(DelayedTaskRegistry.class), null)
+		new TimingWheelMetrics(context.getBean(TimingWheel.class), context.getBean(DelayedTaskRegistry.class),
+				context.getBean(TimeoutMethodRegistry.class), null)
 			.bindTo(meters);
 		return context;
 	}

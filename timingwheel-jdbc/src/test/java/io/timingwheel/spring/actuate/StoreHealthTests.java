@@ -49,8 +49,7 @@ class StoreHealthTests {
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class,
-				JacksonAutoConfiguration.class,
-				TimingWheelStoreAutoConfiguration.class))
+				JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(Reminders.class);
 
