@@ -18,7 +18,6 @@ import io.timingwheel.spring.actuate.internal.RefusedRequest;
 import io.timingwheel.spring.actuate.internal.SharedReading;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.CountsDescriptor;
-import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.ForecastDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
@@ -103,7 +102,8 @@ final class ConsoleReader {
 				TotalsDescriptor.of(all.stream().map(NameFigures::counts).toList()), names(all, query),
 				query.isFor("now") ? forecast(query) : null,
 				(name != null && query.isFor("name")) ? tasks(name, showErrors) : null,
-				(name != null && !query.isFor("task")) ? dead(name, query.cursor(), showErrors) : null,
+				(name != null && !query.isFor("task"))
+						? unlessRefused(() -> this.view.deadByError(name, query.cursor(), showErrors)) : null,
 				(name != null) ? find(name, query.find(), showErrors) : null,
 				query.isFor("schedules") ? schedules(query, showErrors) : null,
 				query.isFor("schedules") ? keyedSchedules(all, query, showErrors) : null,
@@ -175,10 +175,6 @@ final class ConsoleReader {
 		limits.put("At once per key", policy.maxConcurrentPerKey());
 		limits.put("Rate", Objects.toString(policy.rate(), null));
 		return limits;
-	}
-
-	private @Nullable DeadDescriptor dead(String name, @Nullable String cursor, boolean showErrors) {
-		return unlessRefused(() -> this.view.deadByError(name, cursor, showErrors));
 	}
 
 	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, boolean showErrors) {

@@ -13,7 +13,6 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -265,7 +264,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		if (!isStored(name)) {
 			throw noName(name);
 		}
-		return dead((dead) -> dead.byError(name, cursor)).shown(showErrors);
+		return store().dead().byError(name, cursor).shown(showErrors);
 	}
 
 	public StepDescriptor changeDead(String name, boolean requeue, StoredTasks.DeadSelection which,
@@ -279,17 +278,8 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		if (which.text() != null && which.group() != null) {
 			throw RefusedRequest.invalid("A request takes an error or a group, not both");
 		}
-		return dead((dead) -> requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor));
-	}
-
-	/** Makes a request with a group or a cursor, which a user may have made up. */
-	private <T> T dead(Function<StoredTasks.Dead, T> request) {
-		try {
-			return request.apply(store().dead());
-		}
-		catch (IllegalArgumentException ex) {
-			throw RefusedRequest.invalid(String.valueOf(ex.getMessage()));
-		}
+		StoredTasks.Dead dead = store().dead();
+		return requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor);
 	}
 
 	public static RefusedRequest noName(String name) {

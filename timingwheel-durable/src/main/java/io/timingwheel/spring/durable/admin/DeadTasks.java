@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.timingwheel.spring.actuate.internal.RefusedRequest;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
@@ -128,14 +129,14 @@ public final class DeadTasks implements StoredTasks.Dead {
 	}
 
 	/**
-	 * @throws IllegalArgumentException if the selection has no id of a group
+	 * @throws RefusedRequest if the selection has no id of a group
 	 */
 	private static Predicate<@Nullable String> filter(DeadSelection which) {
 		String group = which.group();
 		if (group != null) {
 			if (!GROUP.matcher(group).matches()) {
-				throw new IllegalArgumentException(
-						"The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
+				throw RefusedRequest
+					.invalid("The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
 			}
 			return (error) -> group.equals(groupOf(error));
 		}
@@ -165,7 +166,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 		static Cursor parse(String text) {
 			Matcher matcher = PATTERN.matcher(text);
 			if (!matcher.matches()) {
-				throw new IllegalArgumentException(
+				throw RefusedRequest.invalid(
 						"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(text));
 			}
 			Position after = (matcher.group(2) != null)

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.actuate.internal.RefusedRequest;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
@@ -113,9 +114,9 @@ class DeadTasksTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "x", "0", "0-1", "0-1-", "-1-1", "9999999999999999999-", "0-1-a\nb" })
 	void aCursorOfNoReplyIsRefused(String cursor) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeueAll(NAME, ALL, cursor))
+		assertThatExceptionOfType(RefusedRequest.class).isThrownBy(() -> this.dead.requeueAll(NAME, ALL, cursor))
 			.withMessageContaining("cursor");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.byError(NAME, cursor))
+		assertThatExceptionOfType(RefusedRequest.class).isThrownBy(() -> this.dead.byError(NAME, cursor))
 			.withMessageContaining("cursor");
 	}
 
