@@ -68,7 +68,6 @@ public final class TaskDescriptors {
 	 *
 	 * @param expired how many were too late to be started
 	 * @param overdue how many stored tasks are past their due time and have not begun
-	 * @param dead how many stored tasks have failed for good
 	 * @param waiting how many tasks are due and held back by the policy of the name or by
 	 * its pause
 	 * @param estimated whether the large figures of stored tasks are estimates
@@ -99,10 +98,7 @@ public final class TaskDescriptors {
 	/**
 	 * How many tasks fall due in each of 60 equal spans of the time ahead, by name.
 	 *
-	 * @param from when the first span begins
-	 * @param span the length of a span
-	 * @param tasks the counts by name, of the names with the most tasks in this time;
-	 * names without one are left out
+	 * @param tasks the counts of the names with the most tasks in this time
 	 * @param complete whether these are all names with a task in this time
 	 */
 	public record ForecastDescriptor(Instant from, Duration span, Map<String, StoredTasks.Due> tasks,
@@ -159,8 +155,7 @@ public final class TaskDescriptors {
 
 	/**
 	 * How many dead tasks one call has requeued or deleted, and how many stay dead
-	 * because their keys have pending tasks. The caller repeats it with the cursor while
-	 * tasks remain.
+	 * because their keys have pending tasks.
 	 */
 	public record StepDescriptor(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 
@@ -172,14 +167,11 @@ public final class TaskDescriptors {
 	 *
 	 * @param attempt the number of the next or current attempt
 	 * @param deliveries how often it has begun
-	 * @param error the last failure, {@code null} if there was none
-	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)};
-	 * {@code null} for another task
+	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)}
 	 * @param next when the next regular run of a recurring task is due, {@code null} if
 	 * this depends on the end of the present run
 	 * @param unknown {@code true} for a stored task whose method this node does not have,
 	 * {@code null} for another task
-	 * @param diedAt when a dead task died, {@code null} for another task
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
