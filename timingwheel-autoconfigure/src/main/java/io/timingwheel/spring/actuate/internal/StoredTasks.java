@@ -9,7 +9,7 @@ import java.util.Optional;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
-import io.timingwheel.spring.task.memory.PendingTaskSnapshot.Position;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -15,7 +15,7 @@ import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.memory.PendingTaskSnapshot.Position;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
