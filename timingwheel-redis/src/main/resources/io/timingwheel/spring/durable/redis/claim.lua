@@ -229,7 +229,7 @@ local function take(task, one, body)
   raise_fence(task)
   if task.lost == 0 and task.due <= now and not one.expired then
     give_up_key(task)
-    task.deliveries = task.deliveries + 1
+    task.deliveries, task.first = task.deliveries + 1, nil
     put(task, RUNNING, at_most(now + lease))
   else
     put(task, LEASED, at_most(math.max(task.due, now) + lease))

@@ -19,8 +19,7 @@ local function enqueue(i)
     if other and if_pending ~= 'REPLACE' and if_pending ~= 'UPDATE' then
       return PENDING, other
     elseif other then
-      -- A task that has begun or failed since the first call does not count its wait.
-      task.first = other.deliveries == 0 and not other.error and other.first or task.first
+      task.first = other.first or task.first
       delete(other)
     end
     take_key(task, ONCE)

@@ -9,7 +9,7 @@ local function hold(task)
     return REFUSED -- it counts for no limit any longer
   elseif task.state == LEASED and event == 'begin' then
     give_up_key(task)
-    task.deliveries = task.deliveries + 1
+    task.deliveries, task.first = task.deliveries + 1, nil
     put(task, RUNNING, ends)
   elseif task.state ~= RUNNING then
     return REFUSED

@@ -269,6 +269,14 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.b.begin(again)).isEqualTo(Reply.DONE);
 	}
 
+	@Test
+	void anOverdueTaskThatShallRunNowKeepsItsDueTimeAndPlace() {
+		Enqueued overdue = enqueue("k", SOON);
+		later(SOON.plusSeconds(1));
+		assertThat(this.a.move(key("k"), NOW)).extracting(Moved::dueAt).isEqualTo(overdue.dueAt());
+		assertThat(this.a.claim()).extracting(LeasedTask::dueAt).containsExactly(overdue.dueAt());
+	}
+
 	// Schedules
 
 	@Test
