@@ -151,9 +151,9 @@ final class NewTasks {
 	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
-			stored.putAll(upsert(session, batch.stream().filter(this::overwrites).toList(), null));
-			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList(),
-					session.isJoined()));
+			// Two ways in one batch would lock the keys in two orders.
+			stored.putAll(batch.stream().allMatch(this::overwrites) ? upsert(session, batch, null)
+					: lockAndWrite(session, batch, session.isJoined()));
 		}
 		return stored;
 	}
