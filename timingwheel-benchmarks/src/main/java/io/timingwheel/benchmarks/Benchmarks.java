@@ -5,8 +5,8 @@ import java.util.Locale;
 import io.timingwheel.benchmarks.durable.DurableCommand;
 import io.timingwheel.benchmarks.durable.ReadsCommand;
 import io.timingwheel.benchmarks.report.ReportCommand;
-import picocli.CommandLine.Command;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 /**
  * The command line. JMH has its own on the same class path:

@@ -10,8 +10,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 
-import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 

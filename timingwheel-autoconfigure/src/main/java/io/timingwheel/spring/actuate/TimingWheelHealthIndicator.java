@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;

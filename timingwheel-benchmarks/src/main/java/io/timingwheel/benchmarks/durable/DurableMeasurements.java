@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Effort;
-import io.timingwheel.benchmarks.report.Measurement.Chart;
 import io.timingwheel.benchmarks.report.Measurement;
+import io.timingwheel.benchmarks.report.Measurement.Chart;
 import io.timingwheel.benchmarks.report.Step;
 
 /**

@@ -9,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSlots;
-import io.timingwheel.spring.actuate.TimingWheelEndpoint.WheelDescriptor;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint.WheelDescriptor;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.CountsDescriptor;

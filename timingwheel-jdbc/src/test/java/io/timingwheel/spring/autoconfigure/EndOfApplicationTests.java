@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.task.Schedule;

@@ -14,17 +14,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.timingwheel.spring.actuate.internal.RefusedRequest;
-import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.durable.node.TaskPages;
-import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
-import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.Position;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.DigestUtils;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.State;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.State;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;

@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.actuate.internal.SharedReading;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.Due;
 import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;

@@ -9,8 +9,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.spring.actuate.internal.StoreNode.Figures;
-import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 /**

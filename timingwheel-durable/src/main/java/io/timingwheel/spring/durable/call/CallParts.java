@@ -11,14 +11,14 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
-import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
-import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,19 +5,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
-import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 /**

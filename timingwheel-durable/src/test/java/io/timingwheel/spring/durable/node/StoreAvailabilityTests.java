@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable.node;
 import java.util.List;
 import java.util.TreeSet;
 
-import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.durable.TestStores;
 import io.timingwheel.spring.durable.redis.RedisCluster;
 import io.timingwheel.spring.durable.redis.RedisProcess;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
 /**

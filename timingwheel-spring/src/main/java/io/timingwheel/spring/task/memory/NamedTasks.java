@@ -11,9 +11,9 @@ import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
-import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;

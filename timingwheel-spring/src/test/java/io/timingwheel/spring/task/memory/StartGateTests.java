@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.HandOverExecutors;

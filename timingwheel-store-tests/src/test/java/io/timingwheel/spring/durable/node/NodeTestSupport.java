@@ -26,8 +26,8 @@ import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskPolicies;
-import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -29,8 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.beans.factory.BeanCreationException;

@@ -6,9 +6,9 @@ import java.util.stream.StreamSupport;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.Schema;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -4,11 +4,11 @@ import javax.sql.DataSource;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

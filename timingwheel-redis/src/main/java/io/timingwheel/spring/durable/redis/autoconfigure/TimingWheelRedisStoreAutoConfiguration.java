@@ -3,9 +3,9 @@ package io.timingwheel.spring.durable.redis.autoconfigure;
 import io.lettuce.core.RedisClient;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
+import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

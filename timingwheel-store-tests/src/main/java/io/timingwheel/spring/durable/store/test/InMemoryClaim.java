@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 

@@ -16,8 +16,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
