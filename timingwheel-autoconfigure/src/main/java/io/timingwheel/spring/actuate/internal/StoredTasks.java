@@ -77,10 +77,10 @@ public interface StoredTasks {
 	}
 
 	/**
-	 * Groups dead tasks by their errors, the latest deaths first, and requeues or deletes
-	 * them in bounded steps, the earliest deaths first. A cursor is that of the step or
-	 * page before, {@code null} for the first one. A group or cursor that does not exist
-	 * is a {@link RefusedRequest}.
+	 * Groups dead tasks by their errors, and requeues or deletes them in bounded steps,
+	 * the latest deaths first. A cursor is that of the step or page before, {@code null}
+	 * for the first one. A group or cursor that does not exist is a
+	 * {@link RefusedRequest}.
 	 */
 	interface Dead {
 

@@ -1,9 +1,12 @@
 package io.timingwheel.spring.durable.admin;
 
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +30,6 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.DigestUtils;
-
 /**
  * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
  * since no index finds a part of a text. The caller goes on with the cursor. Thread-safe.
@@ -39,6 +40,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
+
+	private static final Pattern CURSOR = Pattern.compile("(\\d{1,18})-(.{1,100})");
 
 	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{32}");
 
@@ -73,59 +76,72 @@ public final class DeadTasks implements StoredTasks.Dead {
 	}
 
 	/**
-	 * Finds the tasks of one page. Those that die from the first call on are left alone:
-	 * tasks that fail at once would be requeued without an end.
+	 * Begins with the latest deaths, and so never meets those that die again meanwhile.
 	 */
 	private Step step(String name, DeadSelection which, @Nullable String cursor) {
 		Predicate<@Nullable String> filter = filter(which);
-		Cursor at = (cursor != null) ? Cursor.parse(cursor) : new Cursor(this.store.now(), null);
-		Page page = this.pages.read(name, Order.DEAD_OLDEST_FIRST, at.after(), DelayedTaskStore.MAX_STEP);
-		List<String> ids = new ArrayList<>();
-		boolean remaining = page.more();
-		for (StoredTask task : page.tasks()) {
-			if (task.position().time() > at.until()) {
-				remaining = false;
-				break;
-			}
-			if (filter.test(task.error())) {
-				ids.add(task.id());
-			}
-			at = at.after(task.position());
-		}
-		return new Step(ids, remaining ? at.toString() : null);
+		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, place(cursor), DelayedTaskStore.MAX_STEP);
+		List<String> ids = page.tasks()
+			.stream()
+			.filter((task) -> filter.test(task.error()))
+			.map(StoredTask::id)
+			.toList();
+		return new Step(ids, next(page.tasks(), page.more()));
 	}
 
 	@Override
 	public DeadDescriptor byError(String name, @Nullable String cursor) {
-		Cursor at = (cursor != null) ? Cursor.parse(cursor) : new Cursor(DelayedTaskStore.MAX_TIME, null);
-		Map<String, DeadDescriptor.Group> groups = new LinkedHashMap<>();
+		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, place(cursor), MAX_EXAMINED);
+		Map<String, List<StoredTask>> groups = new LinkedHashMap<>();
 		int examined = 0;
-		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, at.after(), MAX_EXAMINED);
-		boolean more = page.more();
 		for (StoredTask task : page.tasks()) {
-			DeadDescriptor.Group group = group(task);
-			if (groups.size() == DeadDescriptor.MAX_GROUPS && !groups.containsKey(group.error())) {
-				more = true;
+			String error = begin(task.error());
+			if (groups.size() == DeadDescriptor.MAX_GROUPS && !groups.containsKey(error)) {
 				break;
 			}
-			groups.merge(group.error(), group, DeadTasks::plus);
+			groups.computeIfAbsent(error, (absent) -> new ArrayList<>()).add(task);
 			examined++;
-			at = at.after(task.position());
 		}
-		return new DeadDescriptor(name, List.copyOf(groups.values()), examined, !more && cursor == null,
-				more ? at.toString() : null);
+		String next = next(page.tasks().subList(0, examined), page.more() || examined < page.tasks().size());
+		return new DeadDescriptor(name,
+				groups.entrySet().stream().map((group) -> describe(group.getKey(), group.getValue())).toList(),
+				examined, next == null && cursor == null, next);
 	}
 
-	private static DeadDescriptor.Group group(StoredTask task) {
-		String error = DeadDescriptor.beginOf(Objects.requireNonNullElse(task.error(), ""));
-		Instant diedAt = Instant.ofEpochMilli(task.position().time());
-		return new DeadDescriptor.Group(error, groupOf(error), 1, diedAt, diedAt, task.id());
+	private static DeadDescriptor.Group describe(String error, List<StoredTask> tasks) {
+		StoredTask latest = tasks.get(0);
+		return new DeadDescriptor.Group(error, groupOf(error), tasks.size(), diedAt(tasks.get(tasks.size() - 1)),
+				diedAt(latest), latest.id());
 	}
 
-	/** Of two groups with the same error, the later one first. */
-	private static DeadDescriptor.Group plus(DeadDescriptor.Group group, DeadDescriptor.Group earlier) {
-		return new DeadDescriptor.Group(group.error(), group.group(), group.count() + earlier.count(), earlier.first(),
-				group.last(), group.id());
+	private static Instant diedAt(StoredTask task) {
+		return Instant.ofEpochMilli(task.position().time());
+	}
+
+	private static String begin(@Nullable String error) {
+		return DeadDescriptor.beginOf(Objects.requireNonNullElse(error, ""));
+	}
+
+	/** The cursor after the last of some tasks, {@code null} if there are no more. */
+	private static @Nullable String next(List<StoredTask> tasks, boolean more) {
+		if (!more || tasks.isEmpty()) {
+			return null;
+		}
+		Position last = tasks.get(tasks.size() - 1).position();
+		return last.time() + "-" + last.id();
+	}
+
+	/** The task after which a call goes on, {@code null} for the first call. */
+	private static @Nullable Position place(@Nullable String cursor) {
+		if (cursor == null) {
+			return null;
+		}
+		Matcher matcher = CURSOR.matcher(cursor);
+		if (!matcher.matches()) {
+			throw RefusedRequest.invalid(
+					"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(cursor));
+		}
+		return new Position(Long.parseLong(matcher.group(1)), matcher.group(2));
 	}
 
 	/**
@@ -138,7 +154,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 				throw RefusedRequest
 					.invalid("The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
 			}
-			return (error) -> group.equals(groupOf(error));
+			return (error) -> group.equals(groupOf(begin(error)));
 		}
 		String text = which.text();
 		return (error) -> text == null || (error != null && error.contains(text));
@@ -148,42 +164,14 @@ public final class DeadTasks implements StoredTasks.Dead {
 	 * The same on all nodes. Does not show the error, but who can guess it can check the
 	 * guess.
 	 */
-	private static String groupOf(@Nullable String error) {
-		return DigestUtils.md5DigestAsHex(
-				DeadDescriptor.beginOf(Objects.requireNonNullElse(error, "")).getBytes(StandardCharsets.UTF_8));
-	}
-
-	/**
-	 * Where the next call among the dead tasks of a name goes on.
-	 *
-	 * @param until tasks that died later are left alone
-	 * @param after the last task that was looked at, {@code null} for none
-	 */
-	private record Cursor(long until, @Nullable Position after) {
-
-		private static final Pattern PATTERN = Pattern.compile("(\\d{1,18})-(?:(\\d{1,18})-(.{1,100}))?");
-
-		static Cursor parse(String text) {
-			Matcher matcher = PATTERN.matcher(text);
-			if (!matcher.matches()) {
-				throw RefusedRequest.invalid(
-						"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(text));
-			}
-			Position after = (matcher.group(2) != null)
-					? new Position(Long.parseLong(matcher.group(2)), matcher.group(3)) : null;
-			return new Cursor(Long.parseLong(matcher.group(1)), after);
+	private static String groupOf(String begin) {
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			return HexFormat.of().formatHex(digest.digest(begin.getBytes(StandardCharsets.UTF_8)), 0, 16);
 		}
-
-		Cursor after(Position position) {
-			return new Cursor(this.until, position);
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Each JVM has SHA-256", ex);
 		}
-
-		@Override
-		public String toString() {
-			String text = this.until + "-";
-			return (this.after != null) ? text + this.after.time() + "-" + this.after.id() : text;
-		}
-
 	}
 
 	private record Step(List<String> ids, @Nullable String next) {

@@ -13,7 +13,6 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethods;
-import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
@@ -46,7 +45,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethods {
 
-	private static final Rules NOW = new Rules(DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
+	private static final DueTime NOW = DueTime.after(Duration.ZERO);
 
 	private static final Object[] NO_ARGUMENTS = {};
 
@@ -94,8 +93,8 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		DurableHandler handler = handler(method);
 		return (key, ifPending, maxWait, due, arguments) -> {
 			DueTime time = (due.time() != null) ? DueTime.at(due.time()) : DueTime.after(due.delay());
-			Submission submission = submission(handler.name(), (key != null) ? key.toString() : null, handler,
-					new Rules(time, ifPending, maxWait), Kind.ONCE, arguments);
+			Submission submission = submission(handler.name(), (key != null) ? key.toString() : null, handler, time,
+					ifPending, maxWait, Kind.ONCE, arguments);
 			this.storing.enqueue(List.of(submission));
 			return submission.task();
 		};
@@ -105,7 +104,7 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
 		DurableHandler handler = handler(method);
 		this.schedules.declare(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, NOW,
-				Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
+				IfPending.REPLACE, null, Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
 	}
 
 	private DurableHandler handler(DurableMethod method) {
@@ -168,12 +167,12 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		Instant due = call.due();
 		// A call has either a due time or a delay.
 		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
-		return submission((handler != null) ? handler.name() : call.name(), call.key(), handler,
-				new Rules(time, call.ifPending(), call.maxWait()), kind, call.arguments().toArray());
+		return submission((handler != null) ? handler.name() : call.name(), call.key(), handler, time, call.ifPending(),
+				call.maxWait(), kind, call.arguments().toArray());
 	}
 
-	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
-			Kind kind, @Nullable Object[] arguments) {
+	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, DueTime due,
+			IfPending ifPending, @Nullable Duration maxWait, Kind kind, @Nullable Object[] arguments) {
 		if (!this.accepting) {
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
@@ -181,8 +180,7 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		TaskLimits.checkKey(key);
 		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
-		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, rules.due(), rules.ifPending(),
-				rules.maxWait());
+		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, due, ifPending, maxWait);
 		return new Submission(this, content, kind, handler, arguments);
 	}
 

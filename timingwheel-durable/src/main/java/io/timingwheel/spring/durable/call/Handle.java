@@ -6,8 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
@@ -28,15 +26,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	private volatile Instant dueAt;
 
-	Handle(PendingTasks tasks, NewTask task) {
-		this(tasks, task.name(), task.key(), State.WAITING, task.id(), task.due().resolve(System.currentTimeMillis()));
-	}
-
-	Handle(PendingTasks tasks, StoredTask task) {
-		this(tasks, task.name(), task.key(), State.STORED, task.id(), task.dueAt());
-	}
-
-	private Handle(PendingTasks tasks, String name, @Nullable String key, State state, String id, long dueAt) {
+	Handle(PendingTasks tasks, String name, @Nullable String key, State state, String id, long dueAt) {
 		this.tasks = tasks;
 		this.name = name;
 		this.key = key;
@@ -49,7 +39,10 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	void stored(String id, long dueAt) {
 		this.id = id;
 		moved(Instant.ofEpochMilli(dueAt));
-		this.state.updateAndGet((state) -> (state == State.CANCELLED) ? state : State.STORED);
+		State before = this.state.get();
+		if (before != State.CANCELLED) {
+			this.state.compareAndSet(before, State.STORED);
+		}
 	}
 
 	void moved(Instant dueAt) {

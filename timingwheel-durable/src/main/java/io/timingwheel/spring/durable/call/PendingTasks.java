@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds, cancels and moves pending tasks by their ids, or by keys under all names of a
- * method. A key means tasks that run once before it means schedules. Thread-safe.
+ * method. For each name, a key means the task that runs once or, if there is none, the
+ * schedule. Thread-safe.
  */
 abstract class PendingTasks {
 
@@ -33,7 +34,7 @@ abstract class PendingTasks {
 	}
 
 	public Optional<StoredTask> findStored(TaskId id) {
-		return findAll(id).stream().findFirst();
+		return findAll(id, Kind.EITHER).stream().findFirst();
 	}
 
 	public Optional<DelayedTask<?>> find(TaskId id) {
@@ -45,13 +46,7 @@ abstract class PendingTasks {
 	}
 
 	public DelayedTask<@Nullable Void> handle(StoredTask task) {
-		return new Handle(this, task);
-	}
-
-	private List<StoredTask> findAll(TaskId id) {
-		List<StoredTask> found = findAll(id, Kind.EITHER);
-		List<StoredTask> once = found.stream().filter((task) -> task.schedule() == null).toList();
-		return once.isEmpty() ? found : once;
+		return new Handle(this, task.name(), task.key(), Handle.State.STORED, task.id(), task.dueAt());
 	}
 
 	private List<StoredTask> findAll(TaskId id, Kind kind) {
@@ -64,13 +59,11 @@ abstract class PendingTasks {
 	}
 
 	/**
-	 * The store knows the order of the two kinds for one name.
+	 * Changes a task under each name that has one.
 	 * @param change tells whether there was a task
 	 */
 	private boolean changeAll(TaskId id, Predicate<Target> change) {
-		List<Target> targets = targets(id, Kind.EITHER);
-		return (targets.size() > 1 && targets(id, Kind.ONCE).stream().filter(change).count() > 0)
-				|| targets.stream().filter(change).count() > 0;
+		return targets(id, Kind.EITHER).stream().filter(change).count() > 0;
 	}
 
 	public boolean cancel(TaskId id) {
@@ -91,7 +84,7 @@ abstract class PendingTasks {
 
 	/** A cancellation for later, of what is pending now. */
 	public Runnable cancellation(TaskId id) {
-		List<StoredTask> pending = findAll(id);
+		List<StoredTask> pending = findAll(id, Kind.EITHER);
 		return () -> cancelAll(id.name(), pending);
 	}
 

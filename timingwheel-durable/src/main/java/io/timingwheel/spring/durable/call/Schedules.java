@@ -14,9 +14,7 @@ import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.Schedule;
@@ -113,11 +111,9 @@ public final class Schedules {
 	private boolean restore(Declared one) {
 		Submission submission = one.call.get();
 		TaskId id = Objects.requireNonNull(submission.task().taskId());
-		if (this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isPresent()) {
-			return false;
-		}
-		DueTime first = first(one.schedule, one.initialDelay);
-		return first != null && store(submission, one.schedule, first, true).outcome() != Outcome.PENDING;
+		return this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty()
+				&& store(submission, one.schedule, first(one.schedule, one.initialDelay), true)
+					.outcome() != Outcome.PENDING;
 	}
 
 	void recur(Submission submission, Schedule schedule) {
@@ -132,17 +128,16 @@ public final class Schedules {
 		Handle task = submission.task();
 		List<Target> targets = this.parts.earlierNames(task.taskId(), Kind.SCHEDULE);
 		DueTime next = this.parts.find(targets).findFirst().map((earlier) -> next(earlier, schedule)).orElse(null);
-		DueTime first = (next != null) ? next : first(schedule, initialDelay);
-		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);
+		Enqueued stored = store(submission, schedule, (next != null) ? next : first(schedule, initialDelay), false);
 		task.stored(stored.id(), stored.dueAt());
 		targets.forEach(this.parts.store()::cancel);
 	}
 
-	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
+	private Enqueued store(Submission submission, Schedule schedule, @Nullable DueTime first, boolean onlyIfLost) {
 		NewTask task = submission.content();
 		Enqueued stored = this.parts.store()
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
-					schedule.toString(), first, onlyIfLost));
+					schedule.toString(), Objects.requireNonNull(first, schedule::toString), onlyIfLost));
 		if (!stored.id().isEmpty()) {
 			this.parts.expect(task.name(), stored.dueAt() - stored.now());
 		}
@@ -155,17 +150,12 @@ public final class Schedules {
 
 	/**
 	 * The next run of the same schedule under an earlier name, or the overdue run of
-	 * another schedule. A run that has begun goes on to its end.
+	 * another schedule.
 	 */
 	private @Nullable DueTime next(StoredTask earlier, Schedule schedule) {
-		StoredSchedule stored = Objects.requireNonNull(earlier.schedule());
-		boolean same = stored.text().equals(schedule.toString());
-		if (earlier.state() == State.RUNNING) {
-			Instant next = same ? schedule.next(Instant.ofEpochMilli(stored.scheduledAt()), now()) : null;
-			return (next != null) ? DueTime.at(next) : null;
-		}
 		Instant due = Instant.ofEpochMilli(earlier.dueAt());
-		return (same || !due.isAfter(now())) ? DueTime.at(due) : null;
+		boolean same = Objects.requireNonNull(earlier.schedule()).text().equals(schedule.toString());
+		return (earlier.state().isPending() && (same || !due.isAfter(now()))) ? DueTime.at(due) : null;
 	}
 
 	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {

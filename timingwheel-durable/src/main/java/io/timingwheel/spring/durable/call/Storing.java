@@ -134,7 +134,9 @@ final class Storing {
 			}
 		}
 		// After all new tasks are stored: a failure in between leaves both, not none.
-		submissions.forEach(this::replaceEarlierNames);
+		for (Submission submission : submissions) {
+			replaceEarlierNames(submission);
+		}
 	}
 
 	private void stored(Submission submission, Enqueued enqueued) {

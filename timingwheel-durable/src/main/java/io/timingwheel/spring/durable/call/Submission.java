@@ -1,9 +1,6 @@
 package io.timingwheel.spring.durable.call;
 
-import java.time.Duration;
-
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DuplicateTaskException;
@@ -24,8 +21,6 @@ final class Submission extends DeferredCall {
 
 	private final NewTask content;
 
-	private final Kind kind;
-
 	private final @Nullable DurableHandler handler;
 
 	private final @Nullable Object[] arguments;
@@ -37,9 +32,9 @@ final class Submission extends DeferredCall {
 			@Nullable Object[] arguments) {
 		super(tasks.parts.key(content.name(), content.key(), kind),
 				(content.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
-		this.task = new Handle(tasks, content);
+		this.task = new Handle(tasks, content.name(), content.key(), Handle.State.WAITING, content.id(),
+				content.due().resolve(System.currentTimeMillis()));
 		this.content = content;
-		this.kind = kind;
 		this.handler = handler;
 		this.arguments = arguments;
 	}
@@ -83,17 +78,11 @@ final class Submission extends DeferredCall {
 		this.task.abandon();
 	}
 
-	/** A schedule that is replaced does not count. */
 	@Override
 	protected void override(Effect later) {
-		if (this.task.endWait(Handle.State.CANCELLED) && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
+		if (this.task.endWait(Handle.State.CANCELLED)) {
 			this.task.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
 		}
-	}
-
-	/** When a call is due, and what to do if its key is pending. */
-	record Rules(DueTime due, IfPending ifPending, @Nullable Duration maxWait) {
-
 	}
 
 }

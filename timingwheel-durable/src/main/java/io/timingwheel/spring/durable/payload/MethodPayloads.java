@@ -78,17 +78,14 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 		String payload = this.codec.encode(name, arguments, this);
 		for (int i = 0; i < arguments.length; i++) {
-			if (!this.parameters.get(i).kept || !isDeclared(i, arguments[i])) {
+			Parameter parameter = this.parameters.get(i);
+			// An argument of another type is converted to the declared type.
+			if (!parameter.kept || !ClassUtils.isAssignableValue(parameter.type.getRawClass(), arguments[i])) {
 				checkReadBack(payload, arguments);
 				break;
 			}
 		}
 		return payload;
-	}
-
-	/** An argument of another type is converted to the declared type. */
-	private boolean isDeclared(int position, @Nullable Object argument) {
-		return ClassUtils.isAssignableValue(this.parameters.get(position).type.getRawClass(), argument);
 	}
 
 	private void checkReadBack(String payload, @Nullable Object[] arguments) {
@@ -102,15 +99,13 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					"The arguments of the durable task \"%s\" cannot be read back: %s".formatted(name, ex.getMessage()),
 					ex);
 		}
-		PayloadReadBack readBack = new PayloadReadBack(this.codec);
 		for (int i = 0; i < arguments.length; i++) {
-			if (isDeclared(i, arguments[i]) ? !readBack.isSame(arguments[i], read[i])
-					: !this.codec.isSameJson(arguments[i], read[i])) {
+			if (!this.codec.isSame(arguments[i], read[i])) {
 				throw new IllegalArgumentException(
 						("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
 								+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
-								+ " JSON keeps%s")
-							.formatted(describe(i), name, readBack.difference()));
+								+ " JSON keeps")
+							.formatted(describe(i), name));
 			}
 		}
 	}
@@ -173,7 +168,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		int stored = 0;
 		try (JsonParser parser = this.codec.mapper().createParser(json)) {
 			if (parser.nextToken() != JsonToken.START_ARRAY) {
-				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
+				throw new UndecodablePayloadException("The arguments of the payload are no JSON array", null);
 			}
 			for (; parser.nextToken() != JsonToken.END_ARRAY; stored++) {
 				if (stored < size) {
@@ -184,7 +179,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 				}
 			}
 			if (parser.nextToken() != null) {
-				throw new UndecodablePayloadException("The payload has content after its arguments");
+				throw new UndecodablePayloadException("The payload has content after its arguments", null);
 			}
 		}
 		catch (JacksonException ex) {
@@ -193,7 +188,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 		if (stored > size) {
 			throw new UndecodablePayloadException(
-					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size), null);
 		}
 		for (int i = stored; i < size; i++) {
 			arguments[i] = missing(i, stored);
@@ -219,7 +214,8 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
 							+ " so it has no default")
-						.formatted(stored, this.parameters.size(), describe(position)));
+						.formatted(stored, this.parameters.size(), describe(position)),
+					null);
 		}
 		return this.parameters.get(position).reader.readValue("null");
 	}
@@ -260,11 +256,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 */
 	static final class UndecodablePayloadException extends Exception {
 
-		UndecodablePayloadException(String reason) {
-			super(reason);
-		}
-
-		UndecodablePayloadException(String reason, Throwable cause) {
+		UndecodablePayloadException(String reason, @Nullable Throwable cause) {
 			super(reason, cause);
 		}
 

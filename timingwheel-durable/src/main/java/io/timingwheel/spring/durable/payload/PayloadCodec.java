@@ -17,6 +17,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
@@ -28,6 +31,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.DeserializationConfig;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
@@ -36,7 +40,10 @@ import tools.jackson.databind.cfg.CoercionAction;
 import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.cfg.MapperConfig;
 import tools.jackson.databind.cfg.MutableCoercionConfig;
+import tools.jackson.databind.introspect.Annotated;
+import tools.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
@@ -61,11 +68,12 @@ public final class PayloadCodec {
 	private static final Set<Class<?>> KEPT = Set.of(Boolean.class, Byte.class, Character.class, Integer.class,
 			Long.class, Short.class, String.class);
 
-	private final TypeGuard types = new TypeGuard();
-
 	private final JsonMapper mapper;
 
 	private final ObjectWriter writer;
+
+	/** Writes whole values, also what their JSON lacks. */
+	private final JsonMapper comparing;
 
 	private final long maxBytes;
 
@@ -77,13 +85,18 @@ public final class PayloadCodec {
 	 */
 	public PayloadCodec(JsonMapper application, long maxBytes,
 			Supplier<? extends Collection<PayloadMigration>> migrations) {
-		this.mapper = mapper(application, this.types);
+		this.mapper = mapper(application);
 		this.writer = this.mapper.writer();
+		this.comparing = this.mapper.rebuild()
+			.annotationIntrospector(new WholeValues())
+			.changeDefaultVisibility((visibility) -> visibility.withFieldVisibility(Visibility.ANY))
+			.enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
+			.build();
 		this.maxBytes = maxBytes;
 		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
 	}
 
-	private static JsonMapper mapper(JsonMapper application, TypeGuard types) {
+	private static JsonMapper mapper(JsonMapper application) {
 		DeserializationConfig config = application.deserializationConfig();
 		JsonMapper.Builder builder = JsonMapper.builder()
 			// Keeps the order of a LinkedHashSet.
@@ -100,7 +113,7 @@ public final class PayloadCodec {
 			.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail);
 		List.of(LogicalType.Boolean, LogicalType.Integer, LogicalType.Float, LogicalType.DateTime)
 			.forEach((type) -> builder.withCoercionConfig(type, noEmptyText));
-		types.addTo(builder);
+		TypeGuard.addTo(builder);
 		return builder.withCoercionConfig(UUID.class, noEmptyText)
 			// What a getter computes from other properties cannot be read.
 			.enable(MapperFeature.REQUIRE_SETTERS_FOR_GETTERS)
@@ -218,13 +231,28 @@ public final class PayloadCodec {
 		return this.writer;
 	}
 
-	Set<String> ignoredProperties(Class<?> type) {
-		return this.types.ignoredProperties(type);
+	/** By the method equals, or else by all fields that are not ignored on purpose. */
+	boolean isSame(@Nullable Object before, @Nullable Object after) {
+		return Objects.equals(before, after) || tree(before).equals(tree(after));
 	}
 
-	boolean isSameJson(@Nullable Object before, @Nullable Object after) {
-		return this.mapper.readTree(this.writer.writeValueAsBytes(before))
-			.equals(this.mapper.readTree(this.writer.writeValueAsBytes(after)));
+	private JsonNode tree(@Nullable Object value) {
+		return this.comparing.readTree(this.comparing.writeValueAsBytes(value));
+	}
+
+	/** Ignores the annotations by which the JSON of a value lacks a part of it. */
+	private static final class WholeValues extends JacksonAnnotationIntrospector {
+
+		@Override
+		public JsonProperty.@Nullable Access findPropertyAccess(MapperConfig<?> config, Annotated property) {
+			return null;
+		}
+
+		@Override
+		public JsonFormat.@Nullable Value findFormat(MapperConfig<?> config, Annotated memberOrClass) {
+			return null;
+		}
+
 	}
 
 }

@@ -2,18 +2,13 @@ package io.timingwheel.spring.durable.payload;
 
 import java.io.Serializable;
 import java.lang.reflect.Member;
-import java.util.Calendar;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -28,8 +23,6 @@ import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.deser.AbstractDeserializer;
 import tools.jackson.databind.deser.ValueDeserializerModifier;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
-import tools.jackson.databind.introspect.AnnotatedClass;
-import tools.jackson.databind.introspect.AnnotatedField;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.module.SimpleModule;
@@ -51,16 +44,17 @@ final class TypeGuard {
 			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
 			ThreadLocal.class);
 
-	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
+	/** Types whose JSON, as Jackson itself writes it, lacks a part of the value. */
+	private static final Set<String> LOSSY = Set.of("java.sql.Timestamp", "java.util.Calendar",
+			"java.util.GregorianCalendar", "java.util.regex.Pattern");
 
-	void addTo(JsonMapper.Builder builder) {
+	private TypeGuard() {
+	}
+
+	static void addTo(JsonMapper.Builder builder) {
 		builder.polymorphicTypeValidator(new NoClassNames())
 			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
 				.setSerializerModifier(new SerializationGuard()));
-	}
-
-	Set<String> ignoredProperties(Class<?> type) {
-		return this.ignored.getOrDefault(type, Set.of());
 	}
 
 	private static void checkClass(Class<?> type, Object handler) {
@@ -76,21 +70,9 @@ final class TypeGuard {
 					"pass the data from which the body can make or find it");
 		}
 		// A module of the application may keep what Jackson itself loses.
-		if (handler.getClass().getName().startsWith("tools.jackson.databind.")) {
-			checkLoss(type);
-		}
-	}
-
-	private static void checkLoss(Class<?> type) {
-		if (Calendar.class.isAssignableFrom(type)) {
-			throw new UnsupportedTypeException(type, "loses its zone in JSON", "declare ZonedDateTime");
-		}
-		if (type == Pattern.class) {
-			throw new UnsupportedTypeException(type, "loses its flags in JSON", "declare String");
-		}
-		if (type.getName().equals("java.sql.Timestamp")) {
-			throw new UnsupportedTypeException(type, "loses its nanoseconds in JSON",
-					"declare Instant or LocalDateTime");
+		if (LOSSY.contains(type.getName()) && handler.getClass().getName().startsWith("tools.jackson.databind.")) {
+			throw new UnsupportedTypeException(type, "loses a part of its value in JSON",
+					"declare a type of java.time, such as Instant or ZonedDateTime, or String");
 		}
 	}
 
@@ -111,14 +93,13 @@ final class TypeGuard {
 
 	}
 
-	private final class DeserializationGuard extends ValueDeserializerModifier {
+	private static final class DeserializationGuard extends ValueDeserializerModifier {
 
 		@Override
 		public ValueDeserializer<?> modifyDeserializer(DeserializationConfig config, BeanDescription.Supplier bean,
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
 			checkClass(type, deserializer);
-			TypeGuard.this.ignored.put(type, ignored(config, bean));
 			if (type == Object.class || type == Serializable.class) {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
@@ -133,19 +114,6 @@ final class TypeGuard {
 						"make it a record, give it a constructor without parameters, or annotate one with @JsonCreator");
 			}
 			return deserializer;
-		}
-
-		/** Jackson does not count a private field without a getter. */
-		private static Set<String> ignored(DeserializationConfig config, BeanDescription.Supplier bean) {
-			AnnotatedClass type = bean.getClassInfo();
-			Set<String> names = new HashSet<>(bean.get().getIgnoredPropertyNames());
-			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
-			for (AnnotatedField field : type.fields()) {
-				if (config.getAnnotationIntrospector().hasIgnoreMarker(config, field)) {
-					names.add(field.getName());
-				}
-			}
-			return names;
 		}
 
 		@Override

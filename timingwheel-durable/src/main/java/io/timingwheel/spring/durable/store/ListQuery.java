@@ -19,8 +19,7 @@ public record ListQuery(String name, Order order, StoredTask.@Nullable Position 
 		/** The one that is due first comes first. */
 		PENDING,
 
-		DEAD_OLDEST_FIRST,
-
+		/** The one that died last comes first. */
 		DEAD_LATEST_FIRST
 
 	}

@@ -3,11 +3,11 @@ package io.timingwheel.spring.durable.payload;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
-import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
@@ -24,13 +24,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonTypeName;
@@ -142,22 +143,20 @@ class PayloadCodecTests {
 
 	static List<Arguments> valuesThatJsonLoses() {
 		Unstored unstored = new Unstored();
-		unstored.name = "n";
 		unstored.hidden = 5;
-		return List.of(arguments("set", new TreeSet<>(String.CASE_INSENSITIVE_ORDER), ""),
-				arguments("sorted", new TreeSet<>(List.of("a")).descendingSet(), ""),
-				arguments("hidden", new Hidden("a", "b"), ": the first difference is at Hidden.secret"),
-				arguments("unstored", unstored, ": the first difference is at Unstored.hidden"),
-				arguments("bean", new Bean() {
-				}, ""), arguments("bean", new ExtendedBean(), ""), arguments("nested", Optional.empty(), ""),
-				arguments("paths", new Path[] { Path.of("relative") }, ""));
+		Unstored writeOnly = new Unstored();
+		writeOnly.password = "p";
+		return List.of(arguments("unstored", unstored), arguments("unstored", writeOnly),
+				arguments("unstoredFinal", new UnstoredFinal("n", 5)),
+				arguments("minutes", new Minutes(LocalDateTime.of(2026, 1, 1, 0, 0, 1))));
 	}
 
-	@ParameterizedTest(name = "{index} {0}")
+	@ParameterizedTest
 	@MethodSource
-	void valuesThatJsonLoses(String type, Object value, String difference) {
-		assertRefused(type, value, "changes when it is written to JSON and read back; give each of its properties");
-		assertRefused(type, value, "a type whose values JSON keeps" + difference);
+	void valuesThatJsonLoses(String type, Object value) {
+		assertRefused(type, value,
+				"Argument 1 (value) of the durable task \"task\" changes when it is written to JSON and"
+						+ " read back; give each of its properties a getter");
 	}
 
 	@Test
@@ -208,7 +207,7 @@ class PayloadCodecTests {
 	void whatOnlyTheCallShowsAsUnsupportedIsRefused() {
 		assertRefused("readOnly", new ReadOnly(), "cannot be stored");
 		assertRefused("date", new Timestamp(1),
-				"java.sql.Timestamp loses its nanoseconds in JSON; declare Instant or LocalDateTime");
+				"java.sql.Timestamp loses a part of its value in JSON; declare a type of java.time");
 		BeanWithCustomer bean = new BeanWithCustomer();
 		bean.customer = new PayloadTypeTests.Customer$Proxy();
 		assertRefused("bean", bean, "Argument 1 (value) of the durable task \"task\" cannot be stored: "
@@ -248,7 +247,7 @@ class PayloadCodecTests {
 			.withMessageContaining("is code; pass the data");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode("far", new Object[] { new GregorianCalendar() }))
-			.withMessageContaining("loses its zone in JSON; declare ZonedDateTime");
+			.withMessageContaining("loses a part of its value in JSON; declare a type");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode("far", new Object[] { "x".repeat(Payloads.MAX_BYTES) }))
 			.withMessageContaining("timingwheel.store.max-payload-size");
@@ -281,8 +280,8 @@ class PayloadCodecTests {
 			Optional<Order> optional, OptionalInt optionalInt, Set<String> set, Map<String, List<Integer>> lists,
 			EnumMap<Unit, Instant> enumMap, List<Animal> animals, Animal animal, Map<String, ? extends Animal> byName,
 			Page<Order> page, HashSet<String> hashSet, HashMap<Integer, Integer> hashMap, JsonNode tree, Bean bean,
-			SortedSet<String> sorted, Hidden hidden, Unstored unstored, Optional<Optional<String>> nested, Path[] paths,
-			ReadOnly readOnly, Cached cached, Ignoring ignoring, Node node) {
+			Unstored unstored, UnstoredFinal unstoredFinal, Minutes minutes, ReadOnly readOnly, Cached cached,
+			Ignoring ignoring, Node node) {
 	}
 
 	enum Unit {
@@ -337,21 +336,10 @@ class PayloadCodecTests {
 
 	}
 
-	static class ExtendedBean extends Bean {
-
-		public String getMore() {
-			return "more";
-		}
-
-	}
-
 	static class BeanWithCustomer extends Bean {
 
 		public Object customer;
 
-	}
-
-	record Hidden(String name, @JsonIgnore String secret) {
 	}
 
 	static class Ignoring {
@@ -373,6 +361,26 @@ class PayloadCodecTests {
 	static class Unstored extends Bean {
 
 		private int hidden;
+
+		@JsonProperty(access = JsonProperty.Access.WRITE_ONLY)
+		public String password;
+
+	}
+
+	record Minutes(@JsonFormat(pattern = "yyyy-MM-dd HH:mm") LocalDateTime time) {
+	}
+
+	static class UnstoredFinal {
+
+		public final String name;
+
+		private final int hidden;
+
+		@JsonCreator
+		UnstoredFinal(String name, int hidden) {
+			this.name = name;
+			this.hidden = hidden;
+		}
 
 	}
 

@@ -81,16 +81,13 @@ abstract class OperatorCalls extends NodeCalls {
 	 */
 	@Override
 	public ListQuery.Page list(ListQuery query) {
-		String sql = "select {columns} from {task} where name = ? and " + switch (query.order()) {
-			case PENDING -> "status = {pending} and due_at >= ? and (due_at, id) > (?, ?)"
-					+ " order by name, status, due_at, id limit ?";
-			case DEAD_OLDEST_FIRST -> "died_at >= ? and (died_at, id) > (?, ?) order by name, died_at, id limit ?";
-			case DEAD_LATEST_FIRST ->
-				"died_at <= ? and (died_at, id) < (?, ?) order by name desc, died_at desc, id desc limit ?";
-		};
-		boolean latestFirst = query.order() == ListQuery.Order.DEAD_LATEST_FIRST;
+		boolean dead = query.order() == ListQuery.Order.DEAD_LATEST_FIRST;
+		String sql = "select {columns} from {task} where name = ? and "
+				+ (dead ? "died_at <= ? and (died_at, id) < (?, ?) order by name desc, died_at desc, id desc limit ?"
+						: "status = {pending} and due_at >= ? and (due_at, id) > (?, ?)"
+								+ " order by name, status, due_at, id limit ?");
 		Position after = (query.after() != null) ? query.after()
-				: new Position(latestFirst ? Long.MAX_VALUE : Long.MIN_VALUE, "");
+				: new Position(dead ? Long.MAX_VALUE : Long.MIN_VALUE, "");
 		List<StoredTask> tasks = this.database.node()
 			.single((session) -> session.rows(sql, session.dialect().text(query.name()), after.time(), after.time(),
 					after.id(), query.limit() + 1))

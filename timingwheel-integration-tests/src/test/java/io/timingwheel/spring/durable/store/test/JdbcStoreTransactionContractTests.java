@@ -381,7 +381,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		});
 		// A task that was skipped is dead as before.
 		this.store.requeue(ids);
-		assertThat(this.a.list(Order.DEAD_OLDEST_FIRST)).extracting(StoredTask::id).containsExactly(ids.get(3));
+		assertThat(this.a.list(Order.DEAD_LATEST_FIRST)).extracting(StoredTask::id).containsExactly(ids.get(3));
 		assertThat(this.a.pending()).hasSize(5);
 	}
 

@@ -432,8 +432,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 	@Override
 	public ListQuery.Page list(ListQuery query) {
 		boolean pending = query.order() == ListQuery.Order.PENDING;
-		Comparator<StoredTask.Position> order = (query.order() == ListQuery.Order.DEAD_LATEST_FIRST)
-				? BY_POSITION.reversed() : BY_POSITION;
+		Comparator<StoredTask.Position> order = pending ? BY_POSITION : BY_POSITION.reversed();
 		return call((now) -> {
 			List<StoredTask> tasks = this.tasks.all()
 				.filter((task) -> task.name.equals(query.name()))

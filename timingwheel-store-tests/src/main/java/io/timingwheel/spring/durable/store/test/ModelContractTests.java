@@ -392,7 +392,7 @@ public abstract class ModelContractTests extends StoreContract {
 	 */
 	private void decideAboutDeadTasks() {
 		List<String> tasks = this.a.store()
-			.list(new ListQuery(any(NAMES), Order.DEAD_OLDEST_FIRST, null, 3))
+			.list(new ListQuery(any(NAMES), Order.DEAD_LATEST_FIRST, null, 3))
 			.tasks()
 			.stream()
 			.map(StoredTask::id)

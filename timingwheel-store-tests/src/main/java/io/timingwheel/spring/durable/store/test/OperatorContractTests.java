@@ -92,7 +92,7 @@ public abstract class OperatorContractTests extends StoreContract {
 		ids.add(3, "unknown");
 		assertThat(this.b.store().requeue(ids)).containsExactly(Requeue.KEY_PENDING, Requeue.REQUEUED, Requeue.NOT_DEAD,
 				Requeue.NOT_DEAD, Requeue.KEY_PENDING, Requeue.REQUEUED, Requeue.REQUEUED, Requeue.REQUEUED);
-		assertThat(this.a.list(Order.DEAD_OLDEST_FIRST)).extracting(StoredTask::key)
+		assertThat(this.a.list(Order.DEAD_LATEST_FIRST)).extracting(StoredTask::key)
 			.containsExactlyInAnyOrder("pending", "twice");
 		assertThat(this.a.claim()).extracting(LeasedTask::id)
 			.containsExactlyInAnyOrder(ids.get(1), ids.get(5), ids.get(6), ids.get(7));

@@ -340,7 +340,7 @@ public abstract class StoreRaceContractTests extends StoreContract {
 		StoredCounts counts = this.a.counts();
 		assertThat(counts.pending()).isEqualTo(pending.size());
 		assertThat(counts.running()).isZero();
-		assertThat(counts.dead()).isEqualTo(this.a.list(Order.DEAD_OLDEST_FIRST).size());
+		assertThat(counts.dead()).isEqualTo(this.a.list(Order.DEAD_LATEST_FIRST).size());
 	}
 
 	/**
