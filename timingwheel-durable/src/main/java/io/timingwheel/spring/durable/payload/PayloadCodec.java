@@ -72,8 +72,8 @@ public final class PayloadCodec {
 
 	private final ObjectWriter writer;
 
-	/** Writes whole values, also what their JSON lacks. */
-	private final JsonMapper comparing;
+	/** Writes whole values, also what their JSON lacks. Few calls need it. */
+	private final SingletonSupplier<JsonMapper> comparing;
 
 	private final long maxBytes;
 
@@ -87,11 +87,7 @@ public final class PayloadCodec {
 			Supplier<? extends Collection<PayloadMigration>> migrations) {
 		this.mapper = mapper(application);
 		this.writer = this.mapper.writer();
-		this.comparing = this.mapper.rebuild()
-			.annotationIntrospector(new WholeValues())
-			.changeDefaultVisibility((visibility) -> visibility.withFieldVisibility(Visibility.ANY))
-			.enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
-			.build();
+		this.comparing = SingletonSupplier.of(() -> comparing(this.mapper));
 		this.maxBytes = maxBytes;
 		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
 	}
@@ -132,6 +128,14 @@ public final class PayloadCodec {
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
 			.disable(DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
 					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+			.build();
+	}
+
+	private static JsonMapper comparing(JsonMapper mapper) {
+		return mapper.rebuild()
+			.annotationIntrospector(new WholeValues())
+			.changeDefaultVisibility((visibility) -> visibility.withFieldVisibility(Visibility.ANY))
+			.enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
 			.build();
 	}
 
@@ -237,7 +241,8 @@ public final class PayloadCodec {
 	}
 
 	private JsonNode tree(@Nullable Object value) {
-		return this.comparing.readTree(this.comparing.writeValueAsBytes(value));
+		JsonMapper mapper = this.comparing.obtain();
+		return mapper.readTree(mapper.writeValueAsBytes(value));
 	}
 
 	/** Ignores the annotations by which the JSON of a value lacks a part of it. */
