@@ -183,6 +183,9 @@ class PayloadCodecTests {
 		cached.ignored = "i";
 		cached.hash = 2;
 		assertThat(decode("cached", encode("cached", cached))).isEqualTo(cached);
+		Basket basket = new Basket();
+		basket.prices = new HashSet<>(List.of(1.5, -0.0, Double.NaN, 0.1f + 0.2));
+		assertThat(decode("basket", encode("basket", basket))).usingRecursiveComparison().isEqualTo(basket);
 		Ignoring ignoring = new Ignoring();
 		ignoring.name = "n";
 		ignoring.field = ignoring;
@@ -281,7 +284,7 @@ class PayloadCodecTests {
 			EnumMap<Unit, Instant> enumMap, List<Animal> animals, Animal animal, Map<String, ? extends Animal> byName,
 			Page<Order> page, HashSet<String> hashSet, HashMap<Integer, Integer> hashMap, JsonNode tree, Bean bean,
 			Unstored unstored, UnstoredFinal unstoredFinal, Minutes minutes, ReadOnly readOnly, Cached cached,
-			Ignoring ignoring, Node node) {
+			Basket basket, Ignoring ignoring, Node node) {
 	}
 
 	enum Unit {
@@ -374,10 +377,10 @@ class PayloadCodecTests {
 
 		public final String name;
 
-		private final int hidden;
+		private final Integer hidden;
 
 		@JsonCreator
-		UnstoredFinal(String name, int hidden) {
+		UnstoredFinal(String name, Integer hidden) {
 			this.name = name;
 			this.hidden = hidden;
 		}
@@ -405,6 +408,12 @@ class PayloadCodecTests {
 			this.hash = this.name.hashCode();
 			return this.hash;
 		}
+
+	}
+
+	static class Basket {
+
+		public Set<Double> prices;
 
 	}
 

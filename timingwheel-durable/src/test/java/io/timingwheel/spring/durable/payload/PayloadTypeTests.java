@@ -38,7 +38,8 @@ class PayloadTypeTests {
 				"java.lang.Object does not say what is to be read", Bound.class, "belongs to this JVM", Code.class,
 				"is code", Abstract.class, "is abstract, and JSON does not say what to instantiate", ByClassName.class,
 				"by which JSON decides what is instantiated", Unreadable.class,
-				"has no constructor that JSON can be read into", Lossy.class, "in JSON");
+				"has no constructor that JSON can be read into", Lossy.class, "in JSON", ObjectAsKey.class,
+				"Key deserializer");
 		return problems.entrySet()
 			.stream()
 			.flatMap((types) -> Stream.of(types.getKey().getRecordComponents())
@@ -91,6 +92,9 @@ class PayloadTypeTests {
 	}
 
 	record Unreadable(NoConstructor noConstructor, PayloadTypeTests.Inner inner) {
+	}
+
+	record ObjectAsKey(Map<Tree, String> map) {
 	}
 
 	record Lossy(GregorianCalendar calendar, List<Timestamp> timestamps, Holder<Pattern> pattern) {
