@@ -110,7 +110,7 @@ class ArchitectureTests {
 	 */
 	@ArchTest
 	static final ArchRule theClockOfTheMachineDecidesNothing = noClasses().that()
-		.haveNameNotMatching(".*\\.(node\\.StoreAvailability|call\\.(DurableTasks|Handle))")
+		.haveNameNotMatching(".*\\.(node\\.StoreAvailability|call\\.(DurableTasks|Submission))")
 		.should()
 		.accessTargetWhere(target(nameMatching("now|millis|currentTimeMillis"))
 			.and(targetOwner(resideInAnyPackage("java.time..", "java.lang..", "java.util.."))));

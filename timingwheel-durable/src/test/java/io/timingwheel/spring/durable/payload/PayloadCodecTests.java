@@ -185,7 +185,7 @@ class PayloadCodecTests {
 		assertThat(decode("cached", encode("cached", cached))).isEqualTo(cached);
 		Basket basket = new Basket();
 		basket.prices = new HashSet<>(List.of(1.5, -0.0, Double.NaN, 0.1f + 0.2));
-		assertThat(decode("basket", encode("basket", basket))).usingRecursiveComparison().isEqualTo(basket);
+		assertThat(decode("basket", encode("basket", basket))).extracting("prices").isEqualTo(basket.prices);
 		Ignoring ignoring = new Ignoring();
 		ignoring.name = "n";
 		ignoring.field = ignoring;
