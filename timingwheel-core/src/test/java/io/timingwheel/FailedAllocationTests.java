@@ -64,8 +64,7 @@ class FailedAllocationTests {
 		MOVE_OUT_OF_A_CROWD(Scenario::moveOutOfACrowd), MOVE_INTO_A_SLOT(Scenario::moveIntoASlot),
 		CANCEL_IN_A_CROWD(Scenario::cancelInACrowd), SUBMIT(Scenario::submit), NEXT_RUN(Scenario::nextRun),
 		TURN(Scenario::turn), TURN_WITH_REFUSALS(Scenario::turnWithRefusals), STOP(Scenario::stop),
-		STOP_IN_A_TASK(Scenario::stopInATask), STOP_IN_A_RETRY(Scenario::stopInARetry),
-		STOP_THAT_DOES_NOT_WAIT(Scenario::stopThatDoesNotWait);
+		STOP_IN_A_TASK(Scenario::stopInATask);
 
 		private final Consumer<Scenario> scenario;
 
@@ -335,47 +334,6 @@ class FailedAllocationTests {
 			schedule(15, "later ", HOUR);
 			this.clock.advance(Duration.ZERO);
 			stopAgain(31);
-		}
-
-		/**
-		 * The executor calls {@code stop} while the driver tries again what the executor
-		 * has refused, and then refuses the others.
-		 */
-		private void stopInARetry() {
-			this.executor = (timer) -> {
-				if (this.clock.nanoTime() > 0 && this.returned.isEmpty() && !this.failed) {
-					stopOnce();
-				}
-				throw new RejectedExecutionException("on purpose");
-			};
-			schedule(15, "waiting ", Duration.ZERO);
-			schedule(15, "later ", HOUR);
-			this.clock.advance(Duration.ofMillis(5));
-			stopAgain(30);
-		}
-
-		/**
-		 * The executor blocks until {@code stop} has given up to wait. The driver then
-		 * goes on with its batch: some timers were moved, and the executor refuses the
-		 * others.
-		 */
-		private void stopThatDoesNotWait() {
-			schedule("in execute", Duration.ZERO);
-			schedule(8, "refused ", Duration.ZERO);
-			List<TimerHandle> moved = schedule(8, "moved ", Duration.ZERO);
-			schedule(15, "later ", HOUR);
-			this.executor = (timer) -> {
-				this.executor = (later) -> {
-					throw new RejectedExecutionException("on purpose");
-				};
-				moved.forEach((handle) -> handle.reschedule(1, TimeUnit.DAYS));
-				Thread stopping = new Thread(this::stopOnce);
-				stopping.start();
-				Latches.join(stopping);
-				timer.run();
-			};
-			this.clock.advance(Duration.ZERO);
-			stopAgain(32);
 		}
 
 		private void stopOnce() {

@@ -1,7 +1,10 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,7 +24,8 @@ class LoadTests {
 
 	private final AtomicInteger limited = new AtomicInteger();
 
-	private final Load load = new Load(new RecordingNode());
+	private final Load load = new Load((TaskNode) Proxy.newProxyInstance(TaskNode.class.getClassLoader(),
+			new Class<?>[] { TaskNode.class }, this::record));
 
 	@Test
 	void eachFillStoresAsManyTasksAsAskedForAlsoIfTheLastBatchIsNotFull() throws Exception {
@@ -61,53 +65,22 @@ class LoadTests {
 		assertThat(this.schedules).isEmpty();
 	}
 
-	private final class RecordingNode implements TaskNode {
-
-		@Override
-		public void recur(int number, Duration period) {
-			assertThat(period).hasSeconds(2);
-			LoadTests.this.schedules.add(number);
-		}
-
-		@Override
-		public void cancel(int number) {
-			LoadTests.this.schedules.remove(number);
-		}
-
-		@Override
-		public void enqueueLimited(int count) {
-			LoadTests.this.limited.addAndGet(count);
-		}
-
-		@Override
-		public void enqueuePending(int from, int to) {
-			IntStream.range(from, to).forEach(LoadTests.this.pending::add);
-		}
-
-		@Override
-		public void enqueue(Instant due) {
-			LoadTests.this.dues.add(due);
-		}
-
-		@Override
-		public void enqueueBatch(int count, Instant due) {
-			for (int i = 0; i < count; i++) {
-				enqueue(due);
+	private Object record(Object proxy, Method method, Object[] arguments) {
+		switch (method.getName()) {
+			case "recur" -> {
+				assertThat((Duration) arguments[1]).hasSeconds(2);
+				this.schedules.add((Integer) arguments[0]);
 			}
+			case "cancel" -> this.schedules.remove(arguments[0]);
+			case "enqueueLimited" -> this.limited.addAndGet((Integer) arguments[0]);
+			case "enqueuePending" ->
+				IntStream.range((Integer) arguments[0], (Integer) arguments[1]).forEach(this.pending::add);
+			case "enqueue" -> this.dues.add((Instant) arguments[0]);
+			case "enqueueBatch" ->
+				this.dues.addAll(Collections.nCopies((Integer) arguments[0], (Instant) arguments[1]));
+			default -> throw new UnsupportedOperationException(method.getName());
 		}
-
-		@Override
-		public void pause() {
-		}
-
-		@Override
-		public void resume() {
-		}
-
-		@Override
-		public void close() {
-		}
-
+		return null;
 	}
 
 }
