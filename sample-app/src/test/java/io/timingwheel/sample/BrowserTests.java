@@ -75,15 +75,22 @@ abstract class BrowserTests {
 		this.browser.manage().timeouts().scriptTimeout(PATIENCE);
 	}
 
-	private static ChromeDriver start(File chromium, File driver) {
+	private ChromeDriver start(File chromium, File driver) {
 		ChromeOptions options = new ChromeOptions();
 		options.setBinary(chromium);
 		options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-				"--disable-background-networking", "--disable-component-update", "--disable-sync",
+				"--disable-background-networking", "--disable-component-update", "--disable-sync", motion(),
 				"--window-size=1360,900",
 				"--user-data-dir=" + Path.of("target", "chromium-" + UUID.randomUUID()).toAbsolutePath());
 		return new ChromeDriver(
 				new ChromeDriverService.Builder().usingDriverExecutable(driver).usingAnyFreePort().build(), options);
+	}
+
+	/**
+	 * Pages that move little leave the processor to the tests.
+	 */
+	String motion() {
+		return "--force-prefers-reduced-motion";
 	}
 
 	private static @Nullable File executable(String... names) {

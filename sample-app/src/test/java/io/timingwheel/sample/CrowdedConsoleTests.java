@@ -48,6 +48,11 @@ class CrowdedConsoleTests extends BrowserTests {
 	private static final List<String> ACTIONS = List.of("Pause", "Resume", "Pause claims", "Run now", "Move", "Cancel",
 			"Requeue", "Delete", "Requeue all", "Delete all");
 
+	@Override
+	String motion() {
+		return "--force-prefers-no-reduced-motion";
+	}
+
 	/** Keeps what takes the page longer than 50 ms at a stretch. */
 	@BeforeAll
 	void observeLongTasks() {

@@ -114,7 +114,8 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 	}
 
 	private static List<String> jdbc(String url) {
-		return List.of("timingwheel.store.type=jdbc", "spring.datasource.url=" + url);
+		return List.of("timingwheel.store.type=jdbc", "spring.datasource.url=" + url,
+				"spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration");
 	}
 
 	private static List<String> redis(String address) {
