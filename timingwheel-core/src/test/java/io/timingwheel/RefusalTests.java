@@ -254,25 +254,6 @@ class RefusalTests {
 	}
 
 	@Test
-	void deadExecutorOfARoutedTaskDelaysNoTimerOfAHealthyOne() {
-		List<Long> expected = new ArrayList<>();
-		AtomicInteger calls = new AtomicInteger();
-		Executor healthy = (timer) -> {
-			refuse(calls.incrementAndGet() == 50);
-			timer.run();
-		};
-		Executor dead = (timer) -> refuse(true);
-		for (int i = 0; i < 100; i++) {
-			this.wheel.schedule(routed(() -> dead), i * 10, TimeUnit.MILLISECONDS);
-			this.wheel.schedule(routed(() -> healthy), i * 10, TimeUnit.MILLISECONDS);
-			expected.add(TimeUnit.MILLISECONDS.toNanos(i * 10 + ((i == 49) ? 5 : 0)));
-		}
-		advance(1_000);
-		assertThat(this.task.times()).isEqualTo(expected);
-		assertThat(this.wheel.pending()).isEqualTo(100);
-	}
-
-	@Test
 	void taskThatSomebodyElseTakesDoesNotShowThatItsExecutorAccepts() {
 		Executor executor = this::refuseOrRun;
 		AtomicInteger taken = new AtomicInteger();

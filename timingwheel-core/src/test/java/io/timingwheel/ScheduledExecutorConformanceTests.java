@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -38,10 +37,6 @@ class ScheduledExecutorConformanceTests {
 	};
 
 	private static final Callable<String> FINE = () -> "fine";
-
-	private static final Callable<String> FAILING = () -> {
-		throw new IllegalStateException("on purpose");
-	};
 
 	private final ExecutorService pool = Executors.newFixedThreadPool(2);
 
@@ -214,15 +209,6 @@ class ScheduledExecutorConformanceTests {
 		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(running.isCancelled()).as("cancelled").isFalse();
 		running.get();
-	}
-
-	@Test
-	void getThrowsAnExceptionWithTheFailureOfTheTaskAsItsCause() {
-		for (Future<?> future : List.of(this.service.submit(FAILING),
-				this.service.schedule(FAILING, 1, TimeUnit.MILLISECONDS))) {
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(60, TimeUnit.SECONDS))
-				.withCauseInstanceOf(IllegalStateException.class);
-		}
 	}
 
 	@Test
