@@ -82,13 +82,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 	@Override
 	public Timer schedule(Runnable task, long delay, TimeUnit unit) {
-		long nanos = unit.toNanos(delay);
-		return add(task, this.time.dueTick(this.time.elapsed(), nanos));
-	}
-
-	@Override
-	public TimerHandle schedule(Runnable task, Duration delay) {
-		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+		return add(task, this.time.dueTick(this.time.elapsed(), unit.toNanos(delay)));
 	}
 
 	@Override
@@ -242,11 +236,6 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 			this.stopped.set(done);
 			this.thread.wakeFor(Long.MIN_VALUE + 1);
 		}
-	}
-
-	@Override
-	public void close() {
-		stop();
 	}
 
 	@Override

@@ -71,7 +71,9 @@ public interface TimingWheel extends AutoCloseable {
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
 	 */
-	TimerHandle schedule(Runnable task, Duration delay);
+	default TimerHandle schedule(Runnable task, Duration delay) {
+		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
 
 	/**
 	 * Returns the current time of the wheel's clock. Only the difference of two readings
@@ -149,7 +151,9 @@ public interface TimingWheel extends AutoCloseable {
 	 * @see #stop()
 	 */
 	@Override
-	void close();
+	default void close() {
+		stop();
+	}
 
 	/**
 	 * Returns a view of the wheel as a {@link ScheduledExecutorService}. The service runs
