@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -173,7 +172,6 @@ class MemoryTests {
 			.withMessageContaining("\"report\", which is due in 1h")
 			.withMessageContaining("time.advance");
 		assertThatIllegalStateException().isThrownBy(() -> task.completion().join());
-		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> task.get(1, TimeUnit.DAYS));
 		this.operations.schedule(Duration.ofMinutes(1), () -> task.get());
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
 			.withMessageContaining("The body of a task waits");

@@ -81,7 +81,8 @@ public final class TimingWheelAutoConfiguration {
 	@ConditionalOnMissingBean
 	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelBuilderCustomizer> customizers,
 			TaskExecutors executors, HandOverExecutors handOvers, ObjectProvider<ManualTime> manualTime) {
-		TimingWheel.Builder builder = TimingWheel.builder(handOvers.pausable(executors::defaultExecutor));
+		TimingWheel.Builder builder = TimingWheel
+			.builder((task) -> handOvers.handOver(executors.defaultExecutor(), task, null));
 		PropertyChecks.pass("timingwheel.tick", properties.tick(), builder::tick);
 		PropertyChecks.pass("timingwheel.max-pending", properties.maxPending(), builder::maxPending);
 		manualTime.ifAvailable((time) -> builder.timeSource(time.timeSource()));

@@ -13,10 +13,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -47,23 +44,6 @@ class TimingWheelLifecycleTests {
 	@AfterEach
 	void close() {
 		this.app.close();
-	}
-
-	@Test
-	void closingCancelsAllPendingTasks() {
-		DelayedTaskOperations tasks = this.app.tasks();
-		List<DelayedTask<?>> pending = List.of(tasks.schedule(Duration.ofHours(1), () -> "never"),
-				tasks.schedule(TaskId.of("close-order", 5), Duration.ofHours(1), () -> {
-				}), tasks.task(() -> "never").every(Duration.ofMinutes(1)),
-				tasks.task(() -> "never").withFixedDelay(Duration.ofMinutes(1)),
-				this.app.bean(Drivers.class).silent("d1"));
-		DelayedTaskRegistry registry = this.app.bean(DelayedTaskRegistry.class);
-		this.app.close();
-		assertThat(pending).allSatisfy((task) -> {
-			assertThat(task.status()).isEqualTo(Status.CANCELLED);
-			assertThat(task.completion()).isCancelled();
-		});
-		assertThat(registry.pendingCount()).isZero();
 	}
 
 	@Test
@@ -154,15 +134,16 @@ class TimingWheelLifecycleTests {
 			pause.run();
 			this.app.advance(Duration.ofMinutes(10));
 			assertThat(threads).hasValue(0);
-			// The periodic task of the scheduler counts until it ends.
-			assertThat(this.app.timers()).isOne();
+			assertThat(ran).isEmpty();
+			assertThat(this.app.timers()).isEqualTo(4);
 			assertThat(this.app.pending()).isEqualTo(3);
 		}
 		DelayedTask<String> meanwhile = this.app.tasks().schedule(Duration.ofMinutes(1), () -> "meanwhile");
 		context.start();
+		this.app.advance(Duration.ofSeconds(1));
 		assertThat(annotated.completion()).succeedsWithin(SOON);
 		assertThat(task.completion()).succeedsWithin(SOON);
-		this.app.advance(Duration.ofMinutes(1));
+		this.app.advance(Duration.ofSeconds(59));
 		assertThat(meanwhile.completion()).succeedsWithin(SOON);
 		await().untilAsserted(() -> assertThat(ran).contains("task", "periodic", "scheduled"));
 		periodic.cancel(false);

@@ -79,8 +79,10 @@ public final class TestNode implements AutoCloseable {
 		NodeSettings settings = new NodeSettings("node", setup.lease, Duration.ofSeconds(2), setup.pollInterval, 100,
 				1000, 3, 2, new BackoffSettings(Duration.ofMillis(50), 2.0, Duration.ofSeconds(1), 0.0),
 				MAX_PAYLOAD_BYTES, null);
-		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
-				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
+		this.node = new DurableNode(
+				store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder, policies,
+						this.tasks.atShutdown().bodies(), this.handOvers, null, () -> true),
+				NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
 				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
 				this.codec, null, store, new DefaultListableBeanFactory());

@@ -33,11 +33,6 @@ final class CompletedTask<T extends @Nullable Object> extends CompletableFuture<
 	}
 
 	@Override
-	public boolean cancel(boolean mayInterruptIfRunning) {
-		return false;
-	}
-
-	@Override
 	public Status status() {
 		return Status.SUCCEEDED;
 	}

@@ -21,6 +21,11 @@ import org.springframework.core.task.TaskRejectedException;
  * and each of the operations below is atomic. A task is pending until its body begins.
  *
  * <p>
+ * A delay counts from now. Zero and negative delays mean as soon as possible, and those
+ * of more than 292 years saturate. The arguments of a durable method are given by their
+ * positions. The handle of a durable task gives no result.
+ *
+ * <p>
  * The exception of a task in memory completes its future. If nobody waits for the future
  * then, and nothing depends on it, the exception also goes to the
  * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
@@ -43,10 +48,6 @@ public interface DelayedTaskOperations {
 
 	/**
 	 * Schedules a task without a key.
-	 * @param delay how long from now; zero and negative: as soon as possible; more than
-	 * 292 years saturate
-	 * @param task what to run
-	 * @return the task
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task);
@@ -55,18 +56,11 @@ public interface DelayedTaskOperations {
 	 * Schedules a task without a key that gives a result, as
 	 * {@link #schedule(Duration, Runnable)} does.
 	 * @param <T> the type of the result
-	 * @param delay how long from now
-	 * @param task what to run
-	 * @return the task
 	 */
 	<T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task);
 
 	/**
 	 * Schedules a keyed task. It replaces the task that is pending under the id.
-	 * @param id name and key
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param task what to run
-	 * @return the task
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending;
 	 * then the pending task stays
 	 */
@@ -87,20 +81,13 @@ public interface DelayedTaskOperations {
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id. It
 	 * replaces the call that is pending under the id. This node need not have the method.
 	 * In a transaction the call takes effect at the commit.
-	 * @param id name and key
-	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments the arguments of the method, by position
-	 * @return the task; it gives no result
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
 
 	/**
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id, as
 	 * {@link #enqueue(TaskId, Duration, Object...)} does.
-	 * @param id name and key
 	 * @param due when it is due, by the clock of the store; may be in the past
-	 * @param arguments the arguments of the method, by position
-	 * @return the task; it gives no result
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
@@ -116,8 +103,7 @@ public interface DelayedTaskOperations {
 	 * to each partition separately, up to 500 calls at once. If one of these writes
 	 * fails, all writes to other partitions and the earlier writes to the same partition
 	 * stay, and this method throws the exception of the failed write.
-	 * @param calls the calls; their names may differ, and each has a delay or a due time
-	 * @return the tasks, in the order of the calls; they give no results
+	 * @return the tasks, in the order of the calls, whose names may differ
 	 */
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
@@ -132,10 +118,7 @@ public interface DelayedTaskOperations {
 	 * {@link #find} shows its next time. {@link #reschedule} to an earlier time makes an
 	 * additional run. To a later time it puts the next run off, which then stands for the
 	 * times before it. In a transaction the schedule takes effect at the commit.
-	 * @param id name and key
 	 * @param schedule the times, by the clock of the store
-	 * @param arguments the arguments of the method, by position
-	 * @return the recurring task; it gives no result
 	 */
 	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
 
@@ -146,15 +129,12 @@ public interface DelayedTaskOperations {
 	 * within a transaction. This includes a task that an earlier call of the transaction
 	 * is going to schedule at the commit. A durable task is cancelled with the
 	 * transaction.
-	 * @param id name and key
 	 * @return {@code true} if there was one; this task will never run
 	 */
 	boolean cancel(TaskId id);
 
 	/**
 	 * Moves the time at which a pending task is due.
-	 * @param id name and key
-	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @return {@code true} if there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
 	 * are pending; the task then stays as it is

@@ -6,7 +6,8 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
-import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,27 +37,28 @@ public final class Schedule {
 
 	private static final int NANOS_PER_MILLI = 1_000_000;
 
-	private static final String ZONE_SEPARATOR = ", ";
-
-	private final Kind kind;
+	private static final Pattern FORMAT = Pattern.compile("(cron|every|fixedDelay)\\((.*?)(?:, ([^,]+))?\\)");
 
 	private final String text;
 
+	/** {@code null} for a period. */
 	private final @Nullable CronExpression cron;
 
 	private final ZoneId zone;
 
 	private final Duration period;
 
-	private Schedule(Kind kind, String arguments, @Nullable CronExpression cron, ZoneId zone, Duration period) {
-		this.kind = kind;
-		this.text = kind.word + "(" + arguments + ")";
+	private final boolean fixedDelay;
+
+	private Schedule(String text, @Nullable CronExpression cron, ZoneId zone, Duration period, boolean fixedDelay) {
+		this.text = text;
 		this.cron = cron;
 		this.zone = zone;
 		this.period = period;
-		Assert.isTrue(this.text.length() <= MAX_LENGTH,
+		this.fixedDelay = fixedDelay;
+		Assert.isTrue(text.length() <= MAX_LENGTH,
 				() -> "A schedule may have %d characters of text, and this one has %d: %s".formatted(MAX_LENGTH,
-						this.text.length(), this.text));
+						text.length(), text));
 	}
 
 	/**
@@ -76,7 +78,7 @@ public final class Schedule {
 		CronExpression cron = CronExpression.parse(normalized);
 		Assert.isTrue(cron.next(ZonedDateTime.ofInstant(Instant.EPOCH, zone)) != null,
 				() -> "The cron expression \"%s\" never matches a time".formatted(normalized));
-		return new Schedule(Kind.CRON, normalized + ZONE_SEPARATOR + zone, cron, zone, Duration.ZERO);
+		return new Schedule("cron(%s, %s)".formatted(normalized, zone), cron, zone, Duration.ZERO, false);
 	}
 
 	/**
@@ -86,7 +88,7 @@ public final class Schedule {
 	 * @throws IllegalArgumentException for another period
 	 */
 	public static Schedule every(Duration period) {
-		return new Schedule(Kind.EVERY, checked("period", period).toString(), null, ZoneOffset.UTC, period);
+		return new Schedule("every(" + checked("period", period) + ")", null, ZoneOffset.UTC, period, false);
 	}
 
 	/**
@@ -95,7 +97,7 @@ public final class Schedule {
 	 * @throws IllegalArgumentException for another pause
 	 */
 	public static Schedule fixedDelay(Duration delay) {
-		return new Schedule(Kind.FIXED_DELAY, checked("delay", delay).toString(), null, ZoneOffset.UTC, delay);
+		return new Schedule("fixedDelay(" + checked("delay", delay) + ")", null, ZoneOffset.UTC, delay, true);
 	}
 
 	private static Duration checked(String what, Duration period) {
@@ -114,30 +116,21 @@ public final class Schedule {
 	 */
 	public static Schedule parse(String text) {
 		Assert.notNull(text, "The text must not be null");
-		for (Kind kind : Kind.values()) {
-			if (text.startsWith(kind.word + "(") && text.endsWith(")")) {
-				return parse(kind, text, text.substring(kind.word.length() + 1, text.length() - 1));
-			}
+		Matcher matcher = FORMAT.matcher(text);
+		if (!matcher.matches() || matcher.group(1).equals("cron") != (matcher.group(3) != null)) {
+			throw invalid(text, null);
 		}
-		throw invalid(text, null);
-	}
-
-	private static Schedule parse(Kind kind, String text, String arguments) {
+		String argument = matcher.group(2);
 		try {
-			if (kind != Kind.CRON) {
-				Duration period = Duration.parse(arguments);
-				return (kind == Kind.EVERY) ? every(period) : fixedDelay(period);
-			}
-			int separator = arguments.lastIndexOf(ZONE_SEPARATOR);
-			if (separator >= 0) {
-				return cron(arguments.substring(0, separator),
-						ZoneId.of(arguments.substring(separator + ZONE_SEPARATOR.length())));
-			}
+			return switch (matcher.group(1)) {
+				case "cron" -> cron(argument, ZoneId.of(matcher.group(3)));
+				case "every" -> every(Duration.parse(argument));
+				default -> fixedDelay(Duration.parse(argument));
+			};
 		}
 		catch (DateTimeException ex) {
 			throw invalid(text, ex);
 		}
-		throw invalid(text, null);
 	}
 
 	private static IllegalArgumentException invalid(String text, @Nullable Exception cause) {
@@ -164,14 +157,14 @@ public final class Schedule {
 	 */
 	public @Nullable Instant next(Instant known, Instant after) {
 		Instant from = after.isAfter(known) ? after : known;
-		return switch (this.kind) {
-			case CRON -> nextByCron(from);
-			case EVERY -> {
-				long periods = Duration.between(known, from).dividedBy(this.period);
-				yield known.plus(this.period.multipliedBy(periods + 1));
-			}
-			case FIXED_DELAY -> from.plus(this.period);
-		};
+		if (this.cron != null) {
+			return nextByCron(this.cron, from);
+		}
+		if (this.fixedDelay) {
+			return from.plus(this.period);
+		}
+		long periods = Duration.between(known, from).dividedBy(this.period);
+		return known.plus(this.period.multipliedBy(periods + 1));
 	}
 
 	/**
@@ -179,8 +172,7 @@ public final class Schedule {
 	 * really later. When a clock is set back by less than an hour, as on Lord Howe
 	 * Island, {@link CronExpression} may find the same time again.
 	 */
-	private @Nullable Instant nextByCron(Instant from) {
-		CronExpression cron = Objects.requireNonNull(this.cron);
+	private @Nullable Instant nextByCron(CronExpression cron, Instant from) {
 		ZonedDateTime start = from.atZone(this.zone);
 		ZonedDateTime next = cron.next(start);
 		for (ZonedDateTime time = start; next != null && !next.isAfter(start); next = cron.next(time)) {
@@ -193,7 +185,7 @@ public final class Schedule {
 	 * Whether the times depend on the end of each run, as for a fixed delay.
 	 */
 	public boolean isFixedDelay() {
-		return this.kind == Kind.FIXED_DELAY;
+		return this.fixedDelay;
 	}
 
 	/**
@@ -201,7 +193,7 @@ public final class Schedule {
 	 * periods.
 	 */
 	public boolean isCron() {
-		return this.kind == Kind.CRON;
+		return this.cron != null;
 	}
 
 	@Override
@@ -220,18 +212,6 @@ public final class Schedule {
 	@Override
 	public String toString() {
 		return this.text;
-	}
-
-	private enum Kind {
-
-		CRON("cron"), EVERY("every"), FIXED_DELAY("fixedDelay");
-
-		private final String word;
-
-		Kind(String word) {
-			this.word = word;
-		}
-
 	}
 
 }

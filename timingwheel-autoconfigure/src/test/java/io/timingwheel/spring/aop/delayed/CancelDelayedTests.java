@@ -179,7 +179,7 @@ class CancelDelayedTests {
 				assertThat(orders.payPlain(1, payment)).isSameAs(payment);
 				return orders.close(1);
 			});
-			assertThat(earlier.status()).isEqualTo(Status.REPLACED);
+			assertThat(earlier.status()).isEqualTo(Status.CANCELLED);
 			assertThat(later.status()).isEqualTo(Status.SCHEDULED);
 		}
 	}

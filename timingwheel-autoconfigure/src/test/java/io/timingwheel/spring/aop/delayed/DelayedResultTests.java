@@ -78,10 +78,15 @@ class DelayedResultTests {
 	void aNestedFutureIsFlattenedWithoutABlockedThread(Service service) {
 		CompletableFuture<String> inner = new CompletableFuture<>();
 		FutureTask<String> plain = new FutureTask<>(() -> "plain");
+		FutureTask<String> failingPlain = new FutureTask<>(() -> {
+			throw new IllegalStateException("inner");
+		});
+		failingPlain.run();
 		CompletableFuture<String> outer = service.completable(inner);
 		Future<String> outerOfPlain = service.plain(plain);
 		CompletableFuture<String> failing = service.completable(
 				CompletableFuture.<String>failedFuture(new IllegalStateException("inner")).thenApply((value) -> value));
+		Future<String> outerOfFailing = service.plain(failingPlain);
 		app.advanceSeconds(1);
 		assertThat(List.of(outer, outerOfPlain)).noneMatch(Future::isDone);
 		assertThat(app.counts("service.completable").running()).isOne();
@@ -89,11 +94,12 @@ class DelayedResultTests {
 		assertThat(outer).isCompletedWithValue("inner");
 		assertThat(app.counts("service.completable").running()).isZero();
 		assertThat(app.counts("service.completable").failed()).isOne();
-		assertThat(failing).failsWithin(Duration.ZERO)
-			.withThrowableOfType(ExecutionException.class)
-			.havingCause()
-			.isExactlyInstanceOf(IllegalStateException.class)
-			.withMessage("inner");
+		assertThat(List.of(failing, outerOfFailing))
+			.allSatisfy((future) -> assertThat(future).failsWithin(Duration.ZERO)
+				.withThrowableOfType(ExecutionException.class)
+				.havingCause()
+				.isExactlyInstanceOf(IllegalStateException.class)
+				.withMessage("inner"));
 		plain.run();
 		assertThat(outerOfPlain).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("plain");
 	}

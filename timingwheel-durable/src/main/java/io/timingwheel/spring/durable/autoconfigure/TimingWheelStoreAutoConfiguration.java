@@ -126,7 +126,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	DurableNode.Services timingWheelNodeServices(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks) {
-		return new DurableNode.Services(tasks::recorder, tasks.policies(), tasks.runningBodies(), handOvers,
+		return new DurableNode.Services(tasks::recorder, tasks.policies(), tasks.atShutdown().bodies(), handOvers,
 				interceptor(interceptors), durableTasks.schedules()::lookAfter);
 	}
 

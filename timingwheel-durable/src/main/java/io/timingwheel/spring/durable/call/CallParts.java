@@ -55,12 +55,6 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 		return Transactions.isActive() && !this.store.joinsTransaction();
 	}
 
-	/** What the latest waiting call about a task will do at the commit. */
-	Effect earlier(@Nullable Key key) {
-		List<DeferredCall> waiting = (key != null) ? Transactions.waiting(key) : List.of();
-		return waiting.isEmpty() ? Effect.NONE : waiting.get(0).effect();
-	}
-
 	@Nullable Key key(String name, @Nullable String key, Kind kind) {
 		return (key != null) ? new Key(this, new TaskId(this.handlers.canonicalName(name), key), kind) : null;
 	}

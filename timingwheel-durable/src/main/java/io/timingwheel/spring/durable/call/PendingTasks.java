@@ -17,6 +17,7 @@ import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
@@ -76,7 +77,7 @@ abstract class PendingTasks {
 	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
 		Key key = this.parts.key(id.name(), id.key(), kind);
-		Effect earlier = this.parts.earlier(key);
+		Effect earlier = Transactions.earlier(key);
 		List<StoredTask> pending = (earlier != Effect.CANCEL) ? findAll(id, kind) : List.of();
 		return (earlier.leavesPending() || !pending.isEmpty())
 				&& this.parts.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
@@ -112,7 +113,7 @@ abstract class PendingTasks {
 
 	/** A task whose key no earlier call of the transaction is about. */
 	private Optional<StoredTask> findUntouched(String id) {
-		return findStored(id).filter((task) -> this.parts.earlier(key(task)) == Effect.NONE);
+		return findStored(id).filter((task) -> Transactions.earlier(key(task)) == Effect.NONE);
 	}
 
 	private @Nullable Key key(StoredTask task) {
@@ -131,7 +132,7 @@ abstract class PendingTasks {
 
 	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
-		Effect earlier = this.parts.earlier(this.parts.key(id.name(), id.key(), kind));
+		Effect earlier = Transactions.earlier(this.parts.key(id.name(), id.key(), kind));
 		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state().isPending())
 				: earlier.leavesPending();
 	}

@@ -89,7 +89,7 @@ final class Storing {
 		if (id == null || submission.content().replaces()) {
 			return false;
 		}
-		Effect earlier = this.parts.earlier(this.parts.key(id.name(), id.key(), Kind.ONCE));
+		Effect earlier = Transactions.earlier(this.parts.key(id.name(), id.key(), Kind.ONCE));
 		if (earlier == Effect.NONE) {
 			return givesWay(submission, this.parts.find(this.parts.targets(id, Kind.ONCE)).findFirst());
 		}

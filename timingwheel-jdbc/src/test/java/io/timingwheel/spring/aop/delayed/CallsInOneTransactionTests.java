@@ -209,6 +209,21 @@ class CallsInOneTransactionTests {
 	}
 
 	@Test
+	void aCallThatWaitsOnlyBehindAnotherActsAlsoAfterARollback() {
+		runner(Place.MEMORY).run((context) -> {
+			Session session = new Session(context, Place.MEMORY, IfPending.REPLACE, TaskId.of("REPLACE", 1));
+			session.make(Call.METHOD, EARLIER);
+			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+				session.make(Call.CANCELLING_METHOD, 1);
+				session.make(Call.TEMPLATE, 2);
+				assertThat(session.pending()).contains(EARLIER);
+				status.setRollbackOnly();
+			});
+			assertThat(session.pending()).contains(2);
+		});
+	}
+
+	@Test
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheWheel() {
 		runner(Place.MEMORY).run((context) -> {
 			MemoryOrders orders = context.getBean(MemoryOrders.class);

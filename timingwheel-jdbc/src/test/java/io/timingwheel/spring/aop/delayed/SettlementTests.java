@@ -11,7 +11,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -112,14 +111,6 @@ class SettlementTests {
 
 	@Test
 	void aFutureOfTheApplicationMayThrow() {
-		CompletableFuture<String> hostileStage = new CompletableFuture<>() {
-
-			@Override
-			public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> action) {
-				throw new AssertionError("expected");
-			}
-
-		};
 		Future<String> hostileFuture = new FutureTask<>(() -> "not reached") {
 
 			@Override
@@ -130,10 +121,9 @@ class SettlementTests {
 		};
 		this.runner.run((context) -> {
 			Bodies bodies = context.getBean(Bodies.class);
-			CompletableFuture<String> stage = bodies.future(() -> hostileStage);
 			CompletableFuture<?> future = (CompletableFuture<?>) bodies.plainFuture(() -> hostileFuture);
 			assertSettled(context);
-			await().atMost(SOON).until(() -> stage.isCompletedExceptionally() && future.isCompletedExceptionally());
+			await().atMost(SOON).until(future::isCompletedExceptionally);
 		});
 	}
 
@@ -316,7 +306,6 @@ class SettlementTests {
 		NULL_TO_STRING((ex) -> doReturn(null).when(ex).toString()),
 		THROWING_MESSAGE((ex) -> doThrow(new AssertionError("expected")).when(ex).getMessage()),
 		CIRCLE_OF_CAUSES((ex) -> doReturn(ex).when(ex).getCause()),
-		THROWING_CAUSE((ex) -> doThrow(new IllegalStateException("expected")).when(ex).getCause()),
 		THROWING_STACK((ex) -> doThrow(new IllegalStateException("expected")).when(ex).getStackTrace()),
 		NULL_STACK((ex) -> doReturn(null).when(ex).getStackTrace());
 

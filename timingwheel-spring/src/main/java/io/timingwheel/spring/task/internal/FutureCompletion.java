@@ -39,14 +39,13 @@ public final class FutureCompletion {
 
 	/**
 	 * Calls back when a future or stage is done: at once, or at most 100 ms later on the
-	 * executor if it has no callbacks of its own. Also calls back with an exception that
-	 * a stage throws instead.
+	 * executor if it has no callbacks of its own.
 	 * @return {@code false} for another object, which is not called back for
 	 */
 	public static boolean whenDone(@Nullable Object result, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
 		if (result instanceof CompletionStage<?> stage) {
-			whenDone(stage, callback);
+			stage.whenComplete(callback);
 		}
 		else if (result instanceof Future<?> future && showsResult(future)) {
 			poll(future, executor, callback, 1);
@@ -60,29 +59,8 @@ public final class FutureCompletion {
 		return true;
 	}
 
-	private static void whenDone(CompletionStage<?> stage,
-			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
-		try {
-			stage.whenComplete(callback);
-		}
-		catch (Throwable ex) {
-			// The class of the stage belongs to the application.
-			callback.accept(null, ex);
-		}
-	}
-
 	public static @Nullable Throwable unwrapped(@Nullable Throwable error) {
-		if (!(error instanceof CompletionException)) {
-			return error;
-		}
-		try {
-			Throwable cause = error.getCause();
-			return (cause != null) ? cause : error;
-		}
-		catch (Throwable ex) {
-			// A subclass of the application.
-			return error;
-		}
+		return (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 	}
 
 	public static <T extends @Nullable Object> T result(Future<T> future) throws Exception {

@@ -5,13 +5,11 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -25,17 +23,15 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
  * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
  * returns promptly is used as it is. Each other executor has a queue, and one thread at a
  * time takes the tasks of a queue in their order, so that an executor that blocks
  * occupies one thread. If an executor refuses a task, its queue waits, without a thread,
- * and the same task is tried again. During a pause all tasks stay in the queues.
- * Thread-safe.
+ * and the same task is tried again. During a pause each executor counts as one that
+ * refuses. Thread-safe.
  *
  * <p>
  * With virtual time no executor is called, and there is no pause: the thread that moves
@@ -46,12 +42,6 @@ public final class HandOverExecutors implements AutoCloseable {
 	static final int MAX_THREADS = 48;
 
 	private static final Log logger = LogFactory.getLog(HandOverExecutors.class);
-
-	private static final Set<Class<?>> PROMPT_HANDLERS = Set.of(ThreadPoolExecutor.AbortPolicy.class,
-			ThreadPoolExecutor.DiscardPolicy.class, ThreadPoolExecutor.DiscardOldestPolicy.class);
-
-	private static final Set<String> PROMPT_EXECUTORS = Set.of(VirtualThreadTaskExecutor.class.getName(),
-			ForkJoinPool.class.getName(), "java.util.concurrent.ThreadPerTaskExecutor");
 
 	private static final String THREAD_PREFIX = "timing-wheel-";
 
@@ -74,8 +64,6 @@ public final class HandOverExecutors implements AutoCloseable {
 	private final ExecutorService completionThreads = new WaitingThreads(THREAD_PREFIX + "completion-",
 			MAX_COMPLETION_THREADS);
 
-	private final Executor completions;
-
 	private final boolean onCallingThread;
 
 	private volatile boolean paused;
@@ -86,7 +74,6 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private HandOverExecutors(boolean onCallingThread) {
 		this.onCallingThread = onCallingThread;
-		this.completions = onCallingThread ? HandOverExecutors::runHere : this::complete;
 	}
 
 	public static HandOverExecutors onCallingThread() {
@@ -95,24 +82,15 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	/** For what completes a future or a publisher. Refuses nothing, returns at once. */
 	public Executor completions() {
-		return this.completions;
-	}
-
-	private void complete(Runnable completion) {
-		try {
-			this.completionThreads.execute(completion);
-		}
-		catch (RejectedExecutionException ex) {
-			// The application has ended.
-			ForkJoinPool.commonPool().execute(completion);
-		}
+		return this.onCallingThread ? HandOverExecutors::runHere : this.completionThreads;
 	}
 
 	/**
-	 * Hands a task over to an executor, or holds it back during a pause.
+	 * Hands a task over to an executor.
 	 * @param failed takes, on another thread, what the executor throws if it is no
 	 * refusal; {@code null} if each exception is one
-	 * @throws RejectedExecutionException if the executor refuses the task at once
+	 * @throws RejectedExecutionException if the executor refuses the task at once, or if
+	 * there is a pause
 	 */
 	public void handOver(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (this.onCallingThread) {
@@ -120,8 +98,8 @@ public final class HandOverExecutors implements AutoCloseable {
 			return;
 		}
 		try {
-			if (!this.paused && isPrompt(executor)) {
-				executor.execute(task);
+			if (isPrompt(executor)) {
+				execute(executor, task);
 				return;
 			}
 		}
@@ -130,17 +108,20 @@ public final class HandOverExecutors implements AutoCloseable {
 			return;
 		}
 		synchronized (this.queues) {
-			add(executor, new Task(task, failed));
+			if (this.threads.isShutdown()) {
+				throw new RejectedExecutionException("The hand-over of tasks has ended");
+			}
+			SerialQueue queue = this.queues.computeIfAbsent(executor, SerialQueue::new);
+			queue.tasks.add(new Task(task, failed));
+			queue.serve();
 		}
 	}
 
-	private void add(Executor executor, Task task) {
-		if (this.threads.isShutdown() && !this.paused) {
-			throw new RejectedExecutionException("The hand-over of tasks has ended");
+	private void execute(Executor executor, Runnable task) {
+		if (this.paused) {
+			throw new RejectedExecutionException("The application context is paused or stopped");
 		}
-		SerialQueue queue = this.queues.computeIfAbsent(executor, SerialQueue::new);
-		queue.tasks.add(task);
-		queue.serve();
+		executor.execute(task);
 	}
 
 	/**
@@ -165,7 +146,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (failed == null || isRefusal(error)) {
 			throw new RejectedExecutionException("The executor has not taken the task", error);
 		}
-		this.completions.execute(() -> failed.accept(error));
+		completions().execute(() -> failed.accept(error));
 	}
 
 	/** Whether an executor that threw may take the task later. */
@@ -177,49 +158,23 @@ public final class HandOverExecutors implements AutoCloseable {
 				|| (error instanceof BeansException failed && failed.contains(OutOfMemoryError.class));
 	}
 
-	/** An executor for the wheel's thread that holds its tasks back during a pause. */
-	public Executor pausable(Supplier<? extends Executor> executor) {
-		return (task) -> handOver(executor.get(), () -> runUnlessPaused(executor, task), null);
-	}
-
-	private void runUnlessPaused(Supplier<? extends Executor> executor, Runnable task) {
-		if (!this.paused || !holdBack(executor.get(), () -> runUnlessPaused(executor, task), null)) {
-			task.run();
-		}
-	}
-
 	public void pause() {
 		this.paused = !this.onCallingThread;
 	}
 
 	public void resume() {
-		synchronized (this.queues) {
-			this.paused = false;
-			this.queues.values().forEach(SerialQueue::serve);
-		}
+		this.paused = false;
 	}
 
 	public boolean isPaused() {
 		return this.paused;
 	}
 
-	/**
-	 * Holds a task back if there is a pause. A task calls this before it begins, since it
-	 * may have been handed over before the pause.
-	 */
-	public boolean holdBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
-		synchronized (this.queues) {
-			if (this.paused) {
-				add(executor, new Task(task, failed));
-			}
-			return this.paused;
-		}
-	}
-
 	/** Ends the threads, and drops what they have not handed over. */
 	@Override
 	public void close() {
 		synchronized (this.queues) {
+			this.queues.values().forEach((queue) -> queue.tasks.clear());
 			this.queues.clear();
 			this.threads.shutdownNow();
 		}
@@ -245,20 +200,17 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Whether an executor is exactly of a type that is known not to block. */
 	static boolean isPrompt(Executor executor) {
 		Class<?> type = executor.getClass();
-		Executor pool = executor;
-		if (type == ThreadPoolTaskExecutor.class) {
-			pool = ((ThreadPoolTaskExecutor) executor).getThreadPoolExecutor();
-		}
-		else if (type == ThreadPoolTaskScheduler.class) {
-			pool = ((ThreadPoolTaskScheduler) executor).getScheduledThreadPoolExecutor();
-		}
-		else if (type == SimpleAsyncTaskExecutor.class) {
+		if (type == SimpleAsyncTaskExecutor.class) {
 			return !((SimpleAsyncTaskExecutor) executor).isThrottleActive();
 		}
-		else if (type != ThreadPoolExecutor.class && type != ScheduledThreadPoolExecutor.class) {
-			return PROMPT_EXECUTORS.contains(type.getName());
+		if (type == ThreadPoolTaskExecutor.class) {
+			return aborts(((ThreadPoolTaskExecutor) executor).getThreadPoolExecutor());
 		}
-		return PROMPT_HANDLERS.contains(((ThreadPoolExecutor) pool).getRejectedExecutionHandler().getClass());
+		return type == ThreadPoolExecutor.class && aborts((ThreadPoolExecutor) executor);
+	}
+
+	private static boolean aborts(ThreadPoolExecutor pool) {
+		return pool.getRejectedExecutionHandler().getClass() == ThreadPoolExecutor.AbortPolicy.class;
 	}
 
 	private record Task(Runnable body, @Nullable Consumer<? super Throwable> failed) {
@@ -281,7 +233,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 
 		void serve() {
-			if (!this.served && !HandOverExecutors.this.paused) {
+			if (!this.served) {
 				HandOverExecutors.this.threads.execute(this);
 				this.served = true;
 			}
@@ -291,10 +243,13 @@ public final class HandOverExecutors implements AutoCloseable {
 		public void run() {
 			Task first;
 			synchronized (HandOverExecutors.this.queues) {
-				first = this.tasks.element();
+				first = this.tasks.peek();
+			}
+			if (first == null) {
+				return;
 			}
 			try {
-				this.executor.execute(first.body());
+				HandOverExecutors.this.execute(this.executor, first.body());
 			}
 			catch (Throwable ex) {
 				try {
@@ -324,11 +279,11 @@ public final class HandOverExecutors implements AutoCloseable {
 			synchronized (HandOverExecutors.this.queues) {
 				this.backoffNanos = FIRST_BACKOFF_NANOS;
 				this.served = false;
-				this.tasks.remove();
+				this.tasks.poll();
 				if (this.tasks.isEmpty()) {
 					HandOverExecutors.this.queues.remove(this.executor, this);
 				}
-				else if (!HandOverExecutors.this.threads.isShutdown()) {
+				else {
 					serve();
 				}
 			}
@@ -372,7 +327,9 @@ public final class HandOverExecutors implements AutoCloseable {
 			}
 			catch (RejectedExecutionException | OutOfMemoryError ex) {
 				if (isShutdown()) {
-					throw new RejectedExecutionException("The threads have ended", ex);
+					// The application has ended.
+					ForkJoinPool.commonPool().execute(task);
+					return;
 				}
 				// All threads are busy, or the machine has no more.
 				CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -103,12 +102,8 @@ public final class TaskExecutors implements DisposableBean {
 
 	@Override
 	public void destroy() throws Exception {
-		Executor pool = this.ownPool;
-		if (pool instanceof DisposableBean disposable) {
-			disposable.destroy();
-		}
-		else if (pool instanceof AutoCloseable closeable) {
-			closeable.close();
+		if (this.ownPool instanceof DisposableBean pool) {
+			pool.destroy();
 		}
 	}
 

@@ -31,11 +31,6 @@ public final class TaskPolicies {
 		this.exactBackoff = exactBackoff;
 	}
 
-	public static TaskPolicies none() {
-		return new TaskPolicies(new Overrides() {
-		}, false);
-	}
-
 	public void declare(String name, PolicySettings policy) {
 		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
 	}

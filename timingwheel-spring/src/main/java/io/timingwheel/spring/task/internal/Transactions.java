@@ -44,8 +44,9 @@ import org.springframework.util.ClassUtils;
  * that another thread has scheduled between the call and the commit. A schedule that
  * finds such a task in memory gives up, as if the other task had replaced its own. A task
  * that a later call of its transaction cancels or replaces reaches neither the wheel nor
- * the store, since it could begin in between. A call that acts at once {@link #override
- * overrides} the waiting calls with its key.
+ * the store, since it could begin in between. Among the calls that act at once, a
+ * {@link #cancel} overrides the waiting calls with its key, and a schedule waits behind
+ * them.
  *
  * <p>
  * A nested transaction with a savepoint is a part of its outer transaction. Any other
@@ -100,17 +101,26 @@ public final class Transactions {
 		return PRESENT && Calls.find() != null;
 	}
 
-	/** The calls with a key that wait for the commit, the latest first. */
-	public static List<DeferredCall> waiting(Object key) {
-		Calls calls = PRESENT ? Calls.find() : null;
-		return (calls != null) ? calls.withKey(key).stream().filter((call) -> !call.overridden).toList() : List.of();
+	/** What the latest call with a key does at the commit. */
+	public static Effect earlier(@Nullable Object key) {
+		List<DeferredCall> waiting = waiting(key);
+		return waiting.isEmpty() ? Effect.NONE : waiting.get(0).effect;
 	}
 
-	/** Overrides the waiting calls with a key, on behalf of a call that acts at once. */
-	public static boolean override(Object key, Effect later) {
-		List<DeferredCall> waiting = waiting(key);
-		waiting.forEach((call) -> call.overrideBy(later));
-		return !waiting.isEmpty() && waiting.get(0).effect().leavesPending();
+	private static List<DeferredCall> waiting(@Nullable Object key) {
+		Calls calls = PRESENT ? Calls.find() : null;
+		return (calls != null && key != null) ? calls.withKey(key).stream().filter((call) -> !call.overridden).toList()
+				: List.of();
+	}
+
+	/**
+	 * Overrides the waiting calls with a key, on behalf of a cancel that acts at once;
+	 * {@code false} if they would have left no task.
+	 */
+	public static boolean cancel(Object key) {
+		Effect earlier = earlier(key);
+		waiting(key).forEach((call) -> call.overrideBy(Effect.CANCEL));
+		return earlier.leavesPending();
 	}
 
 	/**
@@ -205,9 +215,9 @@ public final class Transactions {
 				DeferredCall call = this.calls.get(i);
 				Object key = call.keyInTransaction();
 				if (key != null && !call.overridden) {
-					DeferredCall overriding = call.effect().overrides() ? later.put(key, call) : later.get(key);
+					DeferredCall overriding = call.effect.overrides() ? later.put(key, call) : later.get(key);
 					if (overriding != null) {
-						run(() -> call.overrideBy(overriding.effect()));
+						run(() -> call.overrideBy(overriding.effect));
 					}
 				}
 			}
@@ -275,10 +285,6 @@ public final class Transactions {
 		 * Gives up, since a later call of the transaction replaces or cancels its task.
 		 */
 		protected void override(Effect later) {
-		}
-
-		public final Effect effect() {
-			return this.effect;
 		}
 
 		/** A call acts only on tasks with smaller numbers. */

@@ -45,12 +45,7 @@ public final class UserErrors {
 			logMethod.accept(message, error);
 		}
 		catch (Throwable ex) {
-			try {
-				logMethod.accept(message + ": " + describe(error), ex);
-			}
-			catch (Throwable again) {
-				// The logging framework itself fails.
-			}
+			logMethod.accept(message + ": " + describe(error), ex);
 		}
 	}
 

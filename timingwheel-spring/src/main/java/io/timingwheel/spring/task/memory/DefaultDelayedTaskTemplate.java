@@ -275,14 +275,8 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 		@Override
 		protected void handleError(Throwable error, Object task) {
-			DefaultDelayedTaskTemplate.this.exceptionHandler.handleUncaughtException(error, method(task));
-		}
-
-		private Method method(Object task) {
-			String name = this.callable ? "call" : "run";
-			Method method = ClassUtils.getMethodIfAvailable(task.getClass(), name);
-			return (method != null) ? method
-					: ClassUtils.getMethod(this.callable ? Callable.class : Runnable.class, name);
+			Method method = ClassUtils.getMethod(task.getClass(), this.callable ? "call" : "run");
+			DefaultDelayedTaskTemplate.this.exceptionHandler.handleUncaughtException(error, method);
 		}
 
 		@Override

@@ -19,7 +19,6 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
@@ -115,10 +114,6 @@ public final class DelayedTaskRegistry {
 		return this.environment.clock();
 	}
 
-	public void declare(String name) {
-		tasksOf(name);
-	}
-
 	public void declare(String name, PolicySettings policy) {
 		policies().declare(name, policy);
 		tasksOf(name).setPolicy(policies().of(name));
@@ -146,8 +141,8 @@ public final class DelayedTaskRegistry {
 		NamedTasks tasks = get(taskId.name());
 		Object slot = TaskKeys.of(taskId.key());
 		boolean cancelled = tasks.cancel(slot, ANY);
-		return (Transactions.hasDeferred()
-				&& Transactions.override(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL)) || cancelled;
+		return (Transactions.hasDeferred() && Transactions.cancel(new TaskSubmission.TransactionKey(tasks, slot)))
+				|| cancelled;
 	}
 
 	public void cancelAfterCommit(TaskId taskId) {
@@ -221,7 +216,7 @@ public final class DelayedTaskRegistry {
 		all().forEach((tasks) -> tasks.gate().countAnew(false));
 	}
 
-	/** Computes due times again, since somebody has set the wall clock. */
+	/** Computes the due times of repeating tasks again: a test has set the wall clock. */
 	public void wallClockSet() {
 		clock().synchronize();
 		pending().forEach((task) -> task.tasks().update(task, PendingTask::wallClockSet));
@@ -277,10 +272,6 @@ public final class DelayedTaskRegistry {
 
 	public TaskShutdown atShutdown() {
 		return this.environment.shutdown();
-	}
-
-	public RunningBodies runningBodies() {
-		return atShutdown().bodies();
 	}
 
 }

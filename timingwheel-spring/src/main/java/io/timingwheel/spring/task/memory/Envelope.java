@@ -12,7 +12,7 @@ import org.springframework.core.task.TaskDecorator;
  * A payload with the context of the thread that submitted it, and with the number of its
  * attempt. A plain call has none. A task has one run at a time, which uses its envelope.
  */
-class Envelope implements Runnable {
+final class Envelope implements Runnable {
 
 	private final Object payload;
 
@@ -25,10 +25,6 @@ class Envelope implements Runnable {
 
 	private int attempt = 1;
 
-	Envelope(Object payload, TaskDefinition<?> definition) {
-		this(payload, captured(definition), decorator(definition), security(definition));
-	}
-
 	private Envelope(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator,
 			@Nullable Object security) {
 		this.payload = payload;
@@ -39,29 +35,21 @@ class Envelope implements Runnable {
 
 	/** Puts a payload into an envelope if there is a context to keep. */
 	static Object seal(Object payload, TaskDefinition<?> definition) {
-		Object captured = captured(definition);
-		TaskDecorator decorator = decorator(definition);
-		Object security = security(definition);
+		NamedTasks tasks = definition.tasks();
+		TaskExecutionInterceptor interceptor = tasks.environment().interceptor();
+		Object captured = (interceptor != null) ? interceptor.capture(tasks.name()) : null;
+		TaskDecorator decorator = tasks.environment().decorator();
+		// After shutdown the task is going to be rejected, and there may be no executor.
+		Object security = tasks.shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor) : null;
 		return (captured != null || decorator != null || security != null)
 				? new Envelope(payload, captured, decorator, security) : payload;
 	}
 
-	private static @Nullable Object captured(TaskDefinition<?> definition) {
-		TaskExecutionInterceptor interceptor = definition.tasks().environment().interceptor();
-		return (interceptor != null) ? interceptor.capture(definition.tasks().name()) : null;
-	}
-
-	private static @Nullable TaskDecorator decorator(TaskDefinition<?> definition) {
-		return definition.tasks().environment().decorator();
-	}
-
-	private static @Nullable Object security(TaskDefinition<?> definition) {
-		// After shutdown the task is going to be rejected, and there may be no executor.
-		return definition.tasks().shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor) : null;
-	}
-
 	/** The envelope in what a pending task keeps, or one without a context. */
 	static Envelope of(Object kept) {
+		if (kept instanceof Repetition repetition) {
+			return repetition.envelope();
+		}
 		Object payload = (kept instanceof Debounce debounce) ? debounce.payload() : kept;
 		return (payload instanceof Envelope envelope) ? envelope : new Envelope(payload, null, null, null);
 	}

@@ -183,8 +183,9 @@ final class NamedTasks {
 		});
 	}
 
+	/** A repeating task that runs is not pending, so it cannot be moved. */
 	boolean reschedule(Object slot, Deadline due, Predicate<PendingTask> condition) {
-		PendingTask task = change(slot, condition, (current) -> {
+		PendingTask task = change(slot, condition.and((current) -> !current.isRunning()), (current) -> {
 			PendingTask moved = current.moveTo(due);
 			moved.showDue();
 			return moved;

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
 import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -141,12 +140,8 @@ final class PendingTask implements RoutedTask {
 
 	@Override
 	public void run() {
-		HandOverExecutors handOvers = environment().handOvers();
-		if (handOvers.isPaused() && handOvers.holdBack(executor(), this, this::fail)) {
-			return;
-		}
 		StartGate gate = tasks().gate();
-		if (gate.isPaused()) {
+		if (gate.isPaused() || environment().handOvers().isPaused()) {
 			gate.letWait(this);
 		}
 		else {
@@ -228,12 +223,6 @@ final class PendingTask implements RoutedTask {
 		if (move(this.definition, due)) {
 			return this;
 		}
-		Repetition repetition = repetition();
-		if (repetition != null && repetition.isRunning()) {
-			setDue(due);
-			repetition.moved();
-			return this;
-		}
 		if (due.delayNanos() <= 0 && tasks().gate().mayHoldBack()) {
 			// The task is due and starts as soon as the policy allows. It keeps its
 			// place.
@@ -267,12 +256,9 @@ final class PendingTask implements RoutedTask {
 
 	boolean wallClockSet() {
 		Repetition repetition = repetition();
-		if (repetition == null || !repetition.wallClockSet(this)) {
-			TaskClock clock = environment().clock();
-			long now = clock.nanoTime();
-			this.dueEpochNanos = TaskClock.add(clock.epochNanos(now), this.dueNanos - now);
+		if (repetition != null && !repetition.isRunning() && move(this.definition, repetition.dueAnew(this))) {
+			showDue();
 		}
-		showDue();
 		return true;
 	}
 

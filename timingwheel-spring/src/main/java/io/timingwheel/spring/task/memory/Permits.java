@@ -2,7 +2,6 @@ package io.timingwheel.spring.task.memory;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -20,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * it leaves before its body: giveBack    -1       -1         -1
  * </pre>
  *
- * The lock of the gate guards all methods but {@link #tryTakeBody} and the return of a
- * permit if {@linkplain #countsBodiesOnly only bodies are counted}.
+ * The lock of the gate guards all fields.
  */
 final class Permits {
 
@@ -31,7 +29,7 @@ final class Permits {
 
 	private final @Nullable StartRate rate;
 
-	private final AtomicInteger taken = new AtomicInteger();
+	private int taken;
 
 	private final Map<Object, Integer> takenByKey = new HashMap<>();
 
@@ -50,30 +48,20 @@ final class Permits {
 		this.nextStart = now;
 	}
 
-	boolean countsBodiesOnly() {
-		return this.rate == null && this.maxPerKey == null;
+	boolean countsStarts() {
+		return this.rate != null;
 	}
 
 	boolean isKeyFree(Object slot) {
 		return this.maxPerKey == null || this.takenByKey.getOrDefault(slot, 0) < this.maxPerKey;
 	}
 
-	boolean tryTakeBody() {
-		int taken = this.taken.get();
-		while (this.max == null || taken < this.max) {
-			if (this.taken.compareAndSet(taken, taken + 1)) {
-				return true;
-			}
-			taken = this.taken.get();
-		}
-		return false;
-	}
-
 	boolean tryTake(Object slot, long now) {
 		if (!isKeyFree(slot) || (this.rate != null && this.rate.startsAllowed(this.nextStart, now) <= this.reserved)
-				|| !tryTakeBody()) {
+				|| (this.max != null && this.taken >= this.max)) {
 			return false;
 		}
+		this.taken++;
 		if (this.rate != null) {
 			this.reserved++;
 		}
@@ -100,7 +88,7 @@ final class Permits {
 	}
 
 	void giveBack(Object slot, boolean reserves) {
-		this.taken.decrementAndGet();
+		this.taken--;
 		if (this.rate != null && reserves) {
 			this.reserved--;
 		}

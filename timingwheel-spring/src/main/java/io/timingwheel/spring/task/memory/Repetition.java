@@ -22,13 +22,15 @@ import org.springframework.core.task.TaskRejectedException;
  * the wall clock, periods go by the wheel's clock. The map's lock of the key guards all
  * fields.
  */
-final class Repetition extends Envelope {
+final class Repetition {
 
 	private static final Log logger = LogFactory.getLog(Repetition.class);
 
 	private static final long RETRY_MILLIS = 100;
 
 	private final NamedTasks tasks;
+
+	private final Envelope envelope;
 
 	private final Schedule schedule;
 
@@ -37,9 +39,6 @@ final class Repetition extends Envelope {
 	private final boolean endsWithFailure;
 
 	private boolean running;
-
-	/** Whether the user has moved the next run during this one. */
-	private boolean moved;
 
 	/** Whether the schedule has no further time. */
 	private boolean over;
@@ -50,11 +49,15 @@ final class Repetition extends Envelope {
 	private Instant startedAt = Instant.EPOCH;
 
 	Repetition(Object payload, TaskDefinition<?> definition, Schedule schedule, Missed missed) {
-		super(payload, definition);
 		this.tasks = definition.tasks();
+		this.envelope = Envelope.of(Envelope.seal(payload, definition));
 		this.schedule = schedule;
 		this.missed = missed;
 		this.endsWithFailure = definition.showsErrors();
+	}
+
+	Envelope envelope() {
+		return this.envelope;
 	}
 
 	Schedule schedule() {
@@ -76,7 +79,6 @@ final class Repetition extends Envelope {
 
 	void begin() {
 		setRunning(true);
-		this.moved = false;
 		this.startedAt = now();
 	}
 
@@ -88,21 +90,17 @@ final class Repetition extends Envelope {
 		}
 	}
 
-	void moved() {
-		this.moved = true;
-	}
-
 	/**
 	 * Schedules another attempt at a run; {@code false} if the next run comes first, or
 	 * the task has ended.
 	 */
 	boolean triesAgain(PendingTask task, Deadline retry) {
 		return this.tasks.update(task, (current) -> {
-			Instant next = this.moved ? Instant.MIN : nextTime(current);
+			Instant next = nextTime(current);
 			if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
 				current.start(retry);
 				setRunning(false);
-				setAttempt(attempt() + 1);
+				this.envelope.setAttempt(this.envelope.attempt() + 1);
 			}
 			return true;
 		}) && !this.running;
@@ -146,12 +144,12 @@ final class Repetition extends Envelope {
 	}
 
 	private boolean startNextRun(PendingTask task) {
-		Deadline next = this.moved ? task.deadline() : next(nextTime(task));
+		Deadline next = next(nextTime(task));
 		if (next != null) {
 			task.start(next);
 		}
 		setRunning(false);
-		setAttempt(1);
+		this.envelope.setAttempt(1);
 		this.over = next == null;
 		return !this.over;
 	}
@@ -170,9 +168,11 @@ final class Repetition extends Envelope {
 		});
 	}
 
-	boolean wallClockSet(PendingTask task) {
-		Deadline next = (!this.running && this.schedule.isCron()) ? next(this.schedule.next(now())) : null;
-		return next != null && task.move(task.definition(), next);
+	/** The due time of a task that waits, after somebody has set the wall clock. */
+	Deadline dueAnew(PendingTask task) {
+		Deadline next = this.schedule.isCron() ? next(this.schedule.next(now())) : null;
+		long now = clock().nanoTime();
+		return (next != null) ? next : clock().within(now, task.dueNanos() - now);
 	}
 
 	/**
@@ -182,7 +182,7 @@ final class Repetition extends Envelope {
 	@Nullable Instant regularTime(PendingTask task) {
 		Instant dueAt = dueAt(task);
 		Instant next = this.scheduledAt;
-		boolean begun = this.running || attempt() > 1;
+		boolean begun = this.running || this.envelope.attempt() > 1;
 		if (next.isBefore(dueAt) || (begun && next.equals(dueAt))) {
 			next = this.schedule.isFixedDelay() ? null : this.schedule.next(next, dueAt);
 		}

@@ -43,13 +43,8 @@ final class StartGate {
 
 	private final Lock lock = new ReentrantLock();
 
-	/**
-	 * Whether tasks need the lock. While none waits and only bodies are counted, they do
-	 * not. A thread that gives a permit back looks at this after it has counted, and a
-	 * task that waits sets it before it looks at the count, so one of them starts the
-	 * task.
-	 */
-	private volatile boolean locked;
+	/** Whether tasks wait, or would have to, also if the policy does not say so. */
+	private volatile boolean holdsBack;
 
 	/** The counts under the present policy. Permits of earlier ones no longer matter. */
 	private volatile Permits permits;
@@ -95,7 +90,7 @@ final class StartGate {
 
 	/** Whether a due task may have to wait. A task that never has to needs no permit. */
 	boolean mayHoldBack() {
-		return this.locked || this.tasks.policy().limitsStarts();
+		return this.holdsBack || this.tasks.policy().limitsStarts();
 	}
 
 	/**
@@ -113,10 +108,7 @@ final class StartGate {
 	private @Nullable Permits permitsOf(PendingTask task) {
 		Permits permits = task.permits();
 		if (permits == null) {
-			permits = this.permits;
-			if (this.locked || !permits.tryTakeBody()) {
-				permits = locked(() -> takeOrWait(task));
-			}
+			permits = locked(() -> takeOrWait(task));
 			task.setPermits(permits);
 		}
 		return permits;
@@ -144,7 +136,7 @@ final class StartGate {
 	}
 
 	void withdraw(PendingTask task) {
-		if (task.permits() != null || this.locked) {
+		if (task.permits() != null || this.holdsBack) {
 			locked(() -> {
 				this.waiting.remove(task);
 				if (release(task) && !this.waiting.isEmpty()) {
@@ -165,28 +157,20 @@ final class StartGate {
 	}
 
 	void bodyBegins(Permits permits) {
-		if (!permits.countsBodiesOnly()) {
+		if (permits.countsStarts()) {
 			startWaiting(() -> permits.useStart(now()));
 		}
 	}
 
 	void giveBack(Permits permits, Object slot, boolean reserves) {
-		if (!permits.countsBodiesOnly()) {
-			startWaiting(() -> permits.giveBack(slot, reserves));
-			return;
-		}
-		permits.giveBack(slot, reserves);
-		if (this.locked) {
-			startWaiting();
-		}
+		startWaiting(() -> permits.giveBack(slot, reserves));
 	}
 
 	private <T extends @Nullable Object> T locked(Supplier<T> action) {
 		this.lock.lock();
 		try {
-			this.locked = true;
 			T result = action.get();
-			this.locked = this.paused || !this.waiting.isEmpty() || !this.permits.countsBodiesOnly();
+			this.holdsBack = this.paused || !this.waiting.isEmpty();
 			return result;
 		}
 		finally {

@@ -6,8 +6,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
@@ -96,20 +94,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		return super.get();
 	}
 
-	/**
-	 * With virtual time, the timeout is over at once on the thread that moves the time.
-	 */
-	@Override
-	public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-		try {
-			checkWait();
-		}
-		catch (IllegalStateException ex) {
-			throw (TimeoutException) new TimeoutException(ex.getMessage()).initCause(ex);
-		}
-		return super.get(timeout, unit);
-	}
-
 	@Override
 	public T join() {
 		checkWait();
@@ -153,11 +137,6 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	private boolean removeTask() {
 		return this.tasks.cancel(this.slot, this::isOf);
-	}
-
-	@Override
-	public <U> CompletableFuture<U> newIncompleteFuture() {
-		return new CompletableFuture<>();
 	}
 
 	void setDue(long epochNanos) {

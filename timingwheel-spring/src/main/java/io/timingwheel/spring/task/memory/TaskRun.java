@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
@@ -62,9 +63,6 @@ final class TaskRun implements TaskExecution {
 	private @Nullable Object result;
 
 	private @Nullable Throwable error;
-
-	/** Whether the error may lead to another attempt. */
-	private boolean mayTryAgain;
 
 	TaskRun(PendingTask task) {
 		this.task = task;
@@ -154,33 +152,32 @@ final class TaskRun implements TaskExecution {
 
 	private void invoke(@Nullable Object captured) {
 		this.invoked = true;
-		tasks().shutdown().bodies().enter();
 		try {
-			this.result = TaskExecution.run(this, () -> definition().run(given()), environment().interceptor(),
-					captured);
+			this.result = runHere(() -> definition().run(given()), environment().interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			failed(ex);
 		}
+	}
+
+	/** Runs code of the application, for which this run is the thread's context. */
+	private @Nullable Object runHere(TaskExecution.Body code, @Nullable TaskExecutionInterceptor interceptor,
+			@Nullable Object captured) throws Throwable {
+		RunningBodies bodies = tasks().shutdown().bodies();
+		bodies.enter();
+		try {
+			return TaskExecution.run(this, code, interceptor, captured);
+		}
 		finally {
-			tasks().shutdown().bodies().leave();
+			bodies.leave();
 		}
 	}
 
-	/**
-	 * Takes an exception. If no future shows it and there is no other attempt, calls the
-	 * handler.
-	 */
 	private void failed(Throwable error) {
 		this.error = error;
 		ManualTime time = environment().clock().manualTime();
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(error);
-		}
-		this.mayTryAgain = (this.repetition == null || !this.definition.showsErrors())
-				&& this.attempt < tasks().policy().maxAttempts(1);
-		if (!this.mayTryAgain && !this.definition.showsErrors()) {
-			handle(error);
 		}
 	}
 
@@ -190,7 +187,7 @@ final class TaskRun implements TaskExecution {
 		if (this.future != null) {
 			this.future.bodyReturned((result instanceof Future<?> inner) ? inner : null);
 		}
-		if (!FutureCompletion.whenDone(result, completions(), this::resultEnded)) {
+		if (!FutureCompletion.whenDone(result, environment().handOvers().completions(), this::resultEnded)) {
 			ended(this.result);
 		}
 	}
@@ -212,7 +209,7 @@ final class TaskRun implements TaskExecution {
 			// 1. The times of the run.
 			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 			// 2. Another attempt, before a newer task with the key may begin.
-			if (this.mayTryAgain && error != null && !cancelled && triesAgain(error)) {
+			if (error != null && !cancelled && mayTryAgain() && triesAgain(error)) {
 				return;
 			}
 		}
@@ -222,7 +219,8 @@ final class TaskRun implements TaskExecution {
 			giveBackPermit(false);
 		}
 		// 4. The handler, with the context of the body, and then the next run.
-		if (this.mayTryAgain && thrown != null && !this.definition.showsErrors()) {
+		boolean shown = this.definition.showsErrors();
+		if (thrown != null && !shown) {
 			handleInContext(thrown);
 		}
 		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, this.future, error);
@@ -232,9 +230,14 @@ final class TaskRun implements TaskExecution {
 		// 6. The future. The handler gets what the future cannot show anybody.
 		boolean seen = !goesOn && this.future != null
 				&& (this.future.end((this.repetition != null) ? null : value, error) || cancelled);
-		if (thrown != null && !seen && this.definition.showsErrors()) {
+		if (thrown != null && !seen && shown) {
 			handle(thrown);
 		}
+	}
+
+	private boolean mayTryAgain() {
+		return (this.repetition == null || !this.definition.showsErrors())
+				&& this.attempt < tasks().policy().maxAttempts(1);
 	}
 
 	/** Schedules another attempt; {@code false} if the failure is final. */
@@ -284,6 +287,11 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private void handleInContext(Throwable error) {
+		if (!this.invoked) {
+			// There is no context, or it is the one that failed.
+			handle(error);
+			return;
+		}
 		try {
 			envelope().run((captured) -> handle(error));
 		}
@@ -292,10 +300,9 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	/** Calls the exception handler. Meanwhile this run is the thread's context. */
 	private void handle(Throwable error) {
 		try {
-			TaskExecution.run(this, () -> {
+			runHere(() -> {
 				definition().handleError(error, given());
 				return null;
 			}, null, null);
@@ -321,10 +328,6 @@ final class TaskRun implements TaskExecution {
 	@SuppressWarnings("unchecked")
 	private TaskDefinition<Object> definition() {
 		return (TaskDefinition<Object>) this.definition;
-	}
-
-	private Executor completions() {
-		return environment().handOvers().completions();
 	}
 
 	private TaskEnvironment environment() {

@@ -29,7 +29,7 @@ public final class TaskShutdown {
 		this.tasks = tasks;
 	}
 
-	RunningBodies bodies() {
+	public RunningBodies bodies() {
 		return this.bodies;
 	}
 

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
@@ -48,20 +46,11 @@ public final class TaskSubmission extends DeferredCall
 
 	private @Nullable Deadline due;
 
-	/** Takes an exception after the commit; {@code null} if the call acts at once. */
-	private @Nullable Consumer<? super RuntimeException> errorHandler;
+	/** Whether the task is wanted only if the transaction commits. */
+	private boolean afterCommit;
 
-	/**
-	 * A pending task with a smaller number counts as absent, since an earlier call of the
-	 * transaction cancels it.
-	 */
-	private long absentBefore;
-
-	/**
-	 * The due time of a pending task with a smaller number no longer matters, since an
-	 * earlier call of the transaction replaces it.
-	 */
-	private long replacedBefore;
+	/** Whether the call waits for the end of the transaction. */
+	private boolean deferred;
 
 	private boolean givenUp;
 
@@ -101,33 +90,42 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	/**
-	 * Schedules the task, or leaves the pending one, whose handle it then returns.
+	 * Schedules the task, or leaves the pending one, whose handle it then returns. If an
+	 * earlier call of the transaction with this key waits for the commit, this call acts
+	 * after it, also after a rollback.
 	 * @throws DuplicateTaskException if a task is pending with {@link IfPending#REJECT}
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; an
 	 * earlier task then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
 		this.due = due;
-		return place();
+		if (Transactions.hasDeferred() && Transactions.earlier(keyInTransaction()) != Effect.NONE) {
+			return defer();
+		}
+		place();
+		return this.future;
 	}
 
-	private @Nullable TaskFuture<?> place() {
+	/** Schedules the task after the commit, with its delay from then on. */
+	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due) {
+		this.due = due;
+		this.afterCommit = true;
+		return defer();
+	}
+
+	private @Nullable TaskFuture<?> defer() {
+		this.deferred = true;
+		this.future = this.givesResult ? newFuture(due()) : null;
+		Transactions.defer(this);
+		return this.future;
+	}
+
+	private void place() {
 		NamedTasks tasks = tasks();
-		boolean afterOthers = !(this.slot instanceof TaskKeys.Unkeyed) && Transactions.hasDeferred();
-		TaskSubmission waiting = afterOthers ? lookAtEarlierCalls() : null;
-		if (waiting != null && !replaces()) {
-			return takeOver(waiting::futureOrNew);
-		}
-		if (waiting != null && this.ifPending == IfPending.UPDATE) {
-			this.due = waiting.due;
-		}
 		tasks.shutdown().checkAccepting(tasks.name());
 		// A missing executor fails here, and not on the wheel's thread.
 		this.definition.executor();
 		tasks.pending().compute(this.slot, this);
-		if (afterOthers && replaces()) {
-			Transactions.override(keyInTransaction(), Effect.REPLACE);
-		}
 		if (this.givenUp) {
 			override(Effect.REPLACE);
 		}
@@ -135,27 +133,6 @@ public final class TaskSubmission extends DeferredCall
 			this.replacedFuture.replaced();
 		}
 		tasks.cancelIfTooLate(this.slot, sequence(), due().dueNanos());
-		return this.future;
-	}
-
-	/**
-	 * Looks at the calls that wait for the commit as if they had acted.
-	 * @return the task that is pending then; {@code null} if it is the one that is now
-	 */
-	private @Nullable TaskSubmission lookAtEarlierCalls() {
-		TaskSubmission first = null;
-		for (DeferredCall call : Transactions.waiting(keyInTransaction())) {
-			if (call.effect() == Effect.CANCEL) {
-				this.absentBefore = call.sequence();
-				return first;
-			}
-			first = (TaskSubmission) call;
-			if (call.effect() == Effect.REPLACE) {
-				this.replacedBefore = call.sequence();
-				return first;
-			}
-		}
-		return first;
 	}
 
 	/**
@@ -165,17 +142,16 @@ public final class TaskSubmission extends DeferredCall
 	@Override
 	public PendingTask apply(Object slot, @Nullable PendingTask current) {
 		tasks().shutdown().checkAccepting(tasks().name());
-		if (current != null && this.errorHandler != null && replaces() && current.sequence() > sequence()) {
+		if (current != null && this.deferred && replaces() && current.sequence() > sequence()) {
 			this.givenUp = true;
 			return current;
 		}
-		PendingTask followed = (current != null && current.sequence() >= this.absentBefore) ? current : null;
-		if (followed != null && !replaces()) {
-			this.future = takeOver(followed::futureOrNew);
-			return followed;
+		if (current != null && !replaces()) {
+			this.future = takeOver(current);
+			return current;
 		}
-		Deadline due = deadline(followed);
-		Object kept = kept(followed);
+		Deadline due = deadline(current);
+		Object kept = kept(current);
 		PendingTask task = current;
 		if (task == null || !task.move(this.definition, due)) {
 			task = new PendingTask(slot, this.definition);
@@ -198,43 +174,34 @@ public final class TaskSubmission extends DeferredCall
 		return task;
 	}
 
-	private Deadline deadline(@Nullable PendingTask followed) {
-		if (this.ifPending == IfPending.UPDATE && followed != null && followed.sequence() > this.replacedBefore
-				&& !followed.isRunning()) {
-			return followed.deadline();
+	private Deadline deadline(@Nullable PendingTask current) {
+		if (this.ifPending == IfPending.UPDATE && current != null && !current.isRunning()) {
+			return current.deadline();
 		}
 		if (this.maxWaitNanos == UNLIMITED) {
 			return due();
 		}
 		long now = clock().nanoTime();
-		long delay = TaskClock.add(this.maxWaitNanos, firstCall(followed, now) - now);
+		long delay = TaskClock.add(this.maxWaitNanos, firstCall(current, now) - now);
 		return (delay < due().delayNanos()) ? clock().within(now, delay) : due();
 	}
 
-	private Object kept(@Nullable PendingTask followed) {
+	private Object kept(@Nullable PendingTask current) {
 		boolean hasFirstCall = this.maxWaitNanos != UNLIMITED
-				|| (followed != null && followed.payload() instanceof Debounce);
+				|| (current != null && current.payload() instanceof Debounce);
 		return (hasFirstCall && !(this.payload instanceof Repetition))
-				? new Debounce(this.payload, firstCall(followed, clock().nanoTime())) : this.payload;
+				? new Debounce(this.payload, firstCall(current, clock().nanoTime())) : this.payload;
 	}
 
-	private static long firstCall(@Nullable PendingTask followed, long now) {
-		return (followed != null && followed.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
+	private static long firstCall(@Nullable PendingTask current, long now) {
+		return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
 	}
 
-	private @Nullable TaskFuture<?> takeOver(Supplier<TaskFuture<?>> other) {
+	private @Nullable TaskFuture<?> takeOver(PendingTask current) {
 		if (this.ifPending == IfPending.REJECT) {
 			throw new DuplicateTaskException(new TaskId(tasks().name(), String.valueOf(TaskKeys.text(this.slot))));
 		}
-		return this.givesResult ? other.get() : null;
-	}
-
-	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
-		this.future = this.givesResult ? newFuture(due) : null;
-		this.due = due;
-		this.errorHandler = errorHandler;
-		Transactions.defer(this);
-		return this.future;
+		return this.givesResult ? current.futureOrNew() : null;
 	}
 
 	@Override
@@ -243,6 +210,7 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	@Override
+	@SuppressWarnings("unchecked")
 	public void commit() {
 		TaskFuture<?> given = this.future;
 		if (given != null && given.isDone()) {
@@ -252,18 +220,20 @@ public final class TaskSubmission extends DeferredCall
 			return;
 		}
 		try {
-			this.due = clock().restart(due());
-			TaskFuture<?> actual = place();
+			if (this.afterCommit) {
+				this.due = clock().restart(due());
+			}
+			place();
 			if (given != null) {
-				follow(given, actual);
+				follow(given, this.future);
 			}
 		}
 		catch (RuntimeException ex) {
 			if (given != null) {
 				given.end(null, ex);
 			}
-			else if (this.errorHandler != null) {
-				this.errorHandler.accept(ex);
+			else {
+				((TaskDefinition<Object>) this.definition).handleError(ex, Envelope.of(this.payload).payload());
 			}
 		}
 	}
@@ -282,7 +252,10 @@ public final class TaskSubmission extends DeferredCall
 
 	@Override
 	protected void rollback() {
-		if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
+		if (!this.afterCommit) {
+			commit();
+		}
+		else if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
 			count(TaskOutcome.CANCELLED);
 		}
 	}
@@ -311,13 +284,6 @@ public final class TaskSubmission extends DeferredCall
 
 	private TaskClock clock() {
 		return tasks().environment().clock();
-	}
-
-	private TaskFuture<?> futureOrNew() {
-		if (this.future == null) {
-			this.future = newFuture(due());
-		}
-		return this.future;
 	}
 
 	private Deadline due() {

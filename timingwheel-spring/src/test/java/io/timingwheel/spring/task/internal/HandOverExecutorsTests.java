@@ -9,9 +9,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -26,9 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.core.task.support.TaskExecutorAdapter;
-import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,24 +47,20 @@ class HandOverExecutorsTests {
 	@Test
 	void executorsOfTypesThatMayBlockAreFedByAThread() {
 		ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
-		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
 		ThreadPoolTaskExecutor callerRuns = new ThreadPoolTaskExecutor();
 		callerRuns.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
 		ThreadPoolTaskExecutor subclass = new ThreadPoolTaskExecutor() {
 		};
-		List<ExecutorConfigurationSupport> beans = List.of(pool, scheduler, callerRuns, subclass);
-		beans.forEach(ExecutorConfigurationSupport::initialize);
+		List<ThreadPoolTaskExecutor> beans = List.of(pool, callerRuns, subclass);
+		beans.forEach(ThreadPoolTaskExecutor::initialize);
 		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor();
 		throttled.setConcurrencyLimit(1);
-		assertThat(List.of(pool, scheduler, new SimpleAsyncTaskExecutor(),
-				threadPool(new ThreadPoolExecutor.AbortPolicy()), threadPool(new ThreadPoolExecutor.DiscardPolicy()),
-				ForkJoinPool.commonPool()))
+		assertThat(List.of(pool, new SimpleAsyncTaskExecutor(), threadPool(new ThreadPoolExecutor.AbortPolicy())))
 			.allMatch(HandOverExecutors::isPrompt);
-		assertThat(List.<Executor>of(throttled, callerRuns, subclass, new SyncTaskExecutor(), Runnable::run,
-				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), threadPool((task, full) -> {
-				}), new TaskExecutorAdapter(ForkJoinPool.commonPool())))
+		assertThat(List.<Executor>of(throttled, callerRuns, subclass, Runnable::run,
+				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), new ScheduledThreadPoolExecutor(1)))
 			.noneMatch(HandOverExecutors::isPrompt);
-		beans.forEach(ExecutorConfigurationSupport::shutdown);
+		beans.forEach(ThreadPoolTaskExecutor::shutdown);
 	}
 
 	@Test

@@ -55,7 +55,7 @@ class DebounceTests {
 
 	@Test
 	void anUpdateOfATaskThatIsHeldBackKeepsItsTurn() {
-		this.tasks.registry.declare(VirtualTasks.NAME);
+		this.tasks.registry.declare(VirtualTasks.NAME, PolicySettings.NONE);
 		this.tasks.setPaused(true);
 		spec("first").after(Duration.ofSeconds(1));
 		this.tasks.advanceSeconds(2);

@@ -228,19 +228,6 @@ class StartGateTests {
 		assertThat(tasks.ran).containsExactly("b", "end of the first a", "a");
 	}
 
-	@Test
-	void aTaskThatIsReplacedInTheQueueOfItsExecutorLeavesItsPermitToTheNewerOne() {
-		VirtualTasks tasks = new VirtualTasks(ONE_PER_KEY);
-		tasks.holdBack = true;
-		tasks.schedule("a", 1);
-		tasks.advance(Duration.ofMillis(1));
-		tasks.template.schedule(id("a"), Duration.ofMillis(1), () -> tasks.ran.add("newer a"));
-		tasks.advance(Duration.ofMillis(1));
-		assertThat(tasks.queue).hasSize(2);
-		tasks.runQueue();
-		assertThat(tasks.ran).containsExactly("newer a");
-	}
-
 	private static List<String> numbers(int end) {
 		return IntStream.range(0, end).mapToObj(Integer::toString).toList();
 	}

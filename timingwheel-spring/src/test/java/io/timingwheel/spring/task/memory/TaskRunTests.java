@@ -201,21 +201,6 @@ class TaskRunTests {
 	}
 
 	@Test
-	void aFailureIsFinalIfTheWheelHasNoRoomForTheNextAttempt() {
-		VirtualTasks tasks = VirtualTasks.withMaxPending(1);
-		tasks.registry.declare(NAME, THREE_ATTEMPTS);
-		tasks.holdBack = true;
-		DelayedTask<?> task = failing(tasks, "full");
-		tasks.advanceSeconds(1);
-		tasks.schedule("other", 100_000);
-		tasks.runQueue();
-		tasks.advanceSeconds(20);
-		assertThat(tasks.ran).containsExactly("full 1");
-		assertThat(task.status()).isEqualTo(Status.FAILED);
-		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 1, 0, 0, 0, 0));
-	}
-
-	@Test
 	void theShutdownEndsATaskThatFailsDuringItWithItsFailure() {
 		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
 		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {

@@ -50,7 +50,8 @@ abstract class NodeTestSupport {
 
 	final Map<String, TaskRecorder> recorders = new ConcurrentHashMap<>();
 
-	final TaskPolicies policies = TaskPolicies.none();
+	final TaskPolicies policies = new TaskPolicies(new TaskPolicies.Overrides() {
+	}, false);
 
 	final RunningBodies bodies = new RunningBodies();
 

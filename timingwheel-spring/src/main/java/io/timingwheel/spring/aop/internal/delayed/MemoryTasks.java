@@ -68,7 +68,7 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 		TaskSubmission submission = new TaskSubmission(this, key, this.ifPending, this.values.maxWait(),
 				payload(invocation), this.method.givesResult());
 		if (this.afterCommit && Transactions.isActive()) {
-			return submission.scheduleAfterCommit(due, (ex) -> this.runtime.uncaught(ex, method(), arguments));
+			return submission.scheduleAfterCommit(due);
 		}
 		return submission.schedule(due);
 	}
