@@ -76,10 +76,11 @@ class AdviceOrderTests {
 			.with("timingwheel.timeout." + property)) {
 			Advised proxy = (Advised) application.bean(Service.class);
 			assertThat(Arrays.stream(proxy.getAdvisors())
-				.map((advisor) -> advisor.getAdvice().getClass().getSimpleName())
-				.map((name) -> name.replaceFirst("(Annotation)?Interceptor|BeanPostProcessor\\$.*", ""))
+				.map((advisor) -> advisor.getAdvice().toString())
+				.map((name) -> name.replaceFirst("Advice of @|.*\\.", ""))
+				.map((name) -> name.replaceFirst("(Annotation)?Interceptor.*|BeanPostProcessor\\$.*|@.*", ""))
 				.filter((name) -> !name.contains("$")))
-				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));
+				.containsExactly(("Delayed CancelDelayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));
 		}
 	}
 

@@ -156,7 +156,7 @@ class AnnotatedBeansTests {
 
 	@Test
 	@SuppressWarnings("unchecked")
-	void aReturnTypeMayBeATypeVariableThatTheClassOrTheDefinitionOfTheBeanKnows() {
+	void aReturnTypeMayBeATypeVariable() {
 		CompletableFuture<String> first = ((Job<CompletableFuture<String>>) app.context()
 			.getBean("inheritedJob", Job.class)).run();
 		DelayedTask<String> second = ((Job<DelayedTask<String>>) app.context().getBean("lambda", Job.class)).run();

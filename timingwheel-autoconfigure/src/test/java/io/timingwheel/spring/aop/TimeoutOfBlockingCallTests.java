@@ -30,8 +30,6 @@ import org.junit.jupiter.api.condition.JRE;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.annotation.DirtiesContext.ClassMode;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,11 +38,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Calls that block on the real clock. Each test has its own application, because only so
- * many stacks are read in a time.
+ * Calls that block on the real clock.
  */
 @org.junit.jupiter.api.Timeout(60)
-@DirtiesContext(classMode = ClassMode.AFTER_EACH_TEST_METHOD)
 @SpringJUnitConfig(TimeoutOfBlockingCallTests.Service.class)
 @ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
 class TimeoutOfBlockingCallTests {

@@ -127,16 +127,6 @@ class TimeoutTests {
 	}
 
 	@Test
-	void theAnnotationOfAClassCannotLimitAFinalMethodAndSaysSo(CapturedOutput output) {
-		VirtualApplication.of(WholeClass.class)
-			.with("limit", Duration.class, () -> Duration.ofMillis(50))
-			.context()
-			.close();
-		assertThat(output).containsOnlyOnce("The @Timeout of " + WholeClass.class.getName()
-				+ " does not limit isFinal(). A proxy cannot intercept a final method");
-	}
-
-	@Test
 	void theFallbackOfAClassIsNotItsOwnFallback(WithFallback service) {
 		assertThat(service.plain(Duration.ofSeconds(1))).isEqualTo("fallback");
 		assertThatExceptionOfType(MethodTimeoutException.class)
@@ -178,10 +168,6 @@ class TimeoutTests {
 		@Timeout(timeoutExpression = "@limit")
 		public String byExpression(VirtualApplication app, Duration work) {
 			return work(app, work);
-		}
-
-		public final boolean isFinal() {
-			return true;
 		}
 
 	}

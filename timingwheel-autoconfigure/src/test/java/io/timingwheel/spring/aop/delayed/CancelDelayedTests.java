@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +36,8 @@ import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
-import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.transaction.reactive.TransactionSynchronization;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -235,32 +237,26 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void inAReactiveTransactionAPublisherCancelsAfterTheCommit() {
-		Mono<String> paid = Mono.just("paid");
+	void aReactiveTransactionOfTheMethodCommitsFirst() {
 		Mono<String> failing = Mono.error(new IllegalStateException("no money"));
 		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, ReactiveTransactions.class)) {
 			Orders orders = reactive.bean(Orders.class);
-			TransactionalOperator transaction = reactive.bean(TransactionalOperator.class);
+			List<Long> pendingAtCommit = new ArrayList<>();
+			Mono<String> paid = TransactionSynchronizationManager.forCurrentTransaction()
+				.doOnNext((transaction) -> transaction.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public Mono<Void> afterCommit() {
+						return Mono.fromRunnable(() -> pendingAtCommit.add(reactive.pending()));
+					}
+
+				}))
+				.thenReturn("paid");
 			orders.close(1);
-			assertThatIllegalStateException()
-				.isThrownBy(() -> orders.payMono(1, paid).then(failing).as(transaction::transactional).block());
 			assertThatIllegalStateException().isThrownBy(() -> orders.payInReactiveTransaction(1, failing).block());
-			transaction.execute((status) -> orders.payMono(1, paid).doOnSuccess((value) -> status.setRollbackOnly()))
-				.blockLast();
 			assertThat(reactive.pending()).isOne();
 			assertThat(orders.payInReactiveTransaction(1, paid).map((value) -> reactive.pending()).block()).isZero();
-			orders.close(1);
-			Mono<Long> within = orders.payMono(1, paid).map((value) -> reactive.pending());
-			assertThat(within.as(transaction::transactional).block()).isOne();
-			assertThat(reactive.pending()).isZero();
-			orders.close(1);
-			orders.payMono(1, paid).doOnNext((value) -> orders.close(1)).as(transaction::transactional).block();
-			assertThat(reactive.pending()).as("scheduled after the completion").isOne();
-			assertThatIllegalStateException().isThrownBy(() -> Mono.fromRunnable(() -> orders.closeAfterCommit(2))
-				.then(failing)
-				.as(transaction::transactional)
-				.block());
-			assertThat(reactive.pending()).as("a call does not see the transaction").isEqualTo(2);
+			assertThat(pendingAtCommit).containsExactly(1L);
 		}
 	}
 
@@ -289,11 +285,6 @@ class CancelDelayedTests {
 			return new R2dbcTransactionManager(H2ConnectionFactory.inMemory("reactive"));
 		}
 
-		@Bean
-		TransactionalOperator transactionalOperator(ReactiveTransactionManager transactionManager) {
-			return TransactionalOperator.create(transactionManager);
-		}
-
 	}
 
 	static class Orders {
@@ -302,10 +293,6 @@ class CancelDelayedTests {
 		public DelayedTask<Void> close(long orderId) {
 			app.calls().add("close " + orderId);
 			return DelayedTask.completed(null);
-		}
-
-		@Delayed(delay = "30m", key = "#orderId", afterCommit = true)
-		public void closeAfterCommit(long orderId) {
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")

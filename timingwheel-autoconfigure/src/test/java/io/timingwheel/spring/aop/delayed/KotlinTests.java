@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +19,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Classes written in Kotlin, whose classes and functions are final unless they are open.
@@ -28,24 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 class KotlinTests {
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(SuspendingPayments.class, Overloads.class);
-
-	@Test
-	void aFunctionHasTheAdviceOnceWithEachOfTheOverloadsOfItsDefaultArguments(Overloads overloads) {
-		overloads.close(1);
-		overloads.close(2, "late");
-		Defaults.close(overloads, 3);
-		overloads.close(4);
-		overloads.pay(4);
-		assertThat(app.pending()).isEqualTo(3);
-		app.advanceSeconds(10);
-		assertThat(overloads.getClosed()).containsExactlyInAnyOrder("1 unpaid nobody", "2 late nobody",
-				"3 unpaid kotlin");
-		DelayedContexts.realTimeRunner()
-			.withBean("overloads", Overloads.class)
-			.run((context) -> assertThatExceptionOfType(MethodTimeoutException.class)
-				.isThrownBy(() -> context.getBean(Overloads.class).quote()));
-	}
+	static final VirtualApplication app = VirtualApplication.of(SuspendingPayments.class);
 
 	@Test
 	void aSuspendFunctionCancelsOnceItHasCompletedNormally(SuspendingPayments payments) throws Exception {
@@ -73,20 +54,11 @@ class KotlinTests {
 	}
 
 	@Test
-	void theFallbackOfASuspendFunctionMaySuspend() {
-		DelayedContexts.realTimeRunner()
-			.withBean("quotes", SuspendingQuotes.class)
-			.run((context) -> assertTimeoutPreemptively(Duration.ofMinutes(1),
-					() -> assertThat(Blocking.quotes(context.getBean(SuspendingQuotes.class)))
-						.containsExactly("suspending tea", "plain tea true", "timeout tea", "internal tea")));
-	}
-
-	@Test
-	void suspendFunctionsFlowsAndDeferredResultsAreLimited() {
+	void flowsAndDeferredResultsAreLimited() {
 		DelayedContexts.realTimeRunner().withBean(Limits.class).run((context) -> {
 			Limits limits = context.getBean(Limits.class);
-			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> Blocking.suspending(limits),
-					() -> Blocking.flow(limits), () -> Blocking.deferred(limits))) {
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> Blocking.flow(limits),
+					() -> Blocking.deferred(limits))) {
 				assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call);
 			}
 		});
@@ -97,14 +69,10 @@ class KotlinTests {
 		ApplicationContextRunner runner = DelayedContexts.runner();
 		assertFails(runner, FinalByDefault.class, "@Delayed is on a final method, which a proxy cannot intercept",
 				"remove the final modifier from the method (in Kotlin, make it and its class open)");
-		assertFails(runner, Suspending.class,
-				"@Delayed is on a suspend function, whose caller would wait for the delayed body",
-				"make it an ordinary function that returns nothing or a CompletableFuture");
-		assertFails(runner, BadSuspendingFallback.class, "the fallback \"last\" of @Timeout is no method of",
-				"declare java.lang.String last(String)");
-		assertFails(runner, SuspendingFallbackOfOrdinaryFunction.class,
-				"the fallback \"last\" of @Timeout is no method of", "declare java.lang.String last(String)");
-		assertFails(runner, LimitedSequence.class, "cannot limit the work of the Sequence", "return the result itself");
+		assertFails(runner, Suspending.class, "which cannot be given before the body has run", "return void, Future");
+		assertFails(runner, LimitedSuspending.class, "@Timeout is on a suspend function",
+				"use withTimeout in its body");
+		assertFails(runner, LimitedSequence.class, "cannot limit its work", "return the result itself");
 		assertFails(runner.withClassLoader(new FilteredClassLoader("kotlinx.coroutines.reactor")),
 				SuspendingPayments.class, "@CancelDelayed is on a suspend function",
 				"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor");

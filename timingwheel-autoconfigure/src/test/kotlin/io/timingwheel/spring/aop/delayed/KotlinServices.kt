@@ -2,14 +2,11 @@ package io.timingwheel.spring.aop.delayed
 
 import io.timingwheel.spring.annotation.CancelDelayed
 import io.timingwheel.spring.annotation.Delayed
-import io.timingwheel.spring.annotation.MethodTimeoutException
 import io.timingwheel.spring.annotation.Timeout
 import java.util.concurrent.CompletableFuture
-import java.util.concurrent.CopyOnWriteArrayList
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.awaitCancellation
-import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.toList
@@ -56,96 +53,22 @@ open class SuspendingPayments {
 
 }
 
-/** Functions with default arguments, for callers in Java too. */
-open class Overloads {
-
-    open val closed: MutableList<String> = CopyOnWriteArrayList()
-
-    @JvmOverloads
-    @Delayed(delay = "10s", name = "close-overload", key = "#orderId")
-    open fun close(orderId: Long, reason: String = "unpaid", by: String = "nobody") {
-        closed.add("$orderId $reason $by")
-    }
-
-    @JvmOverloads
-    @CancelDelayed(name = "close-overload", key = "#orderId")
-    open fun pay(orderId: Long, note: String = "") {
-    }
-
-    @JvmOverloads
-    @Timeout("20ms")
-    open fun quote(orderId: Long = 1): String {
-        Thread.sleep(60_000)
-        return "$orderId"
-    }
-
-}
-
-/** Calls with default arguments, as Kotlin compiles them. */
-object Defaults {
-
-    @JvmStatic
-    fun close(overloads: Overloads, orderId: Long) = overloads.close(orderId, by = "kotlin")
-
-}
-
-/** Limits of suspend functions, with fallbacks of each form. */
-open class SuspendingQuotes {
-
-    @Timeout(timeout = "20ms", fallback = "lastSuspending")
-    open suspend fun suspending(symbol: String): String = awaitForEver()
-
-    private suspend fun lastSuspending(symbol: String): String = "suspending $symbol".also { delay(1) }
-
-    @Timeout(timeout = "20ms", fallback = "lastWithTimeout")
-    open suspend fun withTimeout(symbol: String): String = awaitForEver()
-
-    private suspend fun lastWithTimeout(symbol: String, timeout: MethodTimeoutException): String = "timeout $symbol"
-
-    @Timeout(timeout = "20ms", fallback = "lastPlain")
-    open suspend fun plain(symbol: String): String = awaitForEver()
-
-    private fun lastPlain(symbol: String, timeout: MethodTimeoutException): String =
-        "plain $symbol " + (timeout.message != null)
-
-    @Timeout(timeout = "20ms", fallback = "lastInternal")
-    open suspend fun internal(symbol: String): String = awaitForEver()
-
-    internal fun lastInternal(symbol: String): String = "internal $symbol"
-
-    private suspend fun awaitForEver(): String = CompletableFuture<String>().await()
-
-}
-
-open class BadSuspendingFallback {
-
-    @Timeout(timeout = "20ms", fallback = "last")
-    open suspend fun quote(symbol: String): String = symbol
-
-    private suspend fun last(symbol: Long): String = "$symbol"
-
-}
-
-open class SuspendingFallbackOfOrdinaryFunction {
-
-    @Timeout(timeout = "20ms", fallback = "last")
-    open fun quote(symbol: String): String = symbol
-
-    private suspend fun last(symbol: String): String = symbol
-
-}
-
 /** Limits of functions that never end by themselves. */
 open class Limits {
-
-    @Timeout("20ms")
-    open suspend fun suspending(): String = awaitCancellation()
 
     @Timeout("20ms")
     open fun flow(): Flow<String> = flow { awaitCancellation() }
 
     @Timeout("20ms")
     open fun deferred(): Deferred<String> = CompletableDeferred()
+
+}
+
+open class LimitedSuspending {
+
+    @Timeout("20ms")
+    open suspend fun run() {
+    }
 
 }
 
@@ -159,9 +82,6 @@ open class LimitedSequence {
 
 /** Calls suspending functions from Java. */
 object Blocking {
-
-    @JvmStatic
-    fun suspending(limits: Limits): String = runBlocking { limits.suspending() }
 
     @JvmStatic
     fun flow(limits: Limits): List<String> = runBlocking { limits.flow().toList() }
@@ -180,10 +100,5 @@ object Blocking {
     @JvmStatic
     fun payInParts(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): List<String> =
         runBlocking { payments.payInParts(orderId, bank).toList() }
-
-    @JvmStatic
-    fun quotes(quotes: SuspendingQuotes): List<String> = runBlocking {
-        listOf(quotes.suspending("tea"), quotes.plain("tea"), quotes.withTimeout("tea"), quotes.internal("tea"))
-    }
 
 }

@@ -83,12 +83,6 @@ abstract class PendingTasks {
 				&& this.parts.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
 	}
 
-	/** A cancellation for later, of what is pending now. */
-	public Runnable cancellation(TaskId id) {
-		List<StoredTask> pending = findAll(id, Kind.EITHER);
-		return () -> cancelAll(id.name(), pending);
-	}
-
 	private boolean cancelAll(String name, List<StoredTask> tasks) {
 		return countCancelled(name,
 				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);

@@ -2,8 +2,6 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
 
-import io.r2dbc.h2.H2ConnectionFactory;
-import io.r2dbc.spi.ConnectionFactory;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.call.MemoryStore;
@@ -15,12 +13,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.r2dbc.connection.R2dbcTransactionManager;
-import org.springframework.transaction.ReactiveTransactionManager;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -110,39 +102,8 @@ class CancelDurableTests {
 			.withMessage("refused"));
 	}
 
-	@Test
-	void whatIsStoredAfterTheCompletionStaysInAReactiveTransaction() {
-		runner(ReactiveTransactions.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			TransactionalOperator transaction = TransactionalOperator
-				.create(context.getBean(ReactiveTransactionManager.class));
-			orders.close(1);
-			orders.close(2);
-			orders.pay(1).doOnNext((value) -> orders.close(1)).as(transaction::transactional).block(LIMIT);
-			orders.pay(2).as(transaction::transactional).block(LIMIT);
-			assertThat(context.getBean(DelayedTaskTemplate.class).find(TaskId.of("close-order", 1))).isPresent();
-			assertThat(this.store.payloads("close-order")).hasSize(1);
-		});
-	}
-
-	private ApplicationContextRunner runner(Class<?>... configurations) {
-		return DurableContexts.runner(this.store, configurations).withBean("orders", Orders.class);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
-	static class ReactiveTransactions {
-
-		@Bean
-		ConnectionFactory connectionFactory() {
-			return H2ConnectionFactory.inMemory("reactive");
-		}
-
-		@Bean
-		ReactiveTransactionManager reactiveTransactionManager(ConnectionFactory connectionFactory) {
-			return new R2dbcTransactionManager(connectionFactory);
-		}
-
+	private ApplicationContextRunner runner() {
+		return DurableContexts.runner(this.store).withBean("orders", Orders.class);
 	}
 
 	static class Orders {

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Scope;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecutor;
 import org.springframework.transaction.annotation.Propagation;
@@ -40,7 +39,7 @@ class DurableStartFailureApprovalTests {
 	void theTextsAreTheApprovedOnes() {
 		this.failures.fail("without a store", this.memory, Good.class);
 		for (Class<?> bean : List.of(ReturnsFuture.class, ReturnsTaskOfString.class, Aliases.class, TakesEntity.class,
-				TakesObjects.class, NotDurable.class, InATransaction.class, BrokenAlias.class, OfAConversation.class)) {
+				TakesObjects.class, NotDurable.class, InATransaction.class, BrokenAlias.class)) {
 			this.failures.fail(bean.getSimpleName(), this.store, bean);
 		}
 		this.failures.fail("AliasIsName", this.store, Good.class, AliasIsName.class);
@@ -150,15 +149,6 @@ class DurableStartFailureApprovalTests {
 	static class BrokenAlias {
 
 		@Delayed(delay = "1s", name = "run", aliases = "#{1 +}", durable = true)
-		public void run() {
-		}
-
-	}
-
-	@Scope("conversation")
-	static class OfAConversation {
-
-		@Delayed(delay = "1s", durable = true)
 		public void run() {
 		}
 

@@ -97,7 +97,7 @@ class DurableStartupTests {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("CancelsUnknown#cancel(long)")
 				.contains("@CancelDelayed names the task \"unknown\", which no @Delayed method has")
-				.contains("Another application at the same store may have the name");
+				.contains("Another application at the same store, or a bean that was replaced, may have the name");
 		});
 	}
 

@@ -3,8 +3,12 @@ package io.timingwheel.spring.aop.internal;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -31,12 +35,16 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	 */
 	public static final int TIMEOUT = EARLY + 1;
 
-	private final transient AnnotatedMethods<?> annotated;
+	private final transient AnnotatedMethods annotated;
 
-	/** A subclass sets the advisor. */
+	private final Class<? extends Annotation> annotationType;
+
+	/** A subclass may set another advisor, which only marks the proxies. */
 	@SuppressWarnings("this-escape") // Spring's setters only set fields
 	protected AdvicePostProcessor(AnnotatedBeans beans, Class<? extends Annotation> annotationType, int order) {
-		this.annotated = beans.methods(annotationType);
+		this.annotated = beans.annotated();
+		this.annotationType = annotationType;
+		this.advisor = advisor(new OfBean(""));
 		setOrder(order);
 		// Spring Boot's default, also where nothing else makes proxies.
 		if (beans.beanFactory()
@@ -48,11 +56,18 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	/** An advisor of the annotated methods. */
 	protected final DefaultPointcutAdvisor advisor(MethodInterceptor advice) {
-		return new DefaultPointcutAdvisor(this.annotated.pointcut(), advice);
+		return new DefaultPointcutAdvisor(this.annotated.pointcut(this.annotationType), advice);
 	}
 
+	/**
+	 * Finds the advice of a method.
+	 * @param method the method that the calls invoke in the end
+	 */
+	protected abstract MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName);
+
 	/** Called when a bean has got the advisor. */
-	protected void added(Advisor advisor, Advised proxy, String beanName) {
+	protected void added(Advisor advisor, Advised proxy, DefaultPointcutAdvisor ofBean) {
+		proxy.replaceAdvisor(advisor, ofBean);
 	}
 
 	@Override
@@ -61,20 +76,58 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 			Object result = super.postProcessAfterInitialization(bean, beanName);
 			Advisor advisor = this.advisor;
 			if (advisor != null && result instanceof Advised proxy && proxy.indexOf(advisor) >= 0) {
-				added(advisor, proxy, beanName);
+				added(advisor, proxy, advisor(new OfBean(beanName)));
 			}
 			return result;
 		}
 		catch (AopConfigException ex) {
 			Class<?> type = AopUtils.getTargetClass(bean);
-			for (Method method : this.annotated.of(type).keySet()) {
+			for (Method method : this.annotated.of(type, this.annotationType).keySet()) {
 				Refusal.when(Modifier.isFinal(type.getModifiers()), method,
-						"%s is on a method of the final class %s, which cannot be proxied by a subclass"
-							.formatted(this.annotated.annotation(), type.getName()),
+						"@%s is on a method of the final class %s, which cannot be proxied by a subclass"
+							.formatted(this.annotationType.getSimpleName(), type.getName()),
 						"remove the final modifier from the class (in Kotlin, make it an open class)");
 			}
 			throw ex;
 		}
+	}
+
+	/** The advice of one bean, which looks up that of each method once. */
+	protected class OfBean implements MethodInterceptor {
+
+		private final String beanName;
+
+		private final Map<Method, MethodInterceptor> methods = new ConcurrentHashMap<>();
+
+		public OfBean(String beanName) {
+			this.beanName = beanName;
+		}
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Method method = invocation.getMethod();
+			MethodInterceptor advice = this.methods.get(method);
+			if (advice == null) {
+				Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
+				advice = find(AnnotatedMethods.mostSpecific(method, targetClass), targetClass);
+				this.methods.put(method, advice);
+			}
+			return advice.invoke(invocation);
+		}
+
+		protected MethodInterceptor find(Method method, Class<?> targetClass) {
+			return adviceOf(method, targetClass, this.beanName);
+		}
+
+		public boolean isFor(Class<? extends Annotation> type) {
+			return AdvicePostProcessor.this.annotationType == type;
+		}
+
+		@Override
+		public String toString() {
+			return "Advice of @" + AdvicePostProcessor.this.annotationType.getSimpleName();
+		}
+
 	}
 
 }

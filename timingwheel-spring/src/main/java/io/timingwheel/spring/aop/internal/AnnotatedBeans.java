@@ -49,7 +49,7 @@ public final class AnnotatedBeans
 
 	private static final Log logger = LogFactory.getLog(AnnotatedBeans.class);
 
-	private final List<AnnotatedMethods<? extends Annotation>> annotated = AnnotatedMethods.ofAllAnnotations();
+	private final AnnotatedMethods annotated = new AnnotatedMethods();
 
 	/** The names of the beans that Spring has created. */
 	private final Set<String> created = ConcurrentHashMap.newKeySet();
@@ -60,12 +60,8 @@ public final class AnnotatedBeans
 
 	private volatile boolean adviceReady;
 
-	@SuppressWarnings("unchecked")
-	public <A extends Annotation> AnnotatedMethods<A> methods(Class<A> annotationType) {
-		return (AnnotatedMethods<A>) this.annotated.stream()
-			.filter((methods) -> methods.annotationType() == annotationType)
-			.findFirst()
-			.orElseThrow();
+	public AnnotatedMethods annotated() {
+		return this.annotated;
 	}
 
 	@Override
@@ -167,17 +163,16 @@ public final class AnnotatedBeans
 	}
 
 	private void checkHasNoAnnotation(Object bean, Class<?> type, String beanName) {
-		for (AnnotatedMethods<? extends Annotation> methods : this.annotated) {
-			for (Method method : methods.of(type).keySet()) {
-				boolean isPostProcessor = bean instanceof BeanPostProcessor || bean instanceof BeanFactoryPostProcessor;
-				throw new InvalidAnnotatedMethodException(method,
-						"%s would have no effect, since the bean \"%s\" is created before the advice: %s needs it too early"
-							.formatted(methods.annotation(), beanName, isPostProcessor ? "Spring" : needing(beanName)),
+		boolean isPostProcessor = bean instanceof BeanPostProcessor || bean instanceof BeanFactoryPostProcessor;
+		this.annotated.of(type)
+			.forEach((annotation, methods) -> methods.keySet()
+				.forEach((method) -> Refusal.when(true, method,
+						"@%s would have no effect, since the bean \"%s\" is created before the advice: %s needs it too early"
+							.formatted(annotation.getSimpleName(), beanName,
+									isPostProcessor ? "Spring" : needing(beanName)),
 						isPostProcessor ? "move the method to a bean that is no post-processor"
 								: "get it there by an ObjectProvider or with @Lazy, and use it only after the start;"
-										+ " make a @Bean method that declares a post-processor static");
-			}
-		}
+										+ " make a @Bean method that declares a post-processor static")));
 	}
 
 	/** The beans that are being created. */
@@ -192,10 +187,7 @@ public final class AnnotatedBeans
 	public void afterSingletonsInstantiated() {
 		for (String name : instances()) {
 			Object existing = singleton(name);
-			if (existing != null && Proxy.isProxyClass(existing.getClass())) {
-				checkProxy(existing);
-			}
-			else if (existing == null || existing instanceof FactoryBean<?>) {
+			if (existing == null || existing instanceof FactoryBean<?>) {
 				read(type(name, existing != null), name);
 			}
 		}
@@ -214,27 +206,6 @@ public final class AnnotatedBeans
 	/** The beans that were replaced, so that nobody may know their annotations. */
 	public List<String> replaced() {
 		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).toList();
-	}
-
-	/** Checks that all annotated methods can be called on an interface-based proxy. */
-	private void checkProxy(Object proxy) {
-		Class<?> type = AopUtils.getTargetClass(proxy);
-		for (AnnotatedMethods<? extends Annotation> methods : this.annotated) {
-			for (Method method : methods.of(type).keySet()) {
-				Refusal.when(!methods.defaults(type).contains(method) && !isInInterface(method, proxy, type), method,
-						methods.annotation()
-								+ " is on a method that is in no interface of the proxy, which is interface-based",
-						"declare the method in an interface, or give the bean a class-based proxy, by"
-								+ " @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
-			}
-		}
-	}
-
-	private static boolean isInInterface(Method method, Object proxy, Class<?> type) {
-		return Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((proxied) -> Arrays.stream(proxied.getMethods()))
-			.anyMatch((declared) -> declared.getName().equals(method.getName())
-					&& AnnotatedMethods.mostSpecific(declared, type).equals(method));
 	}
 
 	public interface Reader {

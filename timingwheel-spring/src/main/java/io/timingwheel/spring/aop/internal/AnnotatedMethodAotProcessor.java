@@ -4,6 +4,7 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.List;
+import java.util.Map;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
@@ -43,7 +44,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 
 	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 
-	private final List<AnnotatedMethods<? extends Annotation>> annotated = AnnotatedMethods.ofAllAnnotations();
+	private final AnnotatedMethods annotated = new AnnotatedMethods();
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -56,12 +57,10 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
 		Class<?> type = bean.getBeanClass();
-		if (this.annotated.stream().allMatch((methods) -> methods.of(type).isEmpty())) {
-			return null;
-		}
-		return (context, code) -> {
+		Map<Class<?>, Map<Method, Annotation>> annotated = this.annotated.of(type);
+		return annotated.isEmpty() ? null : (context, code) -> {
 			Hints hints = new Hints(context.getRuntimeHints().reflection(), type, bean.getBeanFactory());
-			this.annotated.forEach((methods) -> methods.of(type).forEach(hints::register));
+			annotated.values().forEach((methods) -> methods.forEach(hints::register));
 		};
 	}
 

@@ -17,13 +17,9 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
-import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
-import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -61,7 +57,7 @@ public final class ArgumentExpression {
 	public ArgumentExpression(String attribute, String text, Method method, ConfigurableBeanFactory beanFactory) {
 		this.subject = "the expression \"%s\" of %s".formatted(text, attribute);
 		this.method = method;
-		addNames(method);
+		addNames();
 		String names = String.join(", #", this.positions.keySet());
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			this.positions.put("p" + i, i);
@@ -69,7 +65,7 @@ public final class ArgumentExpression {
 		}
 		this.expression = parse(text);
 		SpelNode tree = this.expression.getAST();
-		check(tree, names, false, false);
+		check(tree, names, false);
 		this.argument = (tree instanceof VariableReference) ? this.positions.get(variable(tree)) : -1;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
@@ -87,64 +83,48 @@ public final class ArgumentExpression {
 	}
 
 	/** The names in the method precede those in the methods that it overrides. */
-	private void addNames(Method method) {
-		Class<?> type = method.getDeclaringClass();
-		addNamesIn(method);
-		AnnotatedMethods.declared(type)
-			.stream()
-			.filter((declared) -> declared.getName().equals(method.getName())
-					&& AnnotatedMethods.mostSpecific(declared, type).equals(method))
-			.forEach(this::addNamesIn);
-	}
-
-	private void addNamesIn(Method method) {
-		@Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
-		for (int i = 0; names != null && i < names.length; i++) {
-			if (names[i] != null) {
-				this.positions.putIfAbsent(names[i], i);
+	private void addNames() {
+		Class<?> type = this.method.getDeclaringClass();
+		for (Method declared : AnnotatedMethods.declared(type)) {
+			@Nullable String @Nullable [] names = (declared.getName().equals(this.method.getName())
+					&& AnnotatedMethods.mostSpecific(declared, type).equals(this.method))
+							? PARAMETER_NAMES.getParameterNames(declared) : null;
+			for (int i = 0; names != null && i < names.length; i++) {
+				if (names[i] != null) {
+					this.positions.putIfAbsent(names[i], i);
+				}
 			}
 		}
 	}
 
 	/**
-	 * Finds names that no parameter has, and parts that have no object, since there is no
-	 * root object.
+	 * Finds names that no parameter has, and a part at the beginning that has no object,
+	 * since there is no root object.
 	 * @param names the names in the code, without those by position
-	 * @param hasObject whether the node reads from a node before it, or from an element
-	 * @param inElement whether an element of a collection is the root
+	 * @param hasObject whether the node reads from a node before it
 	 */
-	private void check(SpelNode node, String names, boolean hasObject, boolean inElement) {
-		if (node instanceof VariableReference || node instanceof FunctionReference) {
+	private void check(SpelNode node, String names, boolean hasObject) {
+		if (node instanceof VariableReference) {
 			String name = variable(node);
-			boolean known = this.positions.containsKey(name) || (inElement && name.equals("this"));
-			Refusal.when(!known, this.method,
+			Refusal.when(!this.positions.containsKey(name) && !(hasObject && name.equals("this")), this.method,
 					"%s names #%s, which is no parameter of the method".formatted(this.subject, name),
 					names.isEmpty() ? "compile with -parameters, or use #p0, #p1 and so on"
 							: "use the name of a parameter: #" + names);
 		}
 		String start = node.toStringAST();
-		Refusal.when(!hasObject && needsObject(node), this.method,
-				"%s begins with %s, which is no argument without a #".formatted(this.subject, start),
+		Refusal.when(
+				!hasObject && (node instanceof PropertyOrFieldReference || node instanceof MethodReference
+						|| node instanceof Indexer),
+				this.method, "%s begins with %s, which is no argument without a #".formatted(this.subject, start),
 				this.positions.containsKey(start) ? "did you mean #%s?".formatted(start)
 						: "begin with an argument or a bean, such as #p0 or @bean");
-		boolean elements = inElement || node instanceof Projection || node instanceof Selection;
 		for (int i = 0; i < node.getChildCount(); i++) {
-			SpelNode child = node.getChild(i);
-			boolean isText = child instanceof PropertyOrFieldReference
-					&& (node instanceof Indexer || (node instanceof InlineMap && i % 2 == 0));
-			if (!isText) {
-				check(child, names, elements || (i > 0 && node instanceof CompoundExpression), elements);
-			}
+			check(node.getChild(i), names, hasObject || (i > 0 && node instanceof CompoundExpression));
 		}
 	}
 
-	private static boolean needsObject(SpelNode node) {
-		return node instanceof PropertyOrFieldReference || node instanceof MethodReference || node instanceof Indexer
-				|| node instanceof Projection || node instanceof Selection;
-	}
-
 	private static String variable(SpelNode node) {
-		return node.toStringAST().substring(1).replaceFirst("\\(.*", "");
+		return node.toStringAST().substring(1);
 	}
 
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {

@@ -1,7 +1,8 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
-import java.util.Optional;
+import java.util.Objects;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,61 +16,40 @@ import org.springframework.util.ClassUtils;
  */
 public final class ReactiveTypes {
 
-	public static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
+	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
 			ReactiveTypes.class.getClassLoader());
-
-	/** The search takes long, and each call of a method may need an adapter. */
-	private static final ClassValue<Optional<ReactiveAdapter>> ADAPTERS = new ClassValue<>() {
-
-		@Override
-		protected Optional<ReactiveAdapter> computeValue(Class<?> type) {
-			return Optional.ofNullable(find(type));
-		}
-
-	};
 
 	private ReactiveTypes() {
 	}
 
 	/**
-	 * The adapter of the nearest superclass, {@code null} if the type is not reactive.
-	 * Spring's own search finds that of {@code Publisher} for RxJava's {@code Flowable},
-	 * which does not lead back to the class.
-	 */
-	public static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
-		return ADAPTERS.get(type).orElse(null);
-	}
-
-	private static @Nullable ReactiveAdapter find(Class<?> type) {
-		ReactiveAdapterRegistry registry = ReactiveAdapterRegistry.getSharedInstance();
-		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
-			ReactiveAdapter adapter = registry.getAdapter(candidate);
-			if (adapter != null && adapter.getReactiveType() == candidate) {
-				return adapter;
-			}
-		}
-		return registry.getAdapter(type);
-	}
-
-	/**
 	 * Checks that advice sees the completion of what a method returns, if this is a
 	 * publisher or that of a suspend function.
+	 * @param type the declared type of the result
 	 * @param otherwise another remedy, as the end of a sentence
+	 * @return finds the adapter of a result; {@code null} if the method returns no
+	 * publisher
 	 */
-	public static void check(String annotation, Method method, Class<?> type, String otherwise) {
-		Refusal.when(KotlinDetector.isSuspendingFunction(method) && !ClassUtils
-			.isPresent("kotlinx.coroutines.reactor.MonoKt", null), method, annotation
+	public static @Nullable Function<Object, ReactiveAdapter> adapters(String annotation, Method method, Class<?> type,
+			String otherwise) {
+		ReactiveAdapterRegistry registry = ReactiveAdapterRegistry.getSharedInstance();
+		if (KotlinDetector.isSuspendingFunction(method)) {
+			Refusal.when(!ClassUtils.isPresent("kotlinx.coroutines.reactor.MonoKt", null), method, annotation
 					+ " is on a suspend function, whose completion Spring shows only with kotlinx-coroutines-reactor",
-				"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor" + otherwise);
-		ReactiveAdapter adapter = adapterOf(type);
-		if (adapter != null) {
-			String problem = "%s is on a method that returns %s, ".formatted(annotation, type.getName());
-			Refusal.when(!REACTOR_PRESENT, method, problem + "whose completion is seen only with Reactor",
-					"add the dependency io.projectreactor:reactor-core" + otherwise);
-			Refusal.when(!type.isAssignableFrom(adapter.getReactiveType()), method,
-					problem + "which hides the completion of its subscriptions",
-					"return " + adapter.getReactiveType().getSimpleName() + otherwise);
+					"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor" + otherwise);
+			return (result) -> Objects.requireNonNull(registry.getAdapter(null, result));
 		}
+		ReactiveAdapter adapter = registry.getAdapter(type);
+		if (adapter == null) {
+			return null;
+		}
+		String problem = "%s is on a method that returns %s, ".formatted(annotation, type.getName());
+		Refusal.when(!REACTOR_PRESENT, method, problem + "whose completion is seen only with Reactor",
+				"add the dependency io.projectreactor:reactor-core" + otherwise);
+		Refusal.when(!type.isAssignableFrom(adapter.getReactiveType()), method,
+				problem + "which hides the completion of its subscriptions",
+				"return " + adapter.getReactiveType().getSimpleName() + otherwise);
+		return (result) -> adapter;
 	}
 
 }

@@ -154,11 +154,6 @@ public final class DelayedTaskRegistry {
 		}
 	}
 
-	/** A cancellation for later, of a task that was submitted before this call. */
-	public Runnable cancellation(TaskId taskId) {
-		return cancelCall(taskId)::commit;
-	}
-
 	private DeferredCall cancelCall(TaskId taskId) {
 		NamedTasks tasks = get(taskId.name());
 		Object slot = TaskKeys.of(taskId.key());

@@ -28,8 +28,7 @@ class AnnotatedMethodsTests {
 
 	private static Map<String, String> limits(Class<?> type) {
 		Map<String, String> limits = new TreeMap<>();
-		new AnnotatedBeans().methods(Timeout.class)
-			.of(type)
+		new AnnotatedMethods().of(type, Timeout.class)
 			.forEach((method, timeout) -> limits.put(method.getName(), timeout.timeout()));
 		return limits;
 	}

@@ -8,36 +8,40 @@ import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Reads the {@link CancelDelayed} methods of all beans, and adds their advice. It is
  * inside the advice of the auto-proxy creator, so that a surrounding transaction is still
- * open when the method has returned. Thread-safe.
+ * open when the method has returned, but for methods that return publishers. Thread-safe.
  */
 final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implements AnnotatedBeans.Reader {
 
 	private static final Log logger = LogFactory.getLog(CancelDelayedBeanPostProcessor.class);
-
-	private final transient AnnotatedMethods<CancelDelayed> annotated;
 
 	private final transient Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
@@ -47,10 +51,8 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry delayed) {
 		super(beans, CancelDelayed.class, EARLY);
-		this.annotated = beans.methods(CancelDelayed.class);
 		this.beans = beans;
 		this.delayed = delayed;
-		this.advisor = advisor(this::invoke);
 	}
 
 	@Override
@@ -61,22 +63,25 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	private Map<Method, Cancellation> of(Class<?> beanClass) {
 		return this.byClass.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, Cancellation> methods = new HashMap<>();
-			this.annotated.of(type).forEach((method, annotation) -> methods.put(method, read(method, annotation)));
+			this.beans.annotated()
+				.of(type, CancelDelayed.class)
+				.forEach((method, annotation) -> methods.put(method, read(method, annotation, type)));
 			return methods;
 		});
 	}
 
-	private Cancellation read(Method method, CancelDelayed annotation) {
+	private Cancellation read(Method method, CancelDelayed annotation, Class<?> beanClass) {
 		MethodAttributes attributes = new MethodAttributes(method, annotation, this.beans.beanFactory());
 		Refusal.whenNoProxyIntercepts("@CancelDelayed", method);
 		Refusal.when(!attributes.has("key"), method, "@CancelDelayed has no key",
 				"set the key to an expression on the arguments, such as #orderId");
-		if (!annotation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(method.getReturnType())) {
-			ReactiveTypes.check("@CancelDelayed", method, method.getReturnType(), ", or set beforeInvocation = true");
-		}
+		Class<?> type = ResolvableType.forMethodReturnType(method, beanClass).resolve(method.getReturnType());
+		boolean isPublisher = !annotation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(type);
 		return new Cancellation(method, SingletonSupplier.of(() -> attributes.name("")),
 				new ArgumentExpression("@CancelDelayed(key)", annotation.key(), method, this.beans.beanFactory()),
-				annotation.beforeInvocation());
+				annotation.beforeInvocation(),
+				isPublisher ? ReactiveTypes.adapters("@CancelDelayed", method, type, ", or set beforeInvocation = true")
+						: null);
 	}
 
 	@Override
@@ -96,19 +101,42 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(name),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
-		boolean mayBeStored = this.delayed.runtime().hasStore();
-		if (!mayBeStored && this.beans.replaced().isEmpty()) {
+		if (!this.delayed.runtime().hasStore() && this.beans.replaced().isEmpty()) {
 			throw problem;
 		}
-		logger.warn("%s. %s may have the name".formatted(problem.getMessage(),
-				mayBeStored ? "Another application at the same store"
-						: "One of these beans, which were replaced, " + this.beans.replaced()));
+		logger.warn("%s. Another application at the same store, or a bean that was replaced, may have the name"
+			.formatted(problem.getMessage()));
 	}
 
-	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
-		Cancellation method = Objects
-			.requireNonNull(of(targetClass).get(AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass)));
+	@Override
+	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
+		Cancellation cancellation = Objects.requireNonNull(of(targetClass).get(method));
+		return (cancellation.adapters() != null) ? MethodInvocation::proceed
+				: (invocation) -> cancel(cancellation, invocation);
+	}
+
+	/**
+	 * Publishers have an advice outside of all other advice, so that they complete after
+	 * the commit of a reactive transaction of their method.
+	 */
+	@Override
+	protected void added(Advisor general, Advised proxy, DefaultPointcutAdvisor ofBean) {
+		super.added(general, proxy, ofBean);
+		DefaultPointcutAdvisor outer = advisor(new OfBean("") {
+
+			@Override
+			protected MethodInterceptor find(Method method, Class<?> targetClass) {
+				Cancellation cancellation = Objects.requireNonNull(of(targetClass).get(method));
+				return (cancellation.adapters() == null) ? MethodInvocation::proceed
+						: (invocation) -> cancel(cancellation, invocation);
+			}
+
+		});
+		outer.setOrder(HIGHEST_PRECEDENCE);
+		proxy.addAdvisor(0, outer);
+	}
+
+	private @Nullable Object cancel(Cancellation method, MethodInvocation invocation) throws Throwable {
 		PendingCancellation cancellation = new PendingCancellation(
 				new TaskId(method.name().get(), method.key().key(invocation.getArguments()).toString()),
 				this.delayed.runtime());
@@ -121,10 +149,8 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 			cancellation.runOnSuccessOf(result);
 			return result;
 		}
-		Object publisher = (result != null && ReactiveTypes.REACTOR_PRESENT)
-				? ReactorCancellation.apply(result, invocation.getMethod().getReturnType(), cancellation) : null;
-		if (publisher != null) {
-			return publisher;
+		if (result != null && method.adapters() != null) {
+			return ReactorCancellation.apply(result, method.adapters().apply(result), cancellation);
 		}
 		cancellation.runWithTransaction();
 		return result;
@@ -134,9 +160,10 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	 * A checked method.
 	 *
 	 * @param name gives the name of the tasks, and may need beans
+	 * @param adapters {@code null} if the method returns no publisher
 	 */
-	private record Cancellation(Method method, Supplier<String> name, ArgumentExpression key,
-			boolean beforeInvocation) {
+	private record Cancellation(Method method, Supplier<String> name, ArgumentExpression key, boolean beforeInvocation,
+			@Nullable Function<Object, ReactiveAdapter> adapters) {
 	}
 
 }

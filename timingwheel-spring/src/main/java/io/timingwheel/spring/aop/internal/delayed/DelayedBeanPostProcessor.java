@@ -1,16 +1,11 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.reflect.Method;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -29,40 +24,11 @@ final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 	DelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry methods) {
 		super(beans, Delayed.class, EARLY);
 		this.methods = methods;
-		this.advisor = advisor(new DelayedInterceptor(methods, ""));
 	}
 
 	@Override
-	protected void added(Advisor general, Advised proxy, String beanName) {
-		proxy.replaceAdvisor(general, advisor(new DelayedInterceptor(this.methods, beanName)));
-	}
-
-	/** Submits the calls of one bean instead of running the bodies. */
-	private static final class DelayedInterceptor implements MethodInterceptor {
-
-		private final TaskMethodRegistry methods;
-
-		private final String beanName;
-
-		private final Map<Method, MethodInterceptor> tasks = new ConcurrentHashMap<>();
-
-		DelayedInterceptor(TaskMethodRegistry methods, String beanName) {
-			this.methods = methods;
-			this.beanName = beanName;
-		}
-
-		@Override
-		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-			Method method = invocation.getMethod();
-			MethodInterceptor tasks = this.tasks.get(method);
-			if (tasks == null) {
-				tasks = this.methods.tasksOf(this.beanName,
-						AnnotatedMethods.mostSpecific(method, AnnotatedMethods.targetClass(invocation)));
-				this.tasks.put(method, tasks);
-			}
-			return tasks.invoke(invocation);
-		}
-
+	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
+		return this.methods.tasksOf(beanName, method);
 	}
 
 	/**
@@ -82,7 +48,7 @@ final class DelayedBeanPostProcessor extends AdvicePostProcessor {
 			// A later post-processor may have made a proxy of the proxy.
 			for (Object next = bean; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
 				for (Advisor advisor : advised.getAdvisors()) {
-					if (advisor.getAdvice() instanceof DelayedInterceptor) {
+					if (advisor.getAdvice() instanceof OfBean advice && advice.isFor(Delayed.class)) {
 						advised.removeAdvisor(advisor);
 						delayed = advisor;
 					}

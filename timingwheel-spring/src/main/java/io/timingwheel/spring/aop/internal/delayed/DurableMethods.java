@@ -33,9 +33,6 @@ public interface DurableMethods {
 	/** Cancels a pending task or a schedule, with the transaction of the thread. */
 	boolean cancel(TaskId taskId);
 
-	/** Finds a pending task, and returns what cancels it later if it is pending then. */
-	Runnable cancellation(TaskId taskId);
-
 	/**
 	 * When a call is due: after a delay by the clock that keeps the task, or at a time.
 	 *

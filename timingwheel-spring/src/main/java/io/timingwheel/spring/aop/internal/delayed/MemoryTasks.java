@@ -3,7 +3,6 @@ package io.timingwheel.spring.aop.internal.delayed;
 import java.lang.reflect.Method;
 
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.Transactions;
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.task.TaskRejectedException;
 
 /**
  * Keeps the calls or the runs of one method in memory. The payload of a pending call is
@@ -89,17 +87,9 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 	}
 
 	void recur() {
-		if (!this.method.recurring()) {
-			return;
-		}
-		try {
+		if (this.method.recurring()) {
 			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS, this.values.requiredSchedule(),
 					((Recurring) this.method.annotation()).missed(), this.values.delay());
-		}
-		catch (TaskRejectedException ex) {
-			throw new InvalidAnnotatedMethodException(method(),
-					"the first run of @Recurring cannot be scheduled (" + ex.getMessage() + ")",
-					"raise timingwheel.max-pending, which has to leave a place for each method with @Recurring", ex);
 		}
 	}
 

@@ -45,18 +45,16 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		CompletableFuture<Boolean> success = new CompletableFuture<>();
 		FutureCompletion.whenDone(future, this.runtime.tasks().completions(),
 				(value, error) -> success.complete(error == null));
-		Runnable wait = () -> success.thenAccept(this::runIf);
-		if (success.isDone()) {
-			if (success.join()) {
-				runWithTransaction();
-			}
-		}
-		else {
-			Transactions.afterCompletion(wait, () -> {
+		if (!success.isDone()) {
+			Transactions.afterCompletion(() -> success.thenAccept(this::runIf), () -> {
 			});
+		}
+		else if (success.join()) {
+			runWithTransaction();
 		}
 	}
 
+	/** No caller can get an exception of the store any more. */
 	private void runIf(boolean success) {
 		try {
 			if (success) {
@@ -64,23 +62,13 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 			}
 		}
 		catch (RuntimeException ex) {
-			logFailure(ex);
+			logger.error("The task \"%s\" could not be cancelled".formatted(this.taskId.name()), ex);
 		}
-	}
-
-	Runnable forLater() {
-		DurableMethods durable = this.runtime.storeOf(this.taskId);
-		return (durable != null) ? durable.cancellation(this.taskId) : this.runtime.tasks().cancellation(this.taskId);
 	}
 
 	/** Whether the task may be in a store, whose answer the thread has to wait for. */
 	boolean isBlocking() {
 		return this.runtime.storeOf(this.taskId) != null;
-	}
-
-	/** For a time when no caller can get an exception of the store any more. */
-	void logFailure(Throwable ex) {
-		logger.error("The task \"%s\" could not be cancelled".formatted(this.taskId.name()), ex);
 	}
 
 }

@@ -1,14 +1,11 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.annotation.Annotation;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -28,10 +25,12 @@ import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -45,10 +44,9 @@ final class TaskMethodReader {
 	private static final Set<Class<?>> RESULTS = Set.of(void.class, Future.class, CompletionStage.class,
 			CompletableFuture.class, DelayedTask.class);
 
-	private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
-
 	/** The propagations with which a body is not part of the caller's transaction. */
-	private static final Set<String> OUTSIDE = Set.of("REQUIRES_NEW", "NOT_SUPPORTED", "NEVER");
+	private static final Set<Integer> OUTSIDE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
 
 	private final Method method;
 
@@ -79,14 +77,11 @@ final class TaskMethodReader {
 		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class), "and @Async are on one method",
 				"remove @Async: the method runs on an executor anyway");
-		refuse(KotlinDetector.isSuspendingFunction(this.method),
-				"is on a suspend function, whose caller would wait for the delayed body",
-				"make it an ordinary function that returns nothing or a CompletableFuture");
 		refuse(task.durable() && !runtime.hasStore(), "is durable, but there is no store to keep its tasks in",
 				"add the dependency io.timingwheel:timingwheel-jdbc or io.timingwheel:timingwheel-redis and set"
 						+ " timingwheel.store.type to jdbc or redis, or remove durable = true");
+		checkReturnType(ResolvableType.forMethodReturnType(this.method, beanClass), task);
 		if (this.annotation instanceof Delayed delayed) {
-			checkReturnType(returnType(beanClass, beanName), delayed.durable());
 			checkDelayed(delayed);
 			checkTransactional(delayed, beanClass);
 		}
@@ -101,19 +96,6 @@ final class TaskMethodReader {
 				this.attributes.raw(attribute), this.method, this.beanFactory) : null;
 	}
 
-	/**
-	 * The type that callers expect. Where the class of the bean leaves it open, such as
-	 * that of a lambda expression, the definition of the bean may know it.
-	 */
-	private ResolvableType returnType(Class<?> beanClass, String beanName) {
-		ResolvableType type = ResolvableType.forMethodReturnType(this.method, beanClass);
-		if (!(type.getType() instanceof TypeVariable<?>) || !this.beanFactory.containsBeanDefinition(beanName)) {
-			return type;
-		}
-		ResolvableType beanType = this.beanFactory.getMergedBeanDefinition(beanName).getResolvableType();
-		return ResolvableType.forType(this.method.getGenericReturnType(), beanType.as(this.method.getDeclaringClass()));
-	}
-
 	private void refuse(boolean wrong, String problem, String remedy) {
 		Refusal.when(wrong, this.method, this.type + " " + problem, remedy);
 	}
@@ -122,7 +104,7 @@ final class TaskMethodReader {
 	 * A method must be able to return before its body has run, and nobody waits for the
 	 * result of a stored call.
 	 */
-	private void checkReturnType(ResolvableType returnType, boolean durable) {
+	private void checkReturnType(ResolvableType returnType, TaskMethod task) {
 		Class<?> resolved = returnType.resolve(this.method.getReturnType());
 		refuse(!RESULTS.contains(resolved),
 				"is on a method that returns %s, which cannot be given before the body has run".formatted(
@@ -130,62 +112,49 @@ final class TaskMethodReader {
 				"return void, Future, CompletionStage, CompletableFuture or DelayedTask");
 		boolean noResult = resolved == void.class
 				|| (resolved == DelayedTask.class && returnType.getGeneric(0).resolve() == Void.class);
-		refuse(durable && !noResult,
+		refuse(task.durable() && !task.recurring() && !noResult,
 				"is durable and on a method that returns %s, while any node may run the body".formatted(returnType),
 				"return void or DelayedTask<Void>");
 	}
 
 	private void checkDelayed(Delayed delayed) {
 		boolean hasDelay = this.attributes.has("delay");
-		boolean hasExpression = this.attributes.has("delayExpression");
-		refuse(hasDelay && hasExpression, "has both a delay and a delayExpression", "remove one of them");
-		refuse(!hasDelay && !hasExpression, "has no delay", "set a delay such as 30s, or a delayExpression");
-		boolean hasMaxWait = this.attributes.has("maxWait");
-		refuse(hasMaxWait && !this.attributes.has("key"), "has a maxWait, but no key",
-				"set the key to an expression on the arguments, such as #id, or remove maxWait");
-		refuse(hasMaxWait && delayed.ifPending() != IfPending.REPLACE,
-				"has a maxWait, but ifPending = %s, which never puts a task off".formatted(delayed.ifPending()),
-				"remove maxWait, or set ifPending = REPLACE");
-		refuse(delayed.aliases().length > 0 && !delayed.durable(), "has aliases, but is not durable",
-				"set durable = true, or remove the aliases");
+		refuse(hasDelay == this.attributes.has("delayExpression"), hasDelay ? "has two delays" : "has no delay",
+				"set a delay such as 30s, or a delayExpression");
+		refuse(this.attributes.has("maxWait")
+				&& (!this.attributes.has("key") || delayed.ifPending() != IfPending.REPLACE),
+				"has a maxWait, which takes effect only with a key and ifPending = REPLACE",
+				"set the key to an expression on the arguments, such as #id, and remove ifPending, or remove maxWait");
+		refuse(!delayed.durable() && (delayed.transactional() || delayed.aliases().length > 0),
+				"is not durable, but transactional or with aliases",
+				"set durable = true, or use @Transactional in place of transactional = true, and remove the aliases");
 	}
 
 	/** The body must be a part of the transaction that deletes its task. */
 	private void checkTransactional(Delayed delayed, Class<?> beanClass) {
-		refuse(delayed.transactional() && !delayed.durable(), "is transactional, but not durable",
-				"set durable = true, or use @Transactional in place of transactional = true");
-		String propagation = Stream.<AnnotatedElement>of(this.method, beanClass)
-			.map((element) -> AnnotatedElementUtils.findMergedAnnotationAttributes(element, TRANSACTIONAL, false,
-					false))
-			.filter(Objects::nonNull)
-			.map((found) -> String.valueOf(found.get("propagation")))
-			.findFirst()
-			.orElse("");
-		refuse(delayed.transactional() && OUTSIDE.contains(propagation),
-				"is transactional, but @Transactional(propagation = %s) keeps the body out of its transaction"
-					.formatted(propagation),
-				"remove the propagation");
+		if (delayed.transactional()) {
+			TransactionAttribute found = new AnnotationTransactionAttributeSource(false)
+				.getTransactionAttribute(this.method, beanClass);
+			refuse(found != null && OUTSIDE.contains(found.getPropagationBehavior()),
+					"is transactional, but the propagation of @Transactional keeps the body out of its transaction",
+					"remove the propagation");
+		}
 	}
 
 	private void checkRecurring() {
 		refuse(this.method.getParameterCount() > 0, "is on a method with arguments, and no caller gives them",
 				"remove the parameters");
-		Class<?> result = this.method.getReturnType();
-		refuse(result != void.class && !Future.class.isAssignableFrom(result)
-				&& !CompletionStage.class.isAssignableFrom(result),
-				"is on a method that returns %s, which no caller would get".formatted(result.getName()),
-				"return void, or a future such as CompletableFuture<Void> if the method returns before its work has ended");
 		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Delayed.class), "and @Delayed are on one method",
 				"remove one of them");
 		List<String> times = times();
-		refuse(times.isEmpty(), "does not say when the method runs", "set cron, every or fixedDelay");
-		refuse(times.size() > 1, "has " + String.join(" and ", times), "keep one of them");
+		refuse(times.size() != 1,
+				"has %s of cron, every and fixedDelay".formatted(times.isEmpty() ? "none" : "several"),
+				"set one of them");
 		boolean isCron = times.contains("cron");
-		refuse(!isCron && this.attributes.has("zone"), "has a zone, but no cron expression",
-				"remove the zone, or set cron");
-		refuse(isCron && this.attributes.has("initialDelay"),
-				"has an initialDelay, but a cron expression sets the first time too",
-				"remove the initialDelay, or use every or fixedDelay");
+		refuse(this.attributes.has(isCron ? "initialDelay" : "zone"),
+				isCron ? "has an initialDelay, but a cron expression sets the first time too"
+						: "has a zone, but no cron expression",
+				"remove it");
 	}
 
 	/** The attributes that say when a recurring method runs. */

@@ -28,10 +28,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	/** The key of the task of each recurring method, in memory as in a store. */
 	public static final String RECURRING_KEY = "recurring";
 
-	private final AnnotatedMethods<Delayed> delayed;
-
-	private final AnnotatedMethods<Recurring> recurring;
-
 	private final Map<String, TaskMethod> byPlace = new ConcurrentHashMap<>();
 
 	private final Map<String, TaskMethod> byName = new ConcurrentHashMap<>();
@@ -49,8 +45,6 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	TaskMethodRegistry(AnnotatedBeans beans) {
 		this.beans = beans;
-		this.delayed = beans.methods(Delayed.class);
-		this.recurring = beans.methods(Recurring.class);
 		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 
@@ -61,9 +55,11 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		Class<?> type = ClassUtils.getUserClass(beanClass);
-		this.delayed.of(type).forEach((method, annotation) -> read(method, annotation, type, beanName));
+		AnnotatedMethods annotated = this.beans.annotated();
+		annotated.of(type, Delayed.class).forEach((method, annotation) -> read(method, annotation, type, beanName));
 		if (this.beans.beanFactory().containsBeanDefinition(beanName)) {
-			this.recurring.of(type).forEach((method, annotation) -> read(method, annotation, type, beanName));
+			annotated.of(type, Recurring.class)
+				.forEach((method, annotation) -> read(method, annotation, type, beanName));
 		}
 	}
 
@@ -98,11 +94,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	MethodInterceptor tasksOf(String beanName, Method method) {
 		String place = TaskMethod.place(beanName, method);
-		TaskMethod task = this.byPlace.get(place);
-		if (task == null) {
-			throw new IllegalStateException("No @Delayed on " + method);
-		}
-		begin(task);
+		begin(Objects.requireNonNull(this.byPlace.get(place)));
 		return Objects.requireNonNull(this.begun.get(place));
 	}
 

@@ -2,10 +2,8 @@ package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -24,8 +22,6 @@ import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -35,10 +31,6 @@ import org.springframework.util.function.SingletonSupplier;
  * create them before the advice. Thread-safe.
  */
 final class TaskRuntime {
-
-	/** Empty for an object without a definition. */
-	private static final Set<String> STANDARD_SCOPES = Set.of("", BeanDefinition.SCOPE_SINGLETON,
-			BeanDefinition.SCOPE_PROTOTYPE);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -74,50 +66,21 @@ final class TaskRuntime {
 				false).length > 0;
 	}
 
-	/** A body that no caller runs has neither a request nor a security context. */
+	/** A body that no caller runs has no security context. */
 	void checkCanRun(TaskMethod method) {
-		if (!method.recurring() && !method.durable()) {
-			return;
-		}
-		String scope = scope(method.beanName());
-		try {
-			if (!STANDARD_SCOPES.contains(scope)) {
-				this.beanFactory.getBean(target(method.beanName()));
-			}
-		}
-		catch (RuntimeException ex) {
-			throw new InvalidAnnotatedMethodException(method.method(),
-					"%s is on a method of a bean in the scope \"%s\", which is not active when the method runs"
-						.formatted(method.type(), scope),
-					"make the bean \"%s\" a singleton, or move the method to another bean".formatted(method.beanName()),
-					ex);
-		}
-		Supplier<Executor> executor = executor(method);
-		if (SecurityContextExecutors.needsCaller(executor)) {
-			throw new InvalidAnnotatedMethodException(method.method(),
-					"its executor runs it with the security context of a caller, "
-							+ (method.recurring() ? "and nobody calls it" : "which is not stored"),
-					"name another executor, or give the " + executor.get().getClass().getSimpleName()
-							+ " a SecurityContext of its own");
-		}
-	}
-
-	/** By the definition, since the bean factory could instantiate a factory bean. */
-	private String scope(String beanName) {
-		String name = target(beanName);
-		String scope = this.beanFactory.containsBeanDefinition(name)
-				? this.beanFactory.getMergedBeanDefinition(name).getScope() : null;
-		return Objects.requireNonNullElse(scope, "");
-	}
-
-	private String target(String beanName) {
-		String target = ScopedProxyUtils.getTargetBeanName(beanName);
-		return this.beanFactory.containsBeanDefinition(target) ? target : beanName;
+		Refusal.when((method.recurring() || method.durable()) && SecurityContextExecutors.needsCaller(executor(method)),
+				method.method(),
+				"its executor runs it with the security context of a caller, which it does not have then",
+				"name another executor, or give this one a SecurityContext of its own");
 	}
 
 	/** Whether all calls go to the same object. */
 	boolean isShared(String beanName) {
-		return scope(beanName).equals(BeanDefinition.SCOPE_SINGLETON);
+		String target = ScopedProxyUtils.getTargetBeanName(beanName);
+		String name = this.beanFactory.containsBeanDefinition(target) ? target : beanName;
+		// By the definition, since the bean factory could instantiate a factory bean.
+		return this.beanFactory.containsBeanDefinition(name)
+				&& this.beanFactory.getMergedBeanDefinition(name).isSingleton();
 	}
 
 	/** Declares the policy of a method, and checks it together with the properties. */
@@ -126,10 +89,9 @@ final class TaskRuntime {
 		tasks().declare(method.name(), declared);
 		PolicySettings policy = tasks().policies().of(method.name());
 		Refusal.when(policy.maxConcurrentPerKey() != null && !method.hasKey(), method.method(),
-				"its policy, or the property timingwheel.tasks.%s.max-concurrent-per-key, limits the runs of a key, but %s"
-					.formatted(method.name(),
-							method.recurring() ? "a @Recurring method has only one task" : "@Delayed has no key"),
-				"remove the limit" + (method.recurring() ? "" : ", or set the key to an expression on the arguments"));
+				"its policy, or the property timingwheel.tasks.%s.max-concurrent-per-key, limits the runs of a key, but %s has no key"
+					.formatted(method.name(), method.type()),
+				"remove the limit, or set the key of a @Delayed method to an expression on the arguments");
 		// The configuration may switch further attempts off.
 		Integer attempts = policy.maxAttempts();
 		boolean once = (attempts != null) ? attempts == 1 && Objects.equals(declared.maxAttempts(), 1)
@@ -162,25 +124,22 @@ final class TaskRuntime {
 		}
 	}
 
-	/**
-	 * Checks that there is one executor of the name or qualifier, and gives it at its
-	 * first use. The bean may be lazy.
-	 */
+	/** The default executor is made at its first use. */
 	Supplier<Executor> executor(TaskMethod method) {
+		TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
 		String name = method.values().executor();
-		List<String> executors = List
-			.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, Executor.class));
-		long matching = executors.stream()
-			.filter((bean) -> BeanFactoryAnnotationUtils.isQualifierMatch(name::equals, bean, this.beanFactory))
-			.count();
-		Refusal.when(!name.isEmpty() && matching != 1, method.method(),
-				"%s names the executor \"%s\", but no single Executor bean has this name or qualifier"
-					.formatted(method.type(), name),
-				"define the bean, or name one of " + executors);
-		return SingletonSupplier.of(() -> {
-			TaskExecutors beans = this.beanFactory.getBean(TaskExecutors.class);
-			return name.isEmpty() ? beans.defaultExecutor() : beans.named(name);
-		});
+		if (name.isEmpty()) {
+			return executors::defaultExecutor;
+		}
+		try {
+			Executor executor = executors.named(name);
+			return () -> executor;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(),
+					"the executor of %s is unusable (%s)".formatted(method.type(), ex.getMessage()),
+					"define the bean, or name another one", ex);
+		}
 	}
 
 	@SuppressWarnings("NullAway") // NullAway misreads the variable arguments.

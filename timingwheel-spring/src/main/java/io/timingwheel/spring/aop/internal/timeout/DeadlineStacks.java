@@ -1,73 +1,51 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Interrupts the threads of expired calls, and reads their stacks before. Reading takes
  * milliseconds if all cores are busy, and before Java 21 stops all threads meanwhile. So
- * a thread of its own reads, at most 1 % of the time in the long run. If many calls
- * expire at once, the wheel's thread interrupts those that come late without a stack.
+ * a thread of its own reads, with a pause after each stack. If many calls expire at once,
+ * the wheel's thread interrupts the others without a stack.
  */
 final class DeadlineStacks implements AutoCloseable {
 
-	/** How much time must pass for each unit of time that was spent on reading. */
-	private static final long SHARE = 100;
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-	/** The reading time that may be spent at once, after a pause. */
-	private static final long BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+	private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+			new SynchronousQueue<>(), DeadlineStacks::newThread);
 
-	private static final int MAX_WAITING = 32;
-
-	private static final long KEEP_ALIVE_SECONDS = 10;
-
-	private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
-			new ArrayBlockingQueue<>(MAX_WAITING), DeadlineStacks::newThread);
-
-	/** When the reading so far is paid for, by {@link System#nanoTime()}. */
-	private volatile long paidAt = System.nanoTime();
+	/** When the pause ends, by {@link System#nanoTime()}. */
+	private volatile long pausedUntil = System.nanoTime();
 
 	/**
 	 * Interrupts the thread of an expired call, in this method or soon after it. Only the
 	 * wheel's thread calls this.
 	 */
 	void interrupt(InterruptGuard guard) {
-		if (!mayRead() || !submit(guard)) {
-			guard.interrupt(null);
-		}
-	}
-
-	private boolean submit(InterruptGuard guard) {
 		try {
-			this.reader.execute(() -> read(guard));
-			return true;
+			if (System.nanoTime() - this.pausedUntil >= 0) {
+				this.reader.execute(() -> read(guard));
+				return;
+			}
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
-			// There are too many at once, or no thread can be started.
-			return false;
+			// The thread reads another stack, or cannot be started.
 		}
+		guard.interrupt(null);
 	}
 
 	private void read(InterruptGuard guard) {
-		if (!mayRead()) {
-			guard.interrupt(null);
-			return;
-		}
-		long start = System.nanoTime();
 		StackTraceElement[] stack = null;
 		try {
 			stack = guard.thread().getStackTrace();
 		}
 		finally {
 			guard.interrupt(stack);
+			this.pausedUntil = System.nanoTime() + PAUSE_NANOS;
 		}
-		long paidAt = (this.paidAt - start > 0) ? this.paidAt : start;
-		this.paidAt = paidAt + SHARE * (System.nanoTime() - start);
-	}
-
-	private boolean mayRead() {
-		return this.paidAt - System.nanoTime() < SHARE * BURST_NANOS;
 	}
 
 	/** Ends the thread when it has interrupted the threads that wait for it. */

@@ -2,11 +2,11 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -14,32 +14,27 @@ import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The method that gives the result of a call in place of its timeout.
- *
- * @param takesTimeout whether its last parameter is the timeout
- * @param suspending whether the method with the time limit is a suspend function
+ * The method that gives the result of a call in place of its timeout. Its last parameter
+ * may be the timeout.
  */
-record Fallback(Method method, boolean takesTimeout, boolean suspending) {
+record Fallback(Method method) {
 
 	/**
 	 * Finds the fallback of a method. One that takes the timeout comes first.
 	 */
 	static Fallback find(Method limited, String name, Class<?> beanClass) {
-		boolean suspending = KotlinDetector.isSuspendingFunction(limited);
 		List<Class<?>> parameters = parameters(limited, beanClass);
 		ResolvableType result = ResolvableType.forMethodReturnType(limited, beanClass);
 		Method method = AnnotatedMethods.declared(beanClass)
 			.stream()
-			.filter((candidate) -> isNamed(candidate, name))
-			.filter((candidate) -> suspending || !KotlinDetector.isSuspendingFunction(candidate))
+			.filter((candidate) -> candidate.getName().equals(name))
 			.filter((candidate) -> fits(parameters, parameters(candidate, beanClass)))
-			.max(Comparator.comparingInt((candidate) -> parameters(candidate, beanClass).size()))
+			.max(Comparator.comparingInt(Method::getParameterCount))
 			.orElse(null);
 		if (method == null) {
 			throw invalid(limited, name, parameters, result,
@@ -50,27 +45,13 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 			throw invalid(limited, name, parameters, result, "returns " + actual.getType().getTypeName());
 		}
 		ReflectionUtils.makeAccessible(method);
-		return new Fallback(method, parameters(method, beanClass).size() > parameters.size(), suspending);
+		return new Fallback(method);
 	}
 
-	/**
-	 * Whether a method has a name in the code. Kotlin appends the name of the module to
-	 * an internal function, and a hash to a function with value classes.
-	 */
-	private static boolean isNamed(Method method, String name) {
-		String actual = method.getName();
-		return actual.equals(name) || (KotlinDetector.isKotlinType(method.getDeclaringClass())
-				&& (actual.startsWith(name + "$") || actual.startsWith(name + "-")));
-	}
-
-	/** Without the continuation of a suspend function. */
 	private static List<Class<?>> parameters(Method method, Class<?> beanClass) {
-		int count = method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
-		List<Class<?>> parameters = new ArrayList<>();
-		for (int i = 0; i < count; i++) {
-			parameters.add(ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class));
-		}
-		return parameters;
+		return IntStream.range(0, method.getParameterCount())
+			.<Class<?>>mapToObj((i) -> ResolvableType.forMethodParameter(method, i, beanClass).resolve(Object.class))
+			.toList();
 	}
 
 	private static boolean fits(List<Class<?>> wanted, List<Class<?>> actual) {
@@ -83,9 +64,6 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 	}
 
 	private static boolean accepts(ResolvableType wanted, ResolvableType actual) {
-		if (wanted.getType().getTypeName().equals("kotlin.Unit") && actual.toClass() == void.class) {
-			return true;
-		}
 		return ClassUtils.isAssignable(wanted.toClass(), actual.toClass())
 				&& (!actual.hasGenerics() || wanted.isAssignableFromResolvedPart(actual));
 	}
@@ -101,14 +79,12 @@ record Fallback(Method method, boolean takesTimeout, boolean suspending) {
 
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
 			throws Exception {
-		int count = this.suspending ? arguments.length - 1 : arguments.length;
-		@Nullable Object[] all = Arrays.copyOf(arguments, this.takesTimeout ? count + 1 : count);
-		if (this.takesTimeout) {
-			all[count] = timeout;
+		@Nullable Object[] all = Arrays.copyOf(arguments, this.method.getParameterCount());
+		if (all.length > arguments.length) {
+			all[arguments.length] = timeout;
 		}
 		try {
-			return this.suspending ? ReactorTimeout.call(this.method, withoutProxy(target), all)
-					: this.method.invoke(withoutProxy(target), all);
+			return this.method.invoke(withoutProxy(target), all);
 		}
 		catch (InvocationTargetException ex) {
 			Throwable failure = ex.getTargetException();

@@ -1,15 +1,10 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import org.apache.commons.logging.Log;
@@ -28,30 +23,17 @@ final class FutureTimeout {
 	private FutureTimeout() {
 	}
 
-	static Object limit(Object returned, InterruptGuard guard) {
-		TimeLimit limit = guard.call().limit();
-		if (returned instanceof CompletionStage<?> stage && limit.mayReturn(CompletableFuture.class)) {
-			return newStage(stage, guard);
-		}
+	/** Cancelling the result cancels the source. */
+	static Object limit(Object source, InterruptGuard guard) {
+		boolean isDone = (source.getClass() == CompletableFuture.class) ? ((CompletableFuture<?>) source).isDone()
+				: isPlainAndDone(source);
 		// The handle of a durable task does not show its end.
-		if (!(returned instanceof Future<?> future) || !limit.mayReturn(LimitedFuture.class) || future.isDone()
-				|| !FutureCompletion.showsResult(future)) {
-			return returned;
-		}
-		LimitedFuture<?> result = new LimitedFuture<>(future, guard);
-		return guard.handOver(expiry(guard.call(), result.afterDeadline, result::end)) ? result : returned;
-	}
-
-	/** The usual case. Cancelling the result cancels the source. */
-	private static <T> Object newStage(CompletionStage<T> source, InterruptGuard guard) {
-		if (source.getClass() == CompletableFuture.class && ((CompletableFuture<T>) source).isDone()) {
+		if (isDone || (source instanceof Future<?> future && !FutureCompletion.showsResult(future))) {
 			return source;
 		}
-		CompletableFuture<T> result = new CompletableFuture<>();
-		Runnable expiry = expiry(guard.call(), result, () -> {
-			cancel(source);
-			return true;
-		});
+		CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+		Executor executor = guard.call().runtime().executor();
+		Runnable expiry = expiry(source, result, guard.call());
 		if (!guard.handOver(expiry)) {
 			return source;
 		}
@@ -61,7 +43,7 @@ final class FutureTimeout {
 				cancel(source);
 			}
 		});
-		source.whenComplete((value, failure) -> {
+		FutureCompletion.whenDone(source, executor, (value, failure) -> {
 			if (guard.cancelAction()) {
 				if (guard.isPastDeadline()) {
 					expiry.run();
@@ -74,45 +56,49 @@ final class FutureTimeout {
 		return result;
 	}
 
+	private static boolean isPlainAndDone(Object source) {
+		return !(source instanceof CompletionStage<?>) && ((Future<?>) source).isDone();
+	}
+
 	/**
-	 * What the deadline of a call does, on an executor: ends the source, and completes
-	 * the result with what the caller gets after the deadline.
-	 * @param end ends the source; gives {@code false} if it is done
+	 * What the deadline of a call does, on an executor: cancels the source, and completes
+	 * the result with what the caller gets after the deadline. A plain future that is
+	 * done was in time, but has not been looked at since.
 	 */
-	private static <T> Runnable expiry(LimitedCall call, CompletableFuture<T> result, BooleanSupplier end) {
+	private static Runnable expiry(Object source, CompletableFuture<@Nullable Object> result, LimitedCall call) {
 		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
 		Executor executor = call.runtime().executor();
 		return () -> executor.execute(() -> {
-			if (end.getAsBoolean()) {
-				call.notifyListeners();
-				complete(result, afterDeadline, executor);
+			if (isPlainAndDone(source)) {
+				complete(result, source, executor);
+				return;
+			}
+			cancel(source);
+			call.notifyListeners();
+			try {
+				complete(result, afterDeadline.call(), executor);
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
 			}
 		});
 	}
 
-	/** The fallback's result is cancelled if the caller cancels. */
-	@SuppressWarnings("unchecked")
-	private static <T> void complete(CompletableFuture<T> result, Callable<@Nullable Object> afterDeadline,
+	/** The outcome, such as the result of the fallback, is cancelled with the result. */
+	private static void complete(CompletableFuture<@Nullable Object> result, @Nullable Object outcome,
 			Executor executor) {
-		Object value;
-		try {
-			value = afterDeadline.call();
+		if (!FutureCompletion.whenDone(outcome, executor, (value, failure) -> complete(result, value, failure))) {
+			result.complete(outcome);
 		}
-		catch (Throwable ex) {
-			result.completeExceptionally(ex);
-			return;
-		}
-		if (!FutureCompletion.whenDone(value, executor, (outcome, failure) -> complete(result, (T) outcome, failure))) {
-			result.complete((T) value);
-		}
-		result.whenComplete((outcome, failure) -> {
+		result.whenComplete((value, failure) -> {
 			if (result.isCancelled()) {
-				cancel(value);
+				cancel(outcome);
 			}
 		});
 	}
 
-	private static <T> void complete(CompletableFuture<T> result, T value, @Nullable Throwable failure) {
+	private static void complete(CompletableFuture<@Nullable Object> result, @Nullable Object value,
+			@Nullable Throwable failure) {
 		if (failure != null) {
 			result.completeExceptionally(failure);
 		}
@@ -135,83 +121,6 @@ final class FutureTimeout {
 			// application.
 			logger.debug("A future could not be cancelled at the deadline of its call", ex);
 		}
-	}
-
-	/**
-	 * In place of a plain {@code Future}, which has no callbacks. The timer is cancelled
-	 * at the first call after the source is done; else it has no effect.
-	 */
-	private static final class LimitedFuture<T> implements Future<T> {
-
-		private final Future<T> source;
-
-		private final InterruptGuard guard;
-
-		private final CompletableFuture<T> afterDeadline = new CompletableFuture<>();
-
-		/** Whether the deadline has come before the source was done. */
-		private volatile boolean expired;
-
-		LimitedFuture(Future<T> source, InterruptGuard guard) {
-			this.source = source;
-			this.guard = guard;
-		}
-
-		boolean end() {
-			// Before the source wakes up those who wait for it.
-			this.expired = !this.source.isDone();
-			return this.expired && (this.source.cancel(true) || this.source.isCancelled());
-		}
-
-		/**
-		 * Where the caller gets the result: the source, unless the deadline has ended it.
-		 */
-		private Future<T> current() {
-			if (this.source.isDone()) {
-				this.guard.cancelAction();
-			}
-			return (this.expired && this.source.isCancelled()) ? this.afterDeadline : this.source;
-		}
-
-		@Override
-		public boolean cancel(boolean mayInterruptIfRunning) {
-			this.guard.cancelAction();
-			return current().cancel(mayInterruptIfRunning);
-		}
-
-		@Override
-		public boolean isCancelled() {
-			return current().isCancelled();
-		}
-
-		@Override
-		public boolean isDone() {
-			return current().isDone();
-		}
-
-		@Override
-		public T get() throws InterruptedException, ExecutionException {
-			try {
-				this.source.get();
-			}
-			catch (CancellationException | ExecutionException ex) {
-				// The current future throws it again, or has another result.
-			}
-			return current().get();
-		}
-
-		@Override
-		public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-			long end = System.nanoTime() + unit.toNanos(timeout);
-			try {
-				this.source.get(timeout, unit);
-			}
-			catch (CancellationException | ExecutionException ex) {
-				// As above.
-			}
-			return current().get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-		}
-
 	}
 
 }

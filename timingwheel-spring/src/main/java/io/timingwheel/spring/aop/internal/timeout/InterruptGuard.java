@@ -145,8 +145,8 @@ final class InterruptGuard implements DirectTask {
 		Throwable failure = null;
 		try {
 			result = invocation.proceed();
-			if (last) {
-				result = LaterResult.limit(result, this);
+			if (last && result != null) {
+				result = this.call.limit().later().apply(result, this);
 			}
 		}
 		catch (Throwable ex) {

@@ -1,22 +1,16 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.TimerHandle;
-import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-import org.springframework.core.CoroutinesUtils;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.util.Assert;
 
 /**
  * Limits the time of one subscription of a publisher, from the subscription to the
@@ -26,12 +20,15 @@ final class ReactorTimeout {
 
 	private final LimitedCall call;
 
+	private final ReactiveAdapter adapter;
+
 	private final long startNanos;
 
 	private final AtomicBoolean expired = new AtomicBoolean();
 
-	private ReactorTimeout(LimitedCall call) {
+	private ReactorTimeout(LimitedCall call, ReactiveAdapter adapter) {
 		this.call = call;
+		this.adapter = adapter;
 		this.startNanos = call.runtime().nanoTime();
 	}
 
@@ -39,22 +36,8 @@ final class ReactorTimeout {
 		LimitedCall call = guard.call();
 		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
 		Flux<?> source = Flux.from(adapter.toPublisher(returned));
-		Flux<?> limited = Flux.defer(() -> new ReactorTimeout(call).limit(source, afterDeadline));
+		Flux<?> limited = Flux.defer(() -> new ReactorTimeout(call, adapter).limit(source, afterDeadline));
 		return adapter.fromPublisher(adapter.isMultiValue() ? limited : limited.takeLast(1).singleOrEmpty());
-	}
-
-	/**
-	 * Calls the fallback of a suspend function. Within advice Spring represents the
-	 * result of a suspend function as a publisher.
-	 */
-	@SuppressWarnings("NullAway") // Arguments may be null in CoroutinesUtils, too.
-	static Object call(Method fallback, @Nullable Object target, @Nullable Object[] arguments)
-			throws InvocationTargetException, IllegalAccessException {
-		if (KotlinDetector.isSuspendingFunction(fallback)) {
-			Assert.state(target != null, "No object of the fallback");
-			return CoroutinesUtils.invokeSuspendingFunction(fallback, target, arguments);
-		}
-		return Mono.justOrEmpty(fallback.invoke(target, arguments));
 	}
 
 	// The signal completes at the deadline instead of failing, because takeUntilOther
@@ -88,12 +71,9 @@ final class ReactorTimeout {
 		}
 	}
 
-	@SuppressWarnings("unchecked")
-	private static <T> Publisher<T> after(Callable<@Nullable Object> deadline) {
+	private <T> Publisher<T> after(Callable<@Nullable Object> deadline) {
 		try {
-			Object value = deadline.call();
-			ReactiveAdapter adapter = (value != null) ? ReactiveTypes.adapterOf(value.getClass()) : null;
-			return (adapter != null) ? adapter.toPublisher(value) : (Publisher<T>) Mono.justOrEmpty(value);
+			return this.adapter.toPublisher(deadline.call());
 		}
 		catch (Throwable ex) {
 			return Mono.error(ex);

@@ -1,16 +1,11 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -32,8 +27,15 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 	}
 
 	@Override
-	protected void added(Advisor body, Advised proxy, String beanName) {
-		DefaultPointcutAdvisor outer = advisor(new TimeoutInterceptor(this.methods, beanName));
+	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
+		TimeLimit limit = this.methods.find(method, targetClass, beanName);
+		return (invocation) -> new LimitedCall(limit, invocation, limit.nanos(invocation.getArguments()),
+				this.methods.runtime())
+			.run();
+	}
+
+	@Override
+	protected void added(Advisor body, Advised proxy, DefaultPointcutAdvisor outer) {
 		outer.setOrder(this.methods.adviceOrder());
 		Advisor[] advisors = proxy.getAdvisors();
 		int position = 0;
@@ -42,37 +44,6 @@ final class TimeoutBeanPostProcessor extends AdvicePostProcessor {
 			position++;
 		}
 		proxy.addAdvisor(position, outer);
-	}
-
-	/**
-	 * Limits the time of the calls of one bean, and of the results that come after a call
-	 * has returned.
-	 */
-	private static final class TimeoutInterceptor implements MethodInterceptor {
-
-		private final TimeoutMethodRegistry methods;
-
-		private final String beanName;
-
-		private final Map<Method, TimeLimit> limits = new ConcurrentHashMap<>();
-
-		TimeoutInterceptor(TimeoutMethodRegistry methods, String beanName) {
-			this.methods = methods;
-			this.beanName = beanName;
-		}
-
-		@Override
-		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-			Method method = invocation.getMethod();
-			TimeLimit limit = this.limits.get(method);
-			if (limit == null) {
-				limit = this.methods.find(method, AnnotatedMethods.targetClass(invocation), this.beanName);
-				this.limits.put(method, limit);
-			}
-			return new LimitedCall(limit, invocation, limit.nanos(invocation.getArguments()), this.methods.runtime())
-				.run();
-		}
-
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
@@ -27,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -40,7 +39,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
-	private final AnnotatedMethods<Timeout> annotated;
+	private final AnnotatedMethods annotated;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -56,15 +55,12 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	/** The names of the methods of the beans, as {@code bean.method}. */
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
 
-	/** The classes for which a warning has been logged. */
-	private final Set<Class<?>> warned = ConcurrentHashMap.newKeySet();
-
 	private final Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
 
 	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
 	TimeoutMethodRegistry(AnnotatedBeans beans, Overrides overrides) {
-		this.annotated = beans.methods(Timeout.class);
+		this.annotated = beans.annotated();
 		this.beanFactory = beans.beanFactory();
 		this.overrides = overrides;
 		this.runtime = SingletonSupplier.of(() -> new LimitedCall.Runtime(this.beanFactory.getBean(TimingWheel.class),
@@ -80,27 +76,11 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 		return this.overrides.adviceOrder();
 	}
 
-	/**
-	 * Warns of the methods that have no limit although their class has one. They do not
-	 * stop the start, because the annotation is not on these methods.
-	 */
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
-		Set<Method> methods = of(beanClass).keySet();
-		Set<Method> unlimited = methods.stream()
-			.filter((method) -> Modifier.isFinal(method.getModifiers()))
-			.collect(Collectors.toSet());
-		unlimited.retainAll(this.annotated.defaults(beanClass));
-		for (Method method : methods) {
+		for (Method method : of(beanClass).keySet()) {
 			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
-			if (!unlimited.contains(method) || unlimited.size() == methods.size()) {
-				Refusal.whenNoProxyIntercepts("@Timeout", method);
-			}
-		}
-		if (!unlimited.isEmpty() && this.warned.add(beanClass)) {
-			Stream<String> names = unlimited.stream().map((method) -> method.getName() + "()");
-			logger.warn("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method"
-				.formatted(beanClass.getName(), names.distinct().sorted().collect(Collectors.joining(", "))));
+			Refusal.whenNoProxyIntercepts("@Timeout", method);
 		}
 	}
 
@@ -111,7 +91,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	}
 
 	TimeLimit find(Method method, Class<?> targetClass, String beanName) {
-		TimeLimit limit = of(targetClass).get(AnnotatedMethods.mostSpecific(method, targetClass));
+		TimeLimit limit = of(targetClass).get(method);
 		Assert.state(limit != null, () -> "No @Timeout on " + method);
 		Duration override = this.overrides.find(AnnotatedBeans.publicName(beanName), limit.method().getName());
 		return (override != null) ? limit.replacedBy(override) : limit;
@@ -146,7 +126,7 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	private Map<Method, TimeLimit> of(Class<?> beanClass) {
 		return this.classes.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, TimeLimit> limits = new HashMap<>();
-			this.annotated.of(type)
+			this.annotated.of(type, Timeout.class)
 				.forEach((method, annotation) -> limits.put(method, TimeLimit.read(method, type, annotation,
 						fallback(method, annotation, type), this.beanFactory)));
 			return limits;
@@ -162,7 +142,8 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 		if (!fallback.method().equals(method)) {
 			return fallback;
 		}
-		Refusal.when(!this.annotated.defaults(type).contains(method), method,
+		// That of a class is not its own fallback.
+		Refusal.when(AnnotatedElementUtils.hasAnnotation(method, Timeout.class), method,
 				"the fallback of @Timeout is the method itself", "name another method with the same parameters");
 		return null;
 	}
