@@ -67,7 +67,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = areOptional(
-			INTERNAL + ".Transactions|" + DELAYED + ".ReactorCancellation\\$AfterCommit",
+			INTERNAL + ".Transactions|" + DELAYED + ".TaskMethodReader",
 			"org.springframework.transaction..");
 
 	@ArchTest

@@ -121,8 +121,6 @@ class StartFailureApprovalTests {
 				| public static class Other { @Delayed(delay = "1s", name = "report") public void later() { } }
 				behind an interface | @Bean Runnable hidden() { return new Hidden(); }
 				| static class Hidden implements Runnable { @Recurring public void run() { } }
-				no place [timingwheel.max-pending=1] | @Recurring(cron = "@hourly") public void run() { }
-				| public static class Other { @Recurring(cron = "@hourly") public void run() { } }
 				durable | @Recurring(every = "1h", durable = true) public void run() { }
 				""");
 	}
@@ -396,8 +394,7 @@ class StartFailureApprovalTests {
 					"io.timingwheel.spring.annotation.Backoff", "io.timingwheel.spring.annotation.CancelDelayed",
 					"io.timingwheel.spring.annotation.Delayed", "io.timingwheel.spring.annotation.Recurring",
 					"io.timingwheel.spring.annotation.TaskPolicy", "io.timingwheel.spring.annotation.Timeout",
-					"reactor.core.publisher.*",
-					"org.springframework.beans.factory.annotation.Qualifier",
+					"reactor.core.publisher.*", "org.springframework.beans.factory.annotation.Qualifier",
 					"org.springframework.beans.factory.config.*", "org.springframework.core.*",
 					"org.springframework.context.annotation.*", "org.springframework.context.annotation.Scope",
 					"org.springframework.scheduling.annotation.Async",

@@ -23,8 +23,7 @@ import org.springframework.core.annotation.AliasFor;
  * The method returns {@code void}, {@code Future}, {@code CompletionStage},
  * {@code CompletableFuture} or {@link io.timingwheel.spring.task.DelayedTask
  * DelayedTask}. Other return types, and private, final and static methods, fail at
- * startup. A call from within the same object is not intercepted. Use the
- * {@link io.timingwheel.spring.task.DelayedTaskTemplate DelayedTaskTemplate} there.
+ * startup. A call from within the same object is not intercepted.
  *
  * <p>
  * An exception of the body completes the future, or of a {@code void} method goes to the
@@ -40,9 +39,8 @@ import org.springframework.core.annotation.AliasFor;
  * {@link #transactional()}. Such a method returns {@code void} or
  * {@code DelayedTask<Void>}; the result of its body is ignored, and the exception handler
  * gets only its last failure. Arguments are values that Jackson can write and read as the
- * declared types, such as ids and records. JPA entities, lambdas, open resources and
- * types whose JSON would name a class are refused, at startup if the signature shows the
- * problem, else at the call.
+ * declared types, such as ids and records; others are refused, at startup if the
+ * signature shows the problem, else at the call.
  *
  * @since 0.1
  * @see CancelDelayed
@@ -147,10 +145,9 @@ public @interface Delayed {
 	 *
 	 * <p>
 	 * {@code @Transactional} on the method joins this transaction. If the body throws any
-	 * exception, or marks the transaction as rollback-only, the transaction rolls back,
-	 * and the attempt has failed. If the node loses the lease of the task, the
-	 * transaction rolls back too. What the body does outside of the database may still
-	 * happen more than once.
+	 * exception, marks the transaction as rollback-only or loses the lease of its task,
+	 * the transaction rolls back, and the attempt has failed. What the body does outside
+	 * of the database may still happen more than once.
 	 * @return whether the body and its acknowledgement are one transaction
 	 */
 	boolean transactional() default false;

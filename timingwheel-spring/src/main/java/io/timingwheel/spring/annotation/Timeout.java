@@ -29,9 +29,9 @@ import org.springframework.core.annotation.AliasFor;
  * the exception at the deadline, and the future of the body is cancelled; the time counts
  * from the call. Each subscription of a {@code Mono}, a {@code Flux} or another type that
  * Spring adapts to them fails at its deadline, counted from the subscription. Until it
- * returns, the body itself is limited in all cases. Other types whose work comes later,
- * such as a {@code Supplier}, a {@code Stream} or a {@code DeferredResult}, fail at
- * startup.
+ * returns, the body itself is limited in all cases. The declared type decides. Other
+ * types whose work comes later, such as a {@code Supplier}, a {@code Stream} or a
+ * {@code DeferredResult}, fail at startup.
  *
  * <p>
  * With {@code @Retryable}, each attempt has a limit of its own; an attempt that ends with
@@ -50,8 +50,7 @@ import org.springframework.core.annotation.AliasFor;
  * On a class, the annotation is the default of the methods that the class and its
  * subclasses declare, and on an interface that of the methods of the interface, but for
  * private and static methods, {@code equals}, {@code hashCode} and {@code toString}. The
- * annotation of a method precedes that of a class, which precedes that of an interface. A
- * warning at startup names final methods, which have no limit.
+ * annotation of a method precedes that of a class, which precedes that of an interface.
  *
  * @since 0.1
  * @see MethodTimeoutException
@@ -108,10 +107,9 @@ public @interface Timeout {
 	 *
 	 * <p>
 	 * After a synchronous method the fallback runs on the thread of the caller, when the
-	 * transaction of the method has been rolled back. For a future it runs on another
-	 * thread, in the context of the call, and the caller's future follows the future of
-	 * the fallback. For a {@code Mono} or {@code Flux} it is called at the deadline of
-	 * the subscription; its elements follow those that the {@code Flux} has emitted.
+	 * transaction of the method has been rolled back. For a future or a publisher it runs
+	 * at the deadline on another thread, in the context of the call; what it returns
+	 * takes the place of the future, or follows what a {@code Flux} has emitted.
 	 * @return the name of the method, empty for none
 	 */
 	String fallback() default "";

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -44,7 +45,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	protected AdvicePostProcessor(AnnotatedBeans beans, Class<? extends Annotation> annotationType, int order) {
 		this.annotated = beans.annotated();
 		this.annotationType = annotationType;
-		this.advisor = advisor(new OfBean(""));
+		this.advisor = advisor(adviceOf(""));
 		setOrder(order);
 		// Spring Boot's default, also where nothing else makes proxies.
 		if (beans.beanFactory()
@@ -65,6 +66,10 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	 */
 	protected abstract MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName);
 
+	private OfBean adviceOf(String beanName) {
+		return new OfBean((method, targetClass) -> adviceOf(method, targetClass, beanName));
+	}
+
 	/** Called when a bean has got the advisor. */
 	protected void added(Advisor advisor, Advised proxy, DefaultPointcutAdvisor ofBean) {
 		proxy.replaceAdvisor(advisor, ofBean);
@@ -76,7 +81,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 			Object result = super.postProcessAfterInitialization(bean, beanName);
 			Advisor advisor = this.advisor;
 			if (advisor != null && result instanceof Advised proxy && proxy.indexOf(advisor) >= 0) {
-				added(advisor, proxy, advisor(new OfBean(beanName)));
+				added(advisor, proxy, advisor(adviceOf(beanName)));
 			}
 			return result;
 		}
@@ -93,14 +98,14 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	}
 
 	/** The advice of one bean, which looks up that of each method once. */
-	protected class OfBean implements MethodInterceptor {
+	protected final class OfBean implements MethodInterceptor {
 
-		private final String beanName;
+		private final BiFunction<Method, Class<?>, MethodInterceptor> search;
 
 		private final Map<Method, MethodInterceptor> methods = new ConcurrentHashMap<>();
 
-		public OfBean(String beanName) {
-			this.beanName = beanName;
+		public OfBean(BiFunction<Method, Class<?>, MethodInterceptor> search) {
+			this.search = search;
 		}
 
 		@Override
@@ -109,14 +114,10 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 			MethodInterceptor advice = this.methods.get(method);
 			if (advice == null) {
 				Class<?> targetClass = AnnotatedMethods.targetClass(invocation);
-				advice = find(AnnotatedMethods.mostSpecific(method, targetClass), targetClass);
+				advice = this.search.apply(AnnotatedMethods.mostSpecific(method, targetClass), targetClass);
 				this.methods.put(method, advice);
 			}
 			return advice.invoke(invocation);
-		}
-
-		protected MethodInterceptor find(Method method, Class<?> targetClass) {
-			return adviceOf(method, targetClass, this.beanName);
 		}
 
 		public boolean isFor(Class<? extends Annotation> type) {

@@ -115,8 +115,8 @@ public final class AnnotatedMethods {
 				for (Method method : declared) {
 					if (method.getDeclaredAnnotations().length > 0) {
 						Method specific = mostSpecific(method, type);
-						ANNOTATIONS.forEach(
-								(annotation) -> find(annotation, method, SearchStrategy.DIRECT, specific, found));
+						ANNOTATIONS
+							.forEach((annotation) -> find(annotation, method, SearchStrategy.DIRECT, specific, found));
 					}
 				}
 				if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(Timeout.class)) {

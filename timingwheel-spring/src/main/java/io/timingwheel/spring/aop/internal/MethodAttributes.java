@@ -123,7 +123,8 @@ public final class MethodAttributes {
 		}
 	}
 
-	private String type() {
+	/** The annotation, as messages name it. */
+	public String type() {
 		return "@" + this.annotation.annotationType().getSimpleName();
 	}
 

@@ -110,9 +110,13 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 
 	@Override
 	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
+		return adviceOf(method, targetClass, false);
+	}
+
+	private MethodInterceptor adviceOf(Method method, Class<?> targetClass, boolean ofPublishers) {
 		Cancellation cancellation = Objects.requireNonNull(of(targetClass).get(method));
-		return (cancellation.adapters() != null) ? MethodInvocation::proceed
-				: (invocation) -> cancel(cancellation, invocation);
+		return ((cancellation.adapters() != null) == ofPublishers) ? (invocation) -> cancel(cancellation, invocation)
+				: MethodInvocation::proceed;
 	}
 
 	/**
@@ -122,16 +126,8 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	@Override
 	protected void added(Advisor general, Advised proxy, DefaultPointcutAdvisor ofBean) {
 		super.added(general, proxy, ofBean);
-		DefaultPointcutAdvisor outer = advisor(new OfBean("") {
-
-			@Override
-			protected MethodInterceptor find(Method method, Class<?> targetClass) {
-				Cancellation cancellation = Objects.requireNonNull(of(targetClass).get(method));
-				return (cancellation.adapters() == null) ? MethodInvocation::proceed
-						: (invocation) -> cancel(cancellation, invocation);
-			}
-
-		});
+		DefaultPointcutAdvisor outer = advisor(
+				new OfBean((method, targetClass) -> adviceOf(method, targetClass, true)));
 		outer.setOrder(HIGHEST_PRECEDENCE);
 		proxy.addAdvisor(0, outer);
 	}

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
@@ -36,7 +37,8 @@ final class DurableTasks implements MethodInterceptor {
 				this::run, (error, arguments) -> runtime.uncaught(error, method.method(), arguments));
 		if (recurring != null) {
 			this.calls = null;
-			runtime.durableMethods().registerSchedule(durable, values.requiredSchedule(), values.delay());
+			runtime.durableMethods()
+				.registerSchedule(durable, Objects.requireNonNull(values.schedule()), values.delay());
 		}
 		else {
 			this.calls = runtime.durableMethods().register(durable);

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.reflect.Method;
+import java.util.Objects;
 
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
@@ -88,8 +89,9 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	void recur() {
 		if (this.method.recurring()) {
-			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS, this.values.requiredSchedule(),
-					((Recurring) this.method.annotation()).missed(), this.values.delay());
+			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS,
+					Objects.requireNonNull(this.values.schedule()), ((Recurring) this.method.annotation()).missed(),
+					this.values.delay());
 		}
 	}
 

@@ -106,11 +106,6 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 	 */
 	record Values(String name, List<String> aliases, String executor, PolicySettings policy, @Nullable Duration delay,
 			@Nullable Duration maxWait, @Nullable Duration expireAfter, @Nullable Schedule schedule) {
-
-		Schedule requiredSchedule() {
-			return Objects.requireNonNull(this.schedule);
-		}
-
 	}
 
 }

@@ -52,9 +52,6 @@ final class TaskMethodReader {
 
 	private final Annotation annotation;
 
-	/** The annotation, as messages name it. */
-	private final String type;
-
 	private final MethodAttributes attributes;
 
 	private final ConfigurableListableBeanFactory beanFactory;
@@ -62,7 +59,6 @@ final class TaskMethodReader {
 	TaskMethodReader(Method method, Annotation annotation, ConfigurableListableBeanFactory beanFactory) {
 		this.method = method;
 		this.annotation = annotation;
-		this.type = "@" + annotation.annotationType().getSimpleName();
 		this.attributes = new MethodAttributes(method, annotation, beanFactory);
 		this.beanFactory = beanFactory;
 	}
@@ -73,7 +69,7 @@ final class TaskMethodReader {
 				AnnotatedMethods.argumentTypes(this.method, beanClass), expression("key"),
 				expression("delayExpression"),
 				SingletonSupplier.of(() -> values(publicName + "." + this.method.getName())));
-		Refusal.whenNoProxyIntercepts(this.type, this.method);
+		Refusal.whenNoProxyIntercepts(this.attributes.type(), this.method);
 		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class), "and @Async are on one method",
 				"remove @Async: the method runs on an executor anyway");
@@ -92,12 +88,14 @@ final class TaskMethodReader {
 	}
 
 	private @Nullable ArgumentExpression expression(String attribute) {
-		return this.attributes.has(attribute) ? new ArgumentExpression("%s(%s)".formatted(this.type, attribute),
-				this.attributes.raw(attribute), this.method, this.beanFactory) : null;
+		return this.attributes.has(attribute)
+				? new ArgumentExpression("%s(%s)".formatted(this.attributes.type(), attribute),
+						this.attributes.raw(attribute), this.method, this.beanFactory)
+				: null;
 	}
 
 	private void refuse(boolean wrong, String problem, String remedy) {
-		Refusal.when(wrong, this.method, this.type + " " + problem, remedy);
+		Refusal.when(wrong, this.method, this.attributes.type() + " " + problem, remedy);
 	}
 
 	/**
