@@ -67,8 +67,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = areOptional(
-			INTERNAL + ".Transactions|" + DELAYED + ".TaskMethodReader",
-			"org.springframework.transaction..");
+			INTERNAL + ".Transactions|" + DELAYED + ".TaskMethodReader", "org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = areOptional(
