@@ -237,7 +237,13 @@ public final class PayloadCodec {
 
 	/** By the method equals, or else by all fields that are not ignored on purpose. */
 	boolean isSame(@Nullable Object before, @Nullable Object after) {
-		return Objects.equals(before, after) || tree(before).equals(tree(after));
+		try {
+			return Objects.equals(before, after) || tree(before).equals(tree(after));
+		}
+		catch (UnsupportedTypeException | JacksonException ex) {
+			// A field that the JSON lacks cannot be written.
+			return false;
+		}
 	}
 
 	private JsonNode tree(@Nullable Object value) {

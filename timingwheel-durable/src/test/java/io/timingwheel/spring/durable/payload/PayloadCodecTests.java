@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonFormat;
@@ -146,8 +147,12 @@ class PayloadCodecTests {
 		unstored.hidden = 5;
 		Unstored writeOnly = new Unstored();
 		writeOnly.password = "p";
-		return List.of(arguments("unstored", unstored), arguments("unstored", writeOnly),
-				arguments("unstoredFinal", new UnstoredFinal("n", 5)),
+		Unstored circle = new Unstored();
+		circle.self = circle;
+		Unstored bound = new Unstored();
+		bound.self = new ReentrantLock();
+		return List.of(arguments("unstored", unstored), arguments("unstored", writeOnly), arguments("unstored", circle),
+				arguments("unstored", bound), arguments("unstoredFinal", new UnstoredFinal("n", 5)),
 				arguments("minutes", new Minutes(LocalDateTime.of(2026, 1, 1, 0, 0, 1))));
 	}
 
@@ -364,6 +369,8 @@ class PayloadCodecTests {
 	static class Unstored extends Bean {
 
 		private int hidden;
+
+		private Object self;
 
 		@JsonProperty(access = JsonProperty.Access.WRITE_ONLY)
 		public String password;
