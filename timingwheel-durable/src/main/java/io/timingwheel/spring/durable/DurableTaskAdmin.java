@@ -51,6 +51,7 @@ public interface DurableTaskAdmin {
 	/**
 	 * Reads at most so many dead tasks of a name and of the earlier names of its method,
 	 * the one that died last first.
+	 * @param limit more than 5,000 count as 5,000
 	 */
 	List<StoredTask> findDead(String name, int limit);
 

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import io.timingwheel.spring.durable.store.test.ClusterContractTests;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
 import io.timingwheel.spring.durable.store.test.ModelContractTests;
 import io.timingwheel.spring.durable.store.test.OperatorContractTests;
@@ -60,16 +59,6 @@ public abstract class StoreContractTests {
 
 	@Nested
 	class Races extends StoreRaceContractTests {
-
-		@Override
-		public DelayedTaskStore openStore() {
-			return open();
-		}
-
-	}
-
-	@Nested
-	class Cluster extends ClusterContractTests {
 
 		@Override
 		public DelayedTaskStore openStore() {

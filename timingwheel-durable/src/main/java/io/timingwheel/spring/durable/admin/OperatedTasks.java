@@ -37,12 +37,16 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 	public List<TaskDescriptor> pending(String name, @Nullable Position after, int limit) {
 		StoredTask.Position position = (after != null)
 				? new StoredTask.Position(after.dueAt().toEpochMilli(), after.id()) : null;
-		return this.node.pages().first(name, Order.PENDING, position, limit).stream().map(this::shown).toList();
+		return shown(name, Order.PENDING, position, limit);
 	}
 
 	@Override
 	public List<TaskDescriptor> dead(String name, int limit) {
-		return this.node.pages().first(name, Order.DEAD_LATEST_FIRST, null, limit).stream().map(this::shown).toList();
+		return shown(name, Order.DEAD_LATEST_FIRST, null, limit);
+	}
+
+	private List<TaskDescriptor> shown(String name, Order order, StoredTask.@Nullable Position after, int limit) {
+		return this.node.pages().read(name, order, after, limit).tasks().stream().map(this::shown).toList();
 	}
 
 	private TaskDescriptor shown(StoredTask task) {

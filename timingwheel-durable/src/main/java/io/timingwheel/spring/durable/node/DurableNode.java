@@ -191,7 +191,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public List<StoredTask> findDead(String name, int limit) {
-		return this.pages.first(name, Order.DEAD_LATEST_FIRST, null, limit);
+		return this.pages.read(name, Order.DEAD_LATEST_FIRST, null, limit).tasks();
 	}
 
 	@Override

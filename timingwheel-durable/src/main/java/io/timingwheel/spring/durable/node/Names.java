@@ -38,35 +38,25 @@ final class Names {
 		return window(Objects.requireNonNull(this.parts.handlers.find(name)));
 	}
 
-	/**
-	 * The name of a suspect needs no room.
-	 * @param gather whether to ask for nothing if there is room for few tasks of a
-	 * backlog, and for no others
-	 */
-	ClaimRequest plan(int free, boolean suspect, Duration lookAhead, boolean gather) {
+	/** The name of a suspect needs no room. */
+	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.parts.settings.maxRequest());
-		int backlogs = (int) Math.max(1, this.windows.values().stream().filter(Window::hasBacklog).count());
 		Map<String, Share> shares = new HashMap<>();
-		boolean enough = suspect || !gather;
-		for (Map.Entry<String, DurableHandler> each : this.parts.handlers.all().entrySet()) {
-			Window window = window(each.getValue());
-			if (this.parts.policies.isPaused(each.getKey())) {
-				window.setBacklog(false);
-				continue;
+		this.parts.handlers.all().forEach((name, handler) -> {
+			Window window = window(handler);
+			if (this.parts.policies.isPaused(name)) {
+				window.backlog = false;
+				return;
 			}
-			int share = share(window, free, room, backlogs);
-			int due = Math.max(0, Math.min(share, window.room()));
+			int share = share(window, free, room);
+			int due = Math.min(share, window.room());
 			if (due == 0 && window.held.get() > 0) {
-				window.setBacklog(true);
+				window.backlog = true;
 			}
 			if (due > 0 || (suspect && room > 0)) {
-				shares.put(each.getKey(), share(each.getValue(), window, share, due));
+				shares.put(name, share(handler, window, share, due));
 			}
-			enough |= due > 0 && (due >= enough() / backlogs || !window.isTiny(due));
-		}
-		if (!enough) {
-			shares.clear();
-		}
+		});
 		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
 				this.parts.settings.lease(), this.parts.settings.maxPayloadBytes());
 	}
@@ -75,19 +65,19 @@ final class Names {
 	 * Leaves room for other names, and keeps the store from locking many more tasks than
 	 * there is room for.
 	 */
-	private int share(Window window, int free, int room, int backlogs) {
+	private int share(Window window, int free, int room) {
 		if (this.windows.size() == 1) {
 			return room;
 		}
 		int held = window.held.get();
 		int share = Math.max((OTHERS * free - held) / (OTHERS + 1), (held == 0) ? 1 : 0);
-		int divided = window.hasBacklog() ? 2 * room / backlogs + 1 : room;
+		int divided = window.backlog ? 2 * room / backlogs() + 1 : room;
 		return Math.min(room, Math.min(share, divided));
 	}
 
 	private Share share(DurableHandler handler, Window window, int share, int due) {
 		StartLimits limits = this.parts.policies.limits(handler);
-		boolean later = due > 0 && limits == null && !window.hasBacklog();
+		boolean later = due > 0 && limits == null && !window.backlog;
 		return new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
 				(limits != null) ? handler.method().expireAfter() : null);
 	}
@@ -103,11 +93,20 @@ final class Names {
 				backlogs.merge(window(name), atLimit || due.getOrDefault(name, 0) >= share.due(), Boolean::logicalOr);
 			}
 		});
-		backlogs.forEach(Window::setBacklog);
+		backlogs.forEach((window, backlog) -> window.backlog = backlog);
 	}
 
-	boolean hasBacklog() {
-		return this.windows.values().stream().anyMatch(Window::hasBacklog);
+	/** How many names have a backlog. */
+	int backlogs() {
+		return (int) this.windows.values().stream().filter((window) -> window.backlog).count();
+	}
+
+	/** Whether a claim for a backlog would not be tiny. */
+	boolean hasRoomForBacklog() {
+		int free = this.parts.held.free();
+		return this.windows.values()
+			.stream()
+			.anyMatch((window) -> window.hasRoomForBacklog() && share(window, free, free) >= enough());
 	}
 
 	/** How many tasks of a backlog a claim should be for. */
@@ -136,14 +135,17 @@ final class Names {
 		/** How many tasks have begun, or are about to, and have no thread yet. */
 		private int used;
 
+		/** Whether more than half has been used since half was free. */
+		private boolean full;
+
 		/** How many tasks the node holds, also those that run. */
 		final AtomicInteger held = new AtomicInteger();
 
 		/** Whether tasks that are due may wait for room, here or in the store. */
-		private volatile boolean backlog;
+		volatile boolean backlog;
 
 		/**
-		 * @param onRoom called in a backlog when half of the window is free
+		 * @param onRoom called in a backlog when half of the window becomes free
 		 */
 		Window(LongSupplier clock, Runnable onRoom) {
 			this.clock = clock;
@@ -154,21 +156,9 @@ final class Names {
 			return Math.max(0, this.size - this.used);
 		}
 
-		/** Whether a claim for so many tasks of the backlog would be tiny. */
-		synchronized boolean isTiny(int tasks) {
-			return this.backlog && tasks < this.size / 2;
-		}
-
-		boolean hasBacklog() {
-			return this.backlog;
-		}
-
-		synchronized void setBacklog(boolean backlog) {
-			boolean begins = backlog && !this.backlog;
-			this.backlog = backlog;
-			if (begins) {
-				wakeIfRoom();
-			}
+		/** Whether a claim for tasks of the backlog would not be tiny. */
+		synchronized boolean hasRoomForBacklog() {
+			return this.backlog && this.used <= this.size / 2;
 		}
 
 		/**
@@ -180,6 +170,7 @@ final class Names {
 				return false;
 			}
 			this.used++;
+			this.full |= this.used > this.size / 2;
 			return true;
 		}
 
@@ -195,12 +186,11 @@ final class Names {
 
 		synchronized void leave() {
 			this.used--;
-			wakeIfRoom();
-		}
-
-		private void wakeIfRoom() {
-			if (this.backlog && this.used <= this.size / 2) {
-				this.onRoom.run();
+			if (this.full && this.used <= this.size / 2) {
+				this.full = false;
+				if (this.backlog) {
+					this.onRoom.run();
+				}
 			}
 		}
 

@@ -27,10 +27,11 @@ final class Poller {
 	/** The shortest wait for a task that was not claimed since it is locked. */
 	private static final Duration LOCKED = Duration.ofMillis(50);
 
-	/**
-	 * The pause after a claim, in which room and tasks of this node gather for the next.
-	 */
+	/** The pause after a claim, in which tasks of this node gather for the next. */
 	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	/** The pause after a small claim in a backlog, in which room gathers. */
+	private static final long BACKLOG_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	/** How long before its due time a task is claimed that this node has stored. */
 	private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -48,8 +49,6 @@ final class Poller {
 	final NodeLoop loop;
 
 	private final long pollNanos;
-
-	private final long busyNanos;
 
 	/** When a timer of {@link #expect} wakes the node, or has done so. */
 	private volatile long wakeAt;
@@ -72,7 +71,6 @@ final class Poller {
 		this.clock = new StoreClock(parts::nanoTime);
 		this.loop = parts.loop("timing-wheel-poller", this::round);
 		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings.pollInterval());
-		this.busyNanos = Math.min(BUSY_NANOS, this.pollNanos);
 		this.suspectAt = parts.nanoTime();
 		this.wakeAt = this.suspectAt;
 		this.claimedAt = this.suspectAt - this.pollNanos;
@@ -116,11 +114,10 @@ final class Poller {
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
 		Duration lookAhead = lookAhead();
 		int free = this.parts.held.free();
-		long idle = now - this.claimedAt;
-		boolean gather = idle < this.busyNanos;
-		ClaimRequest request = this.names.plan(free, suspect, lookAhead, gather);
-		if (request.names().isEmpty() && idle < this.pollNanos) {
-			await(poll((gather ? this.busyNanos : this.pollNanos) - idle), free, false);
+		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
+		long pollIn = this.pollNanos - (now - this.claimedAt);
+		if (request.names().isEmpty() && pollIn > 0) {
+			await(0, poll(pollIn), free, false);
 			return;
 		}
 		Claimed claimed;
@@ -134,7 +131,9 @@ final class Poller {
 			return;
 		}
 		learn(request, claimed);
-		await(waitNanos(claimed, lookAhead), free - claimed.tasks().size(), claimed.more());
+		int tasks = claimed.tasks().size();
+		boolean small = this.names.backlogs() > 0 && tasks < this.parts.settings.batchSize();
+		await(small ? BACKLOG_REST_NANOS : REST_NANOS, waitNanos(claimed, lookAhead), free - tasks, claimed.more());
 	}
 
 	/**
@@ -142,11 +141,11 @@ final class Poller {
 	 * single one if tasks of a limited name wait for a place.
 	 * @param free the room as if nothing had ended since the plan
 	 */
-	private void await(long nanos, int free, boolean more) {
-		boolean backlog = this.names.hasBacklog();
+	private void await(long restNanos, long nanos, int free, boolean more) {
+		boolean backlog = this.names.backlogs() > 0;
 		int ends = backlog ? this.names.enough() : 1;
 		this.parts.held.wakeAtFree((more || backlog) ? free + ends : Integer.MAX_VALUE);
-		this.loop.await(REST_NANOS, nanos);
+		this.loop.await(restNanos, this.names.hasRoomForBacklog() ? 0 : nanos);
 	}
 
 	private boolean isSuspectDue(long now) {
@@ -198,7 +197,8 @@ final class Poller {
 		if (isSuspectDue(this.claimedAt)) {
 			return 0;
 		}
-		long longest = this.busy ? (long) (this.busyNanos * ThreadLocalRandom.current().nextDouble(0.5, 1))
+		long longest = this.busy
+				? Math.min(this.pollNanos, (long) (BUSY_NANOS * ThreadLocalRandom.current().nextDouble(0.5, 1)))
 				: this.pollNanos;
 		Duration shortest = (lookAhead.compareTo(LOCKED) < 0) ? lookAhead : LOCKED;
 		long next = Math.max(shortest.toMillis(), claimed.nextAt() - lookAhead.toMillis() - claimed.now());

@@ -97,7 +97,7 @@ final class Run implements TaskExecution, RoutedTask {
 
 	/** An unknown schedule may say what becomes of a late run. */
 	boolean isTooLate(Duration missedAfter) {
-		Duration lateness = Duration.ofNanos(Math.max(0, this.runner.nanoTime() - this.dueNanos));
+		Duration lateness = lateness();
 		Duration expireAfter = this.handler.method().expireAfter();
 		boolean skipped = this.task.schedule() != null && this.handler.missed() == Missed.SKIP && attempt() == 1
 				&& deliveries() == 1 && lateness.compareTo(missedAfter) > 0;

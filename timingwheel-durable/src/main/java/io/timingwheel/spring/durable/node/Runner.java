@@ -51,9 +51,6 @@ final class Runner {
 			return;
 		}
 		this.leases.watch();
-		if (expires(run)) {
-			return;
-		}
 		try {
 			// The executor may be a lazy bean that cannot be created now.
 			Executor executor = this.handOvers.resolve(run.handler.method().executor(), (error) -> fail(run, error));
@@ -82,18 +79,6 @@ final class Runner {
 		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
 	}
 
-	private boolean expires(Run run) {
-		if (!run.isTooLate(this.missedAfter)) {
-			return false;
-		}
-		if (run.start(nanoTime())) {
-			run.expired = true;
-			run.end();
-			this.settler.done(run);
-		}
-		return true;
-	}
-
 	/** Ends an attempt with an exception that came before the body. */
 	private void fail(Run run, Throwable error) {
 		if (run.start(nanoTime())) {
@@ -108,7 +93,13 @@ final class Runner {
 			this.leases.lose(run);
 			return;
 		}
-		if (expires(run) || !run.start(now)) {
+		if (!run.start(now)) {
+			return;
+		}
+		if (run.isTooLate(this.missedAfter)) {
+			run.expired = true;
+			run.end();
+			this.settler.done(run);
 			return;
 		}
 		try {

@@ -80,7 +80,7 @@ final class Settler extends Batcher {
 	/** Does nothing if the body has started. */
 	void giveBack(Run run) {
 		if (run.withdraw()) {
-			settle(run, new Release(run.task.ref(), false));
+			release(run, false);
 		}
 	}
 
@@ -89,7 +89,13 @@ final class Settler extends Batcher {
 	}
 
 	void cutOff(Run run) {
-		settle(run, new Release(run.task.ref(), true));
+		this.parts.recorder(run).abandoned();
+		release(run, true);
+	}
+
+	private void release(Run run, boolean started) {
+		this.parts.released.increment();
+		settle(run, new Release(run.task.ref(), started));
 	}
 
 	private void settle(Run run, Settlement settlement) {
@@ -121,32 +127,23 @@ final class Settler extends Batcher {
 	private void count(Run run, Settlement settlement, Reply reply) {
 		TaskRecorder recorder = this.parts.recorder(run);
 		boolean refused = reply == Reply.REFUSED;
-		boolean started = !(settlement instanceof Release release) || release.started();
-		if (refused && started) {
+		if (refused && !(settlement instanceof Release release && !release.started())) {
 			this.parts.lostLeases.increment();
 		}
 		if (reply == Reply.SUPERSEDED) {
 			recorder.count(TaskOutcome.SUPERSEDED);
 		}
-		if (settlement instanceof Release) {
-			this.parts.released.increment();
-			if (started) {
-				recorder.abandoned();
-			}
-		}
-		else if (settlement instanceof Retry && reply == Reply.DONE) {
+		if (settlement instanceof Retry && reply == Reply.DONE) {
 			this.parts.retried.increment();
 		}
-		else if (run.expired) {
-			if (!refused) {
+		if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
+			if (run.expired && !refused) {
 				recorder.count(TaskOutcome.EXPIRED);
 			}
-		}
-		else if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
-			if (refused) {
+			else if (!run.expired && refused) {
 				recorder.abandoned();
 			}
-			else {
+			else if (!run.expired) {
 				recorder.ended(TaskOutcome.COMPLETED);
 			}
 		}

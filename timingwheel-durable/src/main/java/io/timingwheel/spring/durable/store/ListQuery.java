@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param after the position of the last task of the page before; {@code null} for the
  * first page
- * @param limit the largest number of tasks, at least 1
+ * @param limit the largest number of tasks, from 1 to 5,000
  * @since 0.1
  */
 public record ListQuery(String name, Order order, StoredTask.@Nullable Position after, int limit) {
@@ -25,10 +25,10 @@ public record ListQuery(String name, Order order, StoredTask.@Nullable Position 
 	}
 
 	/**
-	 * A page, in the order of the query. It may have fewer tasks than asked for even if
-	 * there are more.
+	 * A page, in the order of the query. It has fewer tasks than asked for only if there
+	 * are no more.
 	 *
-	 * @param more whether there may be more tasks after these
+	 * @param more whether there are more tasks after these
 	 */
 	public record Page(List<StoredTask> tasks, boolean more) {
 

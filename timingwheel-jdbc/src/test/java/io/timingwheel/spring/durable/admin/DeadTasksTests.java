@@ -197,7 +197,7 @@ class DeadTasksTests {
 	}
 
 	private List<String> allDead() {
-		return this.pages.first(NAME, Order.DEAD_LATEST_FIRST, null, 5000).stream().map(StoredTask::id).toList();
+		return this.pages.read(NAME, Order.DEAD_LATEST_FIRST, null, 5000).tasks().stream().map(StoredTask::id).toList();
 	}
 
 }

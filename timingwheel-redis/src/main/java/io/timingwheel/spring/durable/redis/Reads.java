@@ -27,9 +27,6 @@ import io.timingwheel.spring.durable.store.TaskLimits;
  */
 final class Reads {
 
-	/** A script that reads more tasks would hold up Redis. */
-	private static final int MAX_PAGE = 5000;
-
 	private static final int COUNTS_WIDTH = 5;
 
 	private final Partitions partitions;
@@ -42,7 +39,7 @@ final class Reads {
 	}
 
 	ListQuery.Page list(ListQuery query) {
-		int limit = Math.min(query.limit(), MAX_PAGE);
+		int limit = query.limit();
 		Call call = Script.LIST.on(this.partitions.of(query.name()), query.name(), query.order(), limit + 1);
 		Position after = query.after();
 		if (after != null) {

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -187,6 +189,32 @@ class RunningTaskTests extends NodeTestSupport {
 			assertThat(node.inFlight()).isLessThanOrEqualTo(10);
 			return counts().completed() == 500;
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10, 4, 1, 510", "50, 4, 1, 175", "200, 4, 1, 55", "1000, 4, 1, 42", "50, 1, 5, 80",
+			"1000, 1, 5, 80" })
+	void aBacklogBesideAnIdleNameKeepsThreadsBusyWithFewClaims(int maxInFlight, int starts, int millis,
+			int mostClaims) {
+		int rounds = 500;
+		this.maxInFlight = maxInFlight;
+		handleOnThreads(NAME, (number) -> this.started.incrementAndGet());
+		handleOnThreads("idle", this::waitForEnd);
+		IntStream.range(0, rounds * starts).forEach((number) -> enqueue(number, Duration.ZERO));
+		// The threads are busy, and the test runs some bodies in each round.
+		IntStream.range(0, THREADS).forEach((thread) -> this.executor.submit(() -> {
+			this.end.await();
+			return null;
+		}));
+		DurableNode node = node();
+		for (int round = 0; round < rounds + 2; round++) {
+			advanceMillis(millis);
+			List<Runnable> bodies = new ArrayList<>();
+			this.executor.getQueue().drainTo(bodies, starts);
+			bodies.forEach(Runnable::run);
+		}
+		assertThat(this.started).hasValue(rounds * starts);
+		assertThat(node.figures().claims()).isLessThanOrEqualTo(mostClaims);
 	}
 
 	@Test

@@ -47,11 +47,6 @@ class InMemoryTaskStoreTests {
 	}
 
 	@Nested
-	class Cluster extends ClusterContractTests implements Fixture {
-
-	}
-
-	@Nested
 	class Model extends ModelContractTests implements Fixture {
 
 	}
