@@ -54,8 +54,13 @@ final class Database {
 		this.table = table;
 		this.settings = SingletonSupplier.of(() -> Settings.read(storeDataSource, givenDialect));
 		this.store = SingletonSupplier.of(() -> new Session(this.settings.get(), this));
-		this.application = (storeDataSource == applicationDataSource) ? this.store
-				: SingletonSupplier.of(() -> new Session(Settings.read(applicationDataSource, dialect()), this));
+		this.application = (isShared() && storeDataSource == applicationDataSource) ? this.store
+				: SingletonSupplier.of(() -> new Session(applicationSettings(), this));
+	}
+
+	private Settings applicationSettings() {
+		return isShared() ? Settings.read(this.applicationDataSource, dialect())
+				: Settings.unknown(this.applicationDataSource, dialect());
 	}
 
 	Dialect dialect() {

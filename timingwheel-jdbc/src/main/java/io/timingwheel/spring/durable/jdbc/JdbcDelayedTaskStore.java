@@ -117,7 +117,9 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	/**
 	 * Changes the first of the tasks of a target that can be changed. If a task was
-	 * replaced meanwhile, tries the new one.
+	 * replaced meanwhile, tries the new one. Looks the tasks up without a lock, and then
+	 * locks one by its id: with "repeatable read" MySQL would lock the place of an absent
+	 * task, and its neighbours.
 	 * @param change gives {@code null} if it has not changed the task
 	 */
 	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {

@@ -165,9 +165,6 @@ final class NewTasks {
 	}
 
 	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
-		if (tasks.isEmpty()) {
-			return Map.of();
-		}
 		boolean keyed = tasks.stream().anyMatch((task) -> task.key() != null);
 		List<Enqueued> stored = session.query(keyed ? UPSERT : INSERT_UNKEYED,
 				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
@@ -199,7 +196,7 @@ final class NewTasks {
 		Dialect dialect = session.dialect();
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
-		long now = tasks.isEmpty() ? 0 : session.now();
+		long now = session.now();
 		for (int round = 0; !open.isEmpty(); round++) {
 			if (round == (patient ? MAX_ROUNDS : 1)) {
 				throw new CannotAcquireLockException("Other transactions have stored tasks with the same keys");

@@ -317,6 +317,11 @@ final class Session {
 			}
 		}
 
+		/** Each connection may have other settings. */
+		static Settings unknown(DataSource dataSource, Dialect dialect) {
+			return new Settings(target(dataSource), dialect, false, false);
+		}
+
 		private static DataSource target(DataSource dataSource) {
 			return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
 					? proxy.getTargetDataSource() : dataSource;

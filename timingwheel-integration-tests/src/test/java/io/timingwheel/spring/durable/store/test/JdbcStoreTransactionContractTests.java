@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -53,6 +54,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -69,7 +71,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 abstract class JdbcStoreTransactionContractTests extends StoreContract {
 
-	private static final Executor THREADS = (task) -> new Thread(task).start();
+	static final Executor THREADS = (task) -> new Thread(task).start();
 
 	private final TestDatabase database;
 
@@ -79,7 +81,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 
 	private final TransactionTemplate repeatable;
 
-	private DelayedTaskStore store;
+	DelayedTaskStore store;
 
 	private DelayedTaskStore other;
 
@@ -108,7 +110,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		return false;
 	}
 
-	private void inTransaction(Runnable calls) {
+	void inTransaction(Runnable calls) {
 		this.transaction.executeWithoutResult((status) -> calls.run());
 	}
 
@@ -139,7 +141,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	 * Gives the other thread time to come to its wait. If it does not, the test finds
 	 * less.
 	 */
-	private static void assertWaiting(CompletableFuture<?> call) {
+	static void assertWaiting(CompletableFuture<?> call) {
 		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(300, TimeUnit.MILLISECONDS));
 	}
 
@@ -587,6 +589,31 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		assertThat(this.a.has(key("k"))).isTrue();
 	}
 
+	@Test
+	void theConnectionsOfTwoTenantsMayHaveDifferentSettings() {
+		AtomicReference<String> tenant = new AtomicReference<>();
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+
+			@Override
+			protected String determineCurrentLookupKey() {
+				return tenant.get();
+			}
+
+		};
+		try (HikariDataSource withoutAutoCommit = new HikariDataSource()) {
+			withoutAutoCommit.setJdbcUrl(this.pool.getJdbcUrl());
+			withoutAutoCommit.setAutoCommit(false);
+			routing.setTargetDataSources(Map.of("first", this.pool, "second", withoutAutoCommit));
+			routing.afterPropertiesSet();
+			DelayedTaskStore node = store(routing, this.pool);
+			for (String name : List.of("first", "second")) {
+				tenant.set(name);
+				node.enqueue(List.of(task(name, HOUR)));
+				assertThat(this.a.has(key(name))).as(name).isTrue();
+			}
+		}
+	}
+
 	private static DelayedTaskStore store(DataSource application, DataSource store) {
 		return new JdbcDelayedTaskStore(application, store, JdbcStores.TABLE, null);
 	}
@@ -614,6 +641,23 @@ class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	PostgresStoreTransactionTests() {
 		super(TestDatabase.POSTGRESQL);
+	}
+
+	/** One statement stores the second task. Together the tasks take another way. */
+	@Test
+	void aCallTakesTheKeysOfAllItsTasksInOneOrder() {
+		List<NewTask> tasks = List.of(task("a", HOUR, IfPending.KEEP), task("b", HOUR));
+		CompletableFuture<Void> call = new CompletableFuture<>();
+		inTransaction(() -> {
+			enqueue("a", HOUR);
+			call.completeAsync(() -> {
+				inTransaction(() -> this.store.enqueue(tasks));
+				return null;
+			}, THREADS);
+			assertWaiting(call);
+			enqueue("b", HOUR);
+		});
+		assertThat(call).succeedsWithin(Duration.ofMinutes(1));
 	}
 
 }
