@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntFunction;
 
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +86,7 @@ final class NameLimits {
 		return DataAccessUtils.singleResult(locked);
 	}
 
-	void take(int most, Claiming.Steps steps) {
+	void take(int most) {
 		takeExpired(most);
 		int room = most - this.part.tasks.size();
 		if (room == 0) {
@@ -97,7 +98,7 @@ final class NameLimits {
 		// for ever.
 		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
 		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
-				: steps.begin(this.session, this.part, this.name, starts));
+				: this.part.claim(this.session, Map.of(this.name, new Share(starts, 0)), starts));
 		this.part.more |= begun == places || begun == room;
 	}
 
