@@ -55,7 +55,8 @@ final class Claiming {
 	private static final String LOOK = firstTimes("?", ">= ?", "> ?", "> ?");
 
 	private static final String POSTGRES_LOOK = "select " + PAUSED + ", c.now, "
-			+ firstTimes("n.name", ">= n.since", "> c.now + n.ahead", "> n.ends") + """
+			+ firstTimes("n.name", ">= n.since", "> c.now + n.ahead", "> n.ends")
+			+ """
 					, n.number from (select {now} as now) c left join unnest((select ?::text[]), (select ?::bigint[]),
 						(select ?::bigint[]), (select ?::bigint[])) with ordinality as n (name, since, ahead, ends, number)
 					on true""";
@@ -163,8 +164,7 @@ final class Claiming {
 		for (int i = 0; i < padded; i++) {
 			int each = Math.min(i, names.size() - 1);
 			Object text = texts.get(each);
-			parameters
-				.addAll(List.of(text, since.get(each), text, progress.now() + ahead.get(each), text, ends, text));
+			parameters.addAll(List.of(text, since.get(each), text, progress.now() + ahead.get(each), text, ends, text));
 		}
 		return session.query("select " + PAUSED + (", " + LOOK).repeat(padded), (rs, rowNum) -> {
 			for (int i = 0; i < names.size(); i++) {
