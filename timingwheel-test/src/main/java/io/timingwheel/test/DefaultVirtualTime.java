@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -58,9 +57,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 */
 	private @Nullable Set<String> spared;
 
-	/** Whether the node claims without a test. */
-	private boolean claims;
-
 	DefaultVirtualTime(VirtualClock clock, Faults faults, TestTimers timers, ObjectProvider<TimingWheel> wheel,
 			ObjectProvider<DelayedTaskRegistry> registry, ObjectProvider<VirtualNode> nodes) {
 		this.clock = clock;
@@ -99,11 +95,11 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			throw new IllegalArgumentException(
 					"The time cannot go back: the duration is %s, and must be zero or more".formatted(by));
 		}
-		this.node.ifPresent(VirtualNode::wake);
+		this.node.ifPresent((node) -> node.loops().wakeAll());
 		this.clock.advance(by);
 		if (now().getNano() % NANOS_PER_MILLI != 0) {
 			// The store has milliseconds. The node may have rounded a delay up.
-			this.node.ifPresent(VirtualNode::wake);
+			this.node.ifPresent((node) -> node.loops().wakeAll());
 			this.clock.advance(Duration.ZERO);
 		}
 		throwFailures();
@@ -118,7 +114,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public void runAll() {
 		long limit = this.faults.runs() + MAX_RUNS;
 		int steps = 0;
-		this.node.ifPresent(VirtualNode::wake);
+		this.node.ifPresent((node) -> node.loops().wakeAll());
 		this.clock.advance(Duration.ZERO);
 		for (Duration step = nextStep(); step != null; step = nextStep()) {
 			if (this.faults.runs() >= limit || ++steps > MAX_STEPS) {
@@ -138,7 +134,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * runs are pending.
 	 */
 	private @Nullable Duration nextStep() {
-		Duration nextTurn = this.node.map(VirtualNode::nextRound).orElse(null);
+		Duration nextTurn = this.node.map((node) -> node.loops().nextRound()).orElse(null);
 		boolean storedOnce = nextTurn != null && this.node.filter(VirtualNode::hasUnfinishedOnce).isPresent();
 		if (!storedOnce && !this.registry.getObject().hasPendingOnce()) {
 			return null;
@@ -209,16 +205,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	}
 
 	@Override
-	public void onFailure(OnFailure mode) {
-		this.clock.onFailure(Objects.requireNonNull(mode, "mode"));
-	}
-
-	@Override
-	public List<Throwable> failures() {
-		return this.clock.failures();
-	}
-
-	@Override
 	public void deliverTwice(boolean twice) {
 		checkStore("deliverTwice");
 		this.faults.deliverTwice(twice);
@@ -243,21 +229,18 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		this.faults.failNext(known("failNext", name, false), exception);
 	}
 
-	/** Checks a name, so that a wrong one is not silent. */
+	/** Finds a name, maybe by an earlier one. A wrong one must not be silent. */
 	private String known(String method, String name, boolean durable) {
-		String ofMethod = this.node.map((node) -> node.methodName(name)).orElse(null);
-		if (ofMethod != null) {
-			return ofMethod;
-		}
 		Set<String> names = new TreeSet<>(this.node.map(VirtualNode::methodNames).orElse(Set.of()));
 		if (!durable) {
-			if (this.registry.getObject().isKnown(name)) {
-				return name;
-			}
 			names.addAll(this.registry.getObject().names());
 		}
-		throw new IllegalArgumentException("%s: no %s has the name \"%s\". The names are %s".formatted(method,
-				durable ? "method with durable = true" : "task", name, names));
+		String known = this.node.map((node) -> node.methodName(name)).orElse(name);
+		if (!names.contains(known)) {
+			throw new IllegalArgumentException("%s: no %s has the name \"%s\". The names are %s".formatted(method,
+					durable ? "method with durable = true" : "task", name, names));
+		}
+		return known;
 	}
 
 	@Override
@@ -268,7 +251,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		if (spared == null) {
 			spared = tasks.repeating();
 			this.spared = spared;
-			this.claims = this.node.filter((node) -> node.stored().node().isClaiming()).isPresent();
 		}
 		tasks.cancelAll(spared);
 		tasks.resetLimits();
@@ -277,7 +259,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		this.clock.reset();
 		tasks.wallClockSet();
 		this.timers.reset();
-		this.node.ifPresent((node) -> node.beginAnew(this.claims));
+		this.node.ifPresent(VirtualNode::beginAnew);
 	}
 
 	@Override

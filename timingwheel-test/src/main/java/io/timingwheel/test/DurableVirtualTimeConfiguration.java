@@ -4,7 +4,6 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
-import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +32,8 @@ class DurableVirtualTimeConfiguration {
 	}
 
 	@Bean
-	StoreFaults timingWheelStoreFaults(VirtualClock clock, Faults faults, ObjectProvider<DurableNode> node) {
-		return new StoreFaults(clock, faults, () -> node.getObject().wake());
+	StoreFaults timingWheelStoreFaults(VirtualClock clock, Faults faults, VirtualLoops loops) {
+		return new StoreFaults(clock, faults, loops);
 	}
 
 	@Bean

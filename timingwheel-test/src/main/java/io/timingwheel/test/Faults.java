@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -13,15 +14,22 @@ import java.util.concurrent.CancellationException;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /**
  * What the test wants to go wrong. Also counts the runs, and notes the exceptions of
- * bodies. Thread-safe.
+ * bodies. It is the innermost interceptor, so that an exception of this object looks like
+ * one of the body. Thread-safe.
  */
-final class Faults implements TaskExecutionInterceptor, Ordered {
+@Order(Ordered.LOWEST_PRECEDENCE)
+final class Faults implements TaskExecutionInterceptor {
+
+	private static final Log logger = LogFactory.getLog(VirtualTime.class);
 
 	private final VirtualClock clock;
 
@@ -101,7 +109,7 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 			return body.run();
 		}
 		catch (Throwable ex) {
-			noteFailure(execution.id(), ex);
+			noteFailure(execution, ex);
 			throw ex;
 		}
 	}
@@ -114,16 +122,12 @@ final class Faults implements TaskExecutionInterceptor, Ordered {
 	}
 
 	/** The exception of a lost end comes from the fault. */
-	private synchronized void noteFailure(String id, Throwable error) {
-		if (this.begun.containsKey(id) && !(error instanceof CancellationException)) {
+	private synchronized void noteFailure(TaskExecution execution, Throwable error) {
+		if (this.begun.containsKey(execution.id()) && !(error instanceof CancellationException)) {
+			Object task = Objects.requireNonNullElse(execution.taskId(), execution.name());
+			logger.warn("Attempt %d of %s has failed: %s".formatted(execution.attempt(), task, error));
 			this.clock.failed(error);
 		}
-	}
-
-	/** Innermost, so that an exception of this object looks like one of the body. */
-	@Override
-	public int getOrder() {
-		return LOWEST_PRECEDENCE;
 	}
 
 	/** What the store learns of the end of a run. */

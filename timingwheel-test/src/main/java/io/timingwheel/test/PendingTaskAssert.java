@@ -59,24 +59,4 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		return Descriptions.pending(this.time, this.actual.name());
 	}
 
-	/**
-	 * Verifies that the task is in the store.
-	 */
-	public PendingTaskAssert isDurable() {
-		if (!this.actual.durable()) {
-			throw failure("expected %s to be in the store, but it is in memory", this.description);
-		}
-		return this;
-	}
-
-	/**
-	 * Verifies that the task is in memory.
-	 */
-	public PendingTaskAssert isInMemory() {
-		if (this.actual.durable()) {
-			throw failure("expected %s to be in memory, but it is in the store", this.description);
-		}
-		return this;
-	}
-
 }

@@ -28,18 +28,15 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 
 	private final Faults faults;
 
-	private final Runnable wakeNode;
+	private final VirtualLoops loops;
 
 	/** The tasks whose leases end with the next claim. */
 	private final Set<TaskRef> lapsing = ConcurrentHashMap.newKeySet();
 
-	/**
-	 * @param wakeNode makes the node look at the store: it does not poll
-	 */
-	StoreFaults(VirtualClock clock, Faults faults, Runnable wakeNode) {
+	StoreFaults(VirtualClock clock, Faults faults, VirtualLoops loops) {
 		this.clock = clock;
 		this.faults = faults;
-		this.wakeNode = wakeNode;
+		this.loops = loops;
 	}
 
 	/**
@@ -92,7 +89,7 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 			this.lapsing.add(settlement.task());
 		}
 		if (!(settlement instanceof Settlement.Acknowledge) || end != Faults.End.TOLD) {
-			this.wakeNode.run();
+			this.loops.wakeAll(); // the node does not poll
 		}
 		return end == Faults.End.TOLD;
 	}

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.timingwheel.TimerHandle;
@@ -42,8 +41,11 @@ final class TestTimers implements BeanPostProcessor {
 
 	private final List<Triggered> triggered = new ArrayList<>();
 
-	/** The tasks of the application itself, {@code null} before the first reset. */
-	private @Nullable Set<Object> fromTheStart;
+	/** The tasks of the application itself. */
+	private final Set<Object> fromTheStart = Collections.newSetFromMap(new IdentityHashMap<>());
+
+	/** Whether there was a reset. */
+	private boolean begun;
 
 	TestTimers(ObjectProvider<VirtualClock> clock, ObjectProvider<TimingWheel> wheel) {
 		this.clock = clock;
@@ -74,35 +76,32 @@ final class TestTimers implements BeanPostProcessor {
 	 */
 	synchronized void reset() {
 		this.triggered.removeIf((schedule) -> schedule.future.isDone());
-		Set<Object> spared = this.fromTheStart;
-		if (spared == null) {
-			Set<Object> tasks = Collections.newSetFromMap(new IdentityHashMap<>());
-			tasks.addAll(this.triggered);
-			forEachPending((task, timer) -> tasks.add(task));
-			this.fromTheStart = tasks;
-			return;
+		if (!this.begun) {
+			this.fromTheStart.addAll(this.triggered);
 		}
-		this.triggered.removeIf((schedule) -> !spared.contains(schedule));
-		forEachPending((task, timer) -> {
-			if (spared.contains(task)) {
+		this.triggered.retainAll(this.fromTheStart);
+		((PendingTimers) this.wheel.getObject()).forEachPending((task, timer) -> {
+			if (task.getClass().getName().startsWith(OWN_PACKAGE)) {
 				return;
 			}
-			if (task instanceof Future<?> future) {
-				future.cancel(false);
+			if (!this.begun) {
+				this.fromTheStart.add(task);
 			}
-			else {
-				timer.cancel();
+			else if (!this.fromTheStart.contains(task)) {
+				cancel(task, timer);
 			}
 		});
 		this.triggered.forEach(Triggered::restart);
+		this.begun = true;
 	}
 
-	private void forEachPending(BiConsumer<Runnable, TimerHandle> visitor) {
-		((PendingTimers) this.wheel.getObject()).forEachPending((task, timer) -> {
-			if (!task.getClass().getName().startsWith(OWN_PACKAGE)) {
-				visitor.accept(task, timer);
-			}
-		});
+	private static void cancel(Runnable task, TimerHandle timer) {
+		if (task instanceof Future<?> future) {
+			future.cancel(false);
+		}
+		else {
+			timer.cancel();
+		}
 	}
 
 	private synchronized @Nullable ScheduledFuture<?> start(Supplier<@Nullable ScheduledFuture<?>> starter) {

@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.test.VirtualTime.OnFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +22,8 @@ final class VirtualClock implements ManualTime {
 	/** The tick of wheels on this clock: whatever is due at the target is not late. */
 	static final Duration TICK = Duration.ofNanos(1);
 
-	/** The last time that a task in memory can be due. */
-	private static final Instant END = Instant.EPOCH.plusNanos(Long.MAX_VALUE);
+	/** How far one time can be moved. The due times of tasks in memory end in 2262. */
+	private static final Duration END = Duration.ofDays(200 * 365);
 
 	private final ManualTimeSource timeSource = new ManualTimeSource();
 
@@ -32,16 +31,16 @@ final class VirtualClock implements ManualTime {
 
 	private final List<Throwable> failures = new ArrayList<>();
 
-	/** How many of the failures are not thrown any more. */
-	private int kept;
-
-	private OnFailure onFailure = OnFailure.THROW;
-
-	private volatile Reading start = read();
+	/** The time at which the time source reads 0. */
+	private volatile Instant origin = Instant.EPOCH;
 
 	private volatile Thread testThread = Thread.currentThread();
 
 	private final AtomicReference<@Nullable Thread> moving = new AtomicReference<>();
+
+	VirtualClock() {
+		reset();
+	}
 
 	@Override
 	public ManualTimeSource timeSource() {
@@ -54,30 +53,23 @@ final class VirtualClock implements ManualTime {
 	}
 
 	Instant now() {
-		Reading start = this.start;
-		return start.instant().plusNanos(this.timeSource.nanoTime() - start.nanoTime());
+		return this.origin.plusNanos(this.timeSource.nanoTime());
 	}
 
-	/** The caller is the thread of the test. */
-	synchronized void reset() {
-		this.start = read();
+	/**
+	 * The caller is the thread of the test. Stores have milliseconds, so the time starts
+	 * at a full one.
+	 */
+	final synchronized void reset() {
+		this.origin = Instant.now().truncatedTo(ChronoUnit.MILLIS).minusNanos(this.timeSource.nanoTime());
 		this.testThread = Thread.currentThread();
 		this.failures.clear();
-		this.kept = 0;
-		this.onFailure = OnFailure.THROW;
-	}
-
-	/** Stores have milliseconds, so the time starts at a full one. */
-	private Reading read() {
-		return new Reading(Instant.now().truncatedTo(ChronoUnit.MILLIS), this.timeSource.nanoTime());
 	}
 
 	void advance(Duration by) {
-		Duration left = Duration.ofNanos(Long.MAX_VALUE - this.timeSource.nanoTime());
-		if (by.compareTo(left) > 0 || by.compareTo(Duration.between(now(), END)) > 0) {
-			throw new IllegalArgumentException(("Virtual time ends at %s, and that of one application context after 292"
-					+ " years, which all its tests share. Move it less far, or close the context with @DirtiesContext")
-				.formatted(END));
+		if (by.compareTo(END.minusNanos(this.timeSource.nanoTime())) > 0) {
+			throw new IllegalArgumentException("All tests of one application context can move its time by 200 years"
+					+ " together. Move it less far, or close the context with @DirtiesContext");
 		}
 		while (!this.moving.compareAndSet(null, Thread.currentThread())) {
 			checkStandsStill("move the time that it runs in");
@@ -122,31 +114,11 @@ final class VirtualClock implements ManualTime {
 		}
 	}
 
-	synchronized List<Throwable> failures() {
-		return List.copyOf(this.failures);
-	}
-
-	/** What was collected so far is not thrown any more. */
-	synchronized void onFailure(OnFailure mode) {
-		if (this.onFailure == OnFailure.COLLECT) {
-			this.kept = this.failures.size();
-		}
-		this.onFailure = mode;
-	}
-
 	/** The failures to throw, which this object forgets. */
 	synchronized List<Throwable> takeFailures() {
-		if (this.onFailure == OnFailure.COLLECT) {
-			return List.of();
-		}
-		List<Throwable> others = this.failures.subList(this.kept, this.failures.size());
-		List<Throwable> taken = List.copyOf(others);
-		others.clear();
+		List<Throwable> taken = List.copyOf(this.failures);
+		this.failures.clear();
 		return taken;
-	}
-
-	private record Reading(Instant instant, long nanoTime) {
-
 	}
 
 }

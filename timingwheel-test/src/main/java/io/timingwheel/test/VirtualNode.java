@@ -1,6 +1,5 @@
 package io.timingwheel.test;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -21,14 +20,6 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 
 	/** How many tasks of a name are read at first, since there may be many. */
 	private static final int SOME = 100;
-
-	void wake() {
-		this.loops.wakeAll();
-	}
-
-	@Nullable Duration nextRound() {
-		return this.loops.nextRound();
-	}
 
 	Stream<PendingTask> pending(String name) {
 		return this.stored.pending(name, null, Integer.MAX_VALUE)
@@ -58,10 +49,8 @@ record VirtualNode(StoredTasks stored, DelayedTaskStore store, DurableTasks task
 	}
 
 	/** Stores the declared schedules, and claims again if a test has paused the node. */
-	void beginAnew(boolean claims) {
-		if (claims) {
-			this.stored.node().resume();
-		}
+	void beginAnew() {
+		this.stored.node().resume();
 		this.tasks.schedules().store();
 	}
 

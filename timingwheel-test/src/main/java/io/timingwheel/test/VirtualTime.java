@@ -22,12 +22,17 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * Moves the time from task to task, and runs those that fall due, with those that
 	 * bodies schedule on the way. In a body, {@link #now()} is the due time of its task.
 	 * When this method returns, all bodies have run, and their futures are complete.
+	 *
+	 * <p>
+	 * If bodies have thrown exceptions, this method throws the first one at its end, with
+	 * those of later attempts and other bodies as suppressed exceptions, besides what the
+	 * application does with them. A checked exception becomes the cause of an
+	 * {@link java.lang.reflect.UndeclaredThrowableException}.
 	 * @param by how far; zero runs what is due now
-	 * @throws IllegalArgumentException if the duration is negative, or the time would go
-	 * beyond the year 2262, or beyond 292 years for all tests of this context together
+	 * @throws IllegalArgumentException if the duration is negative, or all tests of this
+	 * context together would move the time by more than 200 years
 	 * @throws IllegalStateException if a body calls this method, another thread moves the
 	 * time, or the store of durable tasks did not answer
-	 * @see #onFailure what happens with the exceptions of bodies
 	 */
 	void advance(Duration by);
 
@@ -74,20 +79,6 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	List<PendingTask> tasks();
 
 	/**
-	 * What happens with the exceptions of bodies, besides what the application does with
-	 * them. By default the method that moved the time throws the first one at its end,
-	 * with the others as suppressed exceptions. A checked exception becomes the cause of
-	 * an {@link java.lang.reflect.UndeclaredThrowableException}.
-	 * @param mode what to do until the end of the test method
-	 */
-	void onFailure(OnFailure mode);
-
-	/**
-	 * The exceptions of bodies that were not thrown, in their order. Each attempt counts.
-	 */
-	List<Throwable> failures();
-
-	/**
 	 * Lets each durable task be delivered twice, at the same time: the end of its first
 	 * run gets lost. A {@code transactional} body is rolled back the first time. For a
 	 * rate these are two starts.
@@ -124,18 +115,5 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * the time
 	 */
 	void reset();
-
-	/**
-	 * What happens with the exceptions of bodies.
-	 */
-	enum OnFailure {
-
-		/** The method that moves the time throws them. */
-		THROW,
-
-		/** {@link VirtualTime#failures()} has them. */
-		COLLECT
-
-	}
 
 }

@@ -34,8 +34,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	}
 
 	private PendingTaskAssert pending(String description, String name, Predicate<PendingTask> predicate) {
-		isNotNull();
-		PendingTask found = this.actual.tasks(name).stream().filter(predicate).findFirst().orElse(null);
+		PendingTask found = tasks(name).stream().filter(predicate).findFirst().orElse(null);
 		if (found == null) {
 			throw failure("expected a pending %s; %s", description, Descriptions.pending(this.actual, name));
 		}
@@ -67,18 +66,6 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	public VirtualTimeAssert hasNothingPending() {
 		isNotNull();
 		return hasNone("task", this.actual.tasks());
-	}
-
-	/**
-	 * Verifies how many tasks of a name are pending.
-	 */
-	public VirtualTimeAssert hasPendingCount(String name, long count) {
-		List<PendingTask> tasks = tasks(name);
-		if (tasks.size() != count) {
-			throw failureWithActualExpected(tasks.size(), count, "expected %d pending %s, but there are %d; %s", count,
-					name, tasks.size(), Descriptions.pending(this.actual, name));
-		}
-		return this;
 	}
 
 	private static String text(Object key) {

@@ -1,7 +1,7 @@
 package io.timingwheel.test;
 
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
@@ -10,10 +10,8 @@ import org.springframework.test.context.TestExecutionListener;
  * test begins, and after it has ended. Between these two calls no other test method has
  * the same time. Does nothing in a context without virtual time.
  */
-class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered {
-
-	/** After the injection of dependencies (2000), before transactions (4000). */
-	private static final int ORDER = 2900;
+@Order(2900) // after the injection of dependencies (2000), before transactions (4000)
+class VirtualTimeTestExecutionListener implements TestExecutionListener {
 
 	private static final String TURN = VirtualTimeTestExecutionListener.class.getName() + ".turn";
 
@@ -41,11 +39,6 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 				turn.time().turn().unlock();
 			}
 		}
-	}
-
-	@Override
-	public int getOrder() {
-		return ORDER;
 	}
 
 	private record Turn(DefaultVirtualTime time, ConfigurableApplicationContext context) {

@@ -118,7 +118,7 @@ class ContextTests {
 			Instant start = time.now();
 			for (Instant tooFar : List.of(start.plus(Duration.ofDays(300 * 365)), Instant.MAX)) {
 				assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(tooFar))
-					.withMessageContaining("2262");
+					.withMessageContaining("200 years");
 			}
 			for (Instant back : List.of(start.minusNanos(1), Instant.MIN)) {
 				assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(back))
@@ -129,20 +129,21 @@ class ContextTests {
 	}
 
 	@Test
-	void twoCenturiesPassInOneTestButNotInTwoOfOneContext() {
+	void aCenturyPassesInEachOfTwoTestsOfOneContextButNotInThree() {
 		this.context.run((context) -> {
 			VirtualTime time = context.getBean(VirtualTime.class);
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			Duration twoCenturies = Duration.ofDays(200 * 365);
-			time.advance(twoCenturies);
-			DelayedTask<Void> task = tasks.schedule(Duration.ofHours(1), () -> {
-			});
-			assertThat(task.dueAt()).isEqualTo(time.now().plus(Duration.ofHours(1)));
-			time.advance(Duration.ofHours(1));
-			assertThat(task).isDone();
+			Duration century = Duration.ofDays(100 * 365);
+			for (int test = 0; test < 2; test++) {
+				time.reset();
+				DelayedTask<Void> task = context.getBean(DelayedTaskOperations.class).schedule(century, () -> {
+				});
+				assertThat(task.dueAt()).isEqualTo(time.now().plus(century));
+				time.advance(century);
+				assertThat(task).isDone();
+			}
 			time.reset();
-			assertThatIllegalArgumentException().isThrownBy(() -> time.advance(twoCenturies))
-				.withMessageContaining("292 years")
+			assertThatIllegalArgumentException().isThrownBy(() -> time.advance(Duration.ofNanos(1)))
+				.withMessageContaining("200 years")
 				.withMessageContaining("@DirtiesContext");
 		});
 	}

@@ -28,7 +28,7 @@ class LazyInitializationTests {
 		inMemory.run("memory", Duration.ofMinutes(5));
 		stored.run("stored", Duration.ofMinutes(5));
 		assertThat(this.time).hasPending("run").dueIn(Duration.ofMinutes(5));
-		assertThat(this.time).hasPending("stored-run").isDurable().dueIn(Duration.ofMinutes(5));
+		assertThat(this.time).hasPending("stored-run").dueIn(Duration.ofMinutes(5));
 		tasks.enqueue(TaskId.of("send", 1), Duration.ofMinutes(5), 1L);
 		this.time.advance(Duration.ofMinutes(10));
 		assertThat(runs.names()).containsExactlyInAnyOrder("memory", "stored", "mail 1", "newsletter");

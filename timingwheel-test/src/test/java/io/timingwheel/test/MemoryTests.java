@@ -22,7 +22,6 @@ import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.test.VirtualTime.OnFailure;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
@@ -80,7 +79,7 @@ class MemoryTests {
 		this.tasks.single(begun, "second", new CompletableFuture<>());
 		this.time.advance(HOUR);
 		assertThat(begun).containsExactly("first");
-		assertThat(this.time).hasPendingCount("single", 1);
+		assertThat(this.time.pending("single")).isOne();
 		first.complete(null);
 		this.time.advance(Duration.ZERO);
 		assertThat(begun).containsExactly("first", "second");
@@ -142,27 +141,6 @@ class MemoryTests {
 			throw error;
 		});
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.time.advance(HOUR)).isSameAs(error);
-	}
-
-	@Test
-	void exceptionsAreCollectedIfTheTestAsksAndAreNotThrownLater() {
-		IllegalStateException first = new IllegalStateException("first");
-		IllegalStateException second = new IllegalStateException("second");
-		List<String> ran = new ArrayList<>();
-		for (Duration delay : List.of(Duration.ofMinutes(1), Duration.ofMinutes(2), HOUR.plusMinutes(1))) {
-			this.operations.task(() -> ran.add("beat")).name("beat").after(delay);
-		}
-		this.time.onFailure(OnFailure.COLLECT);
-		this.time.failNext("beat", first);
-		this.time.advance(HOUR);
-		assertThat(ran).containsExactly("beat");
-		this.time.onFailure(OnFailure.THROW);
-		this.time.advance(Duration.ZERO);
-		this.time.failNext("beat", second);
-		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
-			.isSameAs(second)
-			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
-		assertThat(this.time.failures()).containsExactly(first);
 	}
 
 	@Test

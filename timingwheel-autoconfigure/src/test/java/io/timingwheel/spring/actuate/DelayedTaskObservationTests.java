@@ -41,7 +41,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
-import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.core.Ordered;
 import org.springframework.http.server.observation.DefaultServerRequestObservationConvention;
 import org.springframework.http.server.observation.ServerHttpObservationDocumentation;
@@ -170,16 +169,6 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void nothingIsObservedWhenSwitchedOff() {
-		try (VirtualApplication application = application(observed(), BootObservations.class)
-			.with("management.observations.enable.timingwheel.task.execution=false")) {
-			application.bean(Orders.class).close(5);
-			application.advance(DELAY);
-			assertThat(observed).isEmpty();
-		}
-	}
-
-	@Test
 	void interceptorsOfTheApplicationAreAroundTheBodyTogetherWithTheObservation() {
 		List<TaskExecution> executions = new ArrayList<>();
 		try (VirtualApplication application = application(registry, Observations.class)
@@ -282,11 +271,6 @@ class DelayedTaskObservationTests {
 
 	@ImportAutoConfiguration(TimingWheelActuatorAutoConfiguration.class)
 	static class Observations {
-
-	}
-
-	@ImportAutoConfiguration({ ObservationAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class })
-	static class BootObservations {
 
 	}
 

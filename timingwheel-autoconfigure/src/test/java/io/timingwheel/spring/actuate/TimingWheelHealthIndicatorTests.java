@@ -14,23 +14,12 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.availability.AvailabilityChangeEvent;
-import org.springframework.boot.availability.LivenessState;
-import org.springframework.boot.availability.ReadinessState;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpoint;
-import org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration;
-import org.springframework.boot.health.autoconfigure.actuate.endpoint.HealthEndpointAutoConfiguration;
-import org.springframework.boot.health.autoconfigure.application.AvailabilityHealthContributorAutoConfiguration;
-import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -72,30 +61,13 @@ class TimingWheelHealthIndicatorTests {
 	}
 
 	@Test
-	void readinessDependsOnTheWheelOnlyIfTheApplicationSaysSo() {
-		WebApplicationContextRunner runner = new WebApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
-					TimingWheelActuatorAutoConfiguration.class, HealthContributorRegistryAutoConfiguration.class,
-					HealthEndpointAutoConfiguration.class, ApplicationAvailabilityAutoConfiguration.class,
-					AvailabilityProbesAutoConfiguration.class, AvailabilityHealthContributorAutoConfiguration.class))
-			.withPropertyValues("management.endpoints.web.exposure.include=health",
-					"management.endpoint.health.probes.enabled=true");
-		runner.run((context) -> assertHealthOfStoppedWheel(context, Status.UP));
-		runner.withPropertyValues("management.endpoint.health.group.readiness.include=readinessState,timingWheel")
-			.run((context) -> assertHealthOfStoppedWheel(context, Status.DOWN));
-	}
-
-	private static void assertHealthOfStoppedWheel(ApplicationContext context, Status readiness) {
-		AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
-		AvailabilityChangeEvent.publish(context, LivenessState.CORRECT);
-		HealthEndpoint health = context.getBean(HealthEndpoint.class);
-		assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
-		context.getBean(TimingWheel.class).stop();
-		assertThat(context.getBean(TimingWheelHealthIndicator.class).health().getDetails())
-			.contains(entry("state", WheelSnapshot.State.STOPPED));
-		assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
-		assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(readiness);
-		assertThat(health.healthForPath("liveness").getStatus()).isEqualTo(Status.UP);
+	void aWheelThatHasStoppedIsDown() {
+		this.contextRunner.run((context) -> {
+			context.getBean(TimingWheel.class).stop();
+			Health health = context.getBean(TimingWheelHealthIndicator.class).health();
+			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health.getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
+		});
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,7 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.test.context.ContextConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -218,6 +221,24 @@ class TimingWheelAutoConfigurationTests {
 			});
 	}
 
+	@Test
+	void scheduledMethodsRunOnTheWheelIfTheApplicationSaysSoUntilTheSchedulerEnds() {
+		ApplicationContextRunner onTheWheel = this.contextRunner
+			.withPropertyValues("timingwheel.task-scheduler.enabled=true");
+		onTheWheel.withUserConfiguration(Scheduling.class).withBean(Beats.class).run((context) -> {
+			List<String> threads = context.getBean(Beats.class).threads;
+			await().until(() -> threads.size() >= 3);
+			assertThat(threads).as("Boot's executor remains").allMatch((name) -> name.startsWith("task-"));
+			TimingWheel wheel = context.getBean(TimingWheel.class);
+			assertThat(wheel.snapshot().scheduled()).isGreaterThanOrEqualTo(3);
+			context.getBean(TimingWheelTaskScheduler.class).destroy();
+			await().until(() -> wheel.pending() == 0);
+			assertThat(wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.RUNNING);
+		});
+		onTheWheel.withBean("mine", TaskScheduler.class, ThreadPoolTaskScheduler::new)
+			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelTaskScheduler.class));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "run", "RUN" })
 	void theExecutorIsCustomizedForEverySpellingOfRun(String value) {
@@ -350,6 +371,17 @@ class TimingWheelAutoConfigurationTests {
 
 	@EnableScheduling
 	static class Scheduling {
+
+	}
+
+	static class Beats {
+
+		private final List<String> threads = new CopyOnWriteArrayList<>();
+
+		@Scheduled(fixedRate = 10)
+		void beat() {
+			this.threads.add(Thread.currentThread().getName());
+		}
 
 	}
 

@@ -63,7 +63,7 @@ public abstract class VirtualTimeContractTests {
 		this.reminders.remind("c", Duration.ofDays(30));
 		this.reminders.remind("a", HOUR);
 		this.reminders.remind("b", HOUR.plusMillis(1));
-		assertThat(this.time).hasPending("remind", "a").isDurable().dueIn(HOUR);
+		assertThat(this.time).hasPending("remind", "a").dueIn(HOUR);
 		this.time.advance(HOUR.minusMillis(1));
 		assertThat(this.reminders.log()).isEmpty();
 		this.time.advance(Duration.ofDays(30));

@@ -29,7 +29,7 @@ final class LeasedTasks {
 
 	private final PartitionOutages outages;
 
-	private final int maxDeadOfPartition;
+	private final int maxDead;
 
 	private final LongAdder dropped = new LongAdder();
 
@@ -38,7 +38,7 @@ final class LeasedTasks {
 	LeasedTasks(Partitions partitions, PartitionOutages outages, int maxDead) {
 		this.partitions = partitions;
 		this.outages = outages;
-		this.maxDeadOfPartition = Math.max(1, maxDead / partitions.count());
+		this.maxDead = maxDead;
 	}
 
 	List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
@@ -50,7 +50,7 @@ final class LeasedTasks {
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
-		TaskBatch batch = new TaskBatch(Script.END, this.maxDeadOfPartition);
+		TaskBatch batch = new TaskBatch(Script.END, this.maxDead);
 		for (int i = 0; i < settlements.size(); i++) {
 			TaskRef task = settlements.get(i).task();
 			batch.add(this.partitions, task.id(), i, arguments(task.fence(), settlements.get(i)));
@@ -108,11 +108,10 @@ final class LeasedTasks {
 	private void countDropped(long count) {
 		this.dropped.add(count);
 		if (count > 0 && this.warned.compareAndSet(false, true)) {
-			logger
-				.warn(("There are too many dead tasks in Redis: each of the %d partitions keeps %d, and drops the oldest"
-						+ " ones (timingwheel.store.redis.max-dead). Requeue or delete them. timingwheel.store.dead.deleted"
-						+ " counts those that this node drops from now on")
-					.formatted(this.partitions.count(), this.maxDeadOfPartition));
+			logger.warn(("There are too many dead tasks in Redis: each name keeps %d, and drops the oldest ones"
+					+ " (timingwheel.store.redis.max-dead). Requeue or delete them. timingwheel.store.dead.deleted"
+					+ " counts those that this node drops from now on")
+				.formatted(this.maxDead));
 		}
 	}
 

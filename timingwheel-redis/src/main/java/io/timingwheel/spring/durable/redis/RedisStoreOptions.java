@@ -15,8 +15,8 @@ import org.springframework.util.Assert;
  * cancelled or moved before the call returns; 0 for none
  * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then the call
  * throws {@link UncertainWriteException}
- * @param maxDead how many dead tasks the store keeps, at least 1; each partition keeps
- * its share, and drops the oldest ones
+ * @param maxDead how many dead tasks of a name the store keeps, at least 1; it drops the
+ * oldest ones
  * @since 0.1
  */
 public record RedisStoreOptions(String namespace, int partitions, int waitReplicas, Duration waitTimeout, int maxDead) {
@@ -26,10 +26,10 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 
 	/**
 	 * The default options: namespace {@code timingwheel}, 16 partitions, no waiting for
-	 * replicas, a timeout of 1 s for the replicas, and 100,000 dead tasks.
+	 * replicas, a timeout of 1 s for the replicas, and 10,000 dead tasks of each name.
 	 */
 	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1),
-			100_000);
+			10_000);
 
 	/**
 	 * Creates options.

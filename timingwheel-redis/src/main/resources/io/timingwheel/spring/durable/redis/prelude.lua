@@ -249,13 +249,14 @@ local function delete_dead(list)
   end
 end
 
--- Makes a task scheduled, with its key. Deletes it, and returns false, if another task holds the key.
+-- Makes a task scheduled, with its key. Deletes it, and returns false, if another task holds the key, or if this was the
+-- last run of a schedule that was cancelled.
 local function schedule_again(task, due)
-  if not task.held and task.key then
-    if holder(task.name, ONCE, task.key) then
-      delete(task)
-      return false
-    end
+  local keyless = task.key and not task.held
+  if task.schedule == false or keyless and holder(task.name, ONCE, task.key) then
+    delete(task)
+    return false
+  elseif keyless then
     take_key(task, ONCE)
   end
   task.due = due

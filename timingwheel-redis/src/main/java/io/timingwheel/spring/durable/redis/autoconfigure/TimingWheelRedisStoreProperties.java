@@ -19,13 +19,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param waitReplicas Number of replicas that must have received a change before a task
  * counts as stored or cancelled.
  * @param waitTimeout How long to wait for these replicas.
- * @param maxDead Number of dead tasks that Redis keeps. Each partition keeps its share,
- * and drops the oldest ones.
+ * @param maxDead Number of dead tasks of a name that Redis keeps. It drops the oldest
+ * ones.
  */
 @ConfigurationProperties("timingwheel.store.redis")
 record TimingWheelRedisStoreProperties(@DefaultValue("timingwheel") String namespace,
 		@DefaultValue("16") int partitions, @DefaultValue("0") int waitReplicas,
-		@DefaultValue("1s") Duration waitTimeout, @DefaultValue("100000") int maxDead) {
+		@DefaultValue("1s") Duration waitTimeout, @DefaultValue("10000") int maxDead) {
 
 	RedisStoreOptions options() {
 		RedisStoreOptions valid = RedisStoreOptions.DEFAULTS;

@@ -127,15 +127,18 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(claimSuspect(this.a, TWO)).as("all places are taken").isNull();
 	}
 
-	@Test
-	void whatHasExpiredIsLeasedWithoutAPlaceAndWithoutAStart() {
+	@ParameterizedTest
+	@ValueSource(ints = { 4, 100 })
+	void whatHasExpiredIsLeasedWithoutAPlaceAndWithoutAStart(int limit) {
 		StartLimits one = new StartLimits(1, 0, HOUR.toMillis() * 1000, 1);
 		this.a.store().enqueue(Stream.generate(() -> task(null, at(now() - 120_000))).limit(5).toList());
 		long due = now() - 1000;
 		this.a.store().enqueue(List.of(task("fresh", at(due)), task("second", at(due + 1))));
-		Share share = new Share(100, 0, one, Duration.ofMinutes(1));
-		List<LeasedTask> tasks = new ArrayList<>(this.a.claim(Map.of(NAME, share), 100).tasks());
-		tasks.addAll(this.b.claim(Map.of(NAME, share), 100).tasks());
+		Share share = new Share(limit, 0, one, Duration.ofMinutes(1));
+		List<LeasedTask> tasks = new ArrayList<>();
+		for (StoreNode node : List.of(this.a, this.b, this.a, this.b)) {
+			tasks.addAll(node.claim(Map.of(NAME, share), limit).tasks());
+		}
 		assertThat(tasks).hasSize(6);
 		assertThat(tasks).filteredOn(LeasedTask::begun).extracting(LeasedTask::key).containsExactly("fresh");
 		assertThat(tasks).filteredOn((task) -> !task.begun())
