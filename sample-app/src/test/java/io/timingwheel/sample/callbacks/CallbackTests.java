@@ -92,8 +92,7 @@ class CallbackTests {
 		this.failures = 1;
 		this.failure = status;
 		create(Map.of("url", url("/final")));
-		assertThatException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1)))
-			.withMessageContaining(String.valueOf(status));
+		this.time.advance(Duration.ofMinutes(1));
 		assertThat(this.received).hasSize(1);
 		assertThat(this.time).hasNoPending("callback");
 	}
