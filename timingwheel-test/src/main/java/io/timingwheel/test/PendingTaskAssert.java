@@ -31,32 +31,14 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 	public PendingTaskAssert dueIn(Duration delay) {
 		Instant now = this.time.now();
 		Duration left = Duration.between(now, this.actual.dueAt());
-		if (!isDue(delay.minus(left))) {
+		Duration later = delay.minus(left);
+		boolean rounded = this.actual.durable() && !later.isNegative() && later.compareTo(MILLI) < 0;
+		if (!later.isZero() && !rounded) {
 			throw failureWithActualExpected(left, delay, "expected %s to be due in %s, but it %s; %s", this.description,
-					Descriptions.print(delay), Descriptions.due(this.actual.dueAt(), now), describePending());
+					Descriptions.print(delay), Descriptions.due(this.actual.dueAt(), now),
+					Descriptions.pending(this.time, this.actual.name()));
 		}
 		return this;
-	}
-
-	/**
-	 * Verifies when the task is due. Durable tasks are due at full milliseconds.
-	 */
-	public PendingTaskAssert dueAt(Instant instant) {
-		if (!isDue(Duration.between(this.actual.dueAt(), instant))) {
-			throw failureWithActualExpected(this.actual.dueAt(), instant,
-					"expected %s to be due at %s, but it is due at %s; %s", this.description, instant,
-					this.actual.dueAt(), describePending());
-		}
-		return this;
-	}
-
-	/** Whether the task is due at a time that is so much later than its due time. */
-	private boolean isDue(Duration later) {
-		return later.isZero() || (this.actual.durable() && !later.isNegative() && later.compareTo(MILLI) < 0);
-	}
-
-	private String describePending() {
-		return Descriptions.pending(this.time, this.actual.name());
 	}
 
 }
