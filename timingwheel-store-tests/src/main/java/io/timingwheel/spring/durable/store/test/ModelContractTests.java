@@ -330,7 +330,7 @@ public abstract class ModelContractTests extends StoreContract {
 		if (kind == 0 || (kind < 3 && !possible)) {
 			return new Settlement.Release(ref, this.random.nextBoolean());
 		}
-		if (kind == 1 && possible) {
+		if (kind == 1) {
 			return new Settlement.Retry(ref, task.ofStore.attempt() + 1, delay(100_000), StoreNode.ERROR);
 		}
 		if (task.ofStore.schedule() != null) {
