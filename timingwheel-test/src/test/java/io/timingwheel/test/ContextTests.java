@@ -123,6 +123,9 @@ class ContextTests {
 				assertThatIllegalArgumentException().isThrownBy(() -> time.advanceTo(back))
 					.withMessageContaining("cannot go back");
 			}
+			for (long seconds : new long[] { Long.MIN_VALUE, Long.MAX_VALUE }) {
+				assertThatIllegalArgumentException().isThrownBy(() -> time.advance(Duration.ofSeconds(seconds)));
+			}
 			assertThat(time.now()).isEqualTo(start);
 			time.advance(Duration.ofDays(150 * 365));
 			time.reset();

@@ -84,6 +84,7 @@ class DurableTests {
 		this.time.advance(Duration.ofDays(1));
 		assertThat(this.done).containsExactly("report ada");
 		assertThat(this.mails.deliveries()).containsExactly("1 of attempt 1");
+		assertThat(this.mails.sent()).containsValue(user);
 	}
 
 	private void flush(String user) {

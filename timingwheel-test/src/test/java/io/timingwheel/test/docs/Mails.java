@@ -1,9 +1,9 @@
 package io.timingwheel.test.docs;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -15,20 +15,21 @@ class Mails {
 
 	private final List<String> deliveries = new ArrayList<>();
 
-	private final Set<String> sent = new LinkedHashSet<>();
+	/** The users by the ids of the tasks. */
+	private final Map<String, String> sent = new LinkedHashMap<>();
 
 	@Delayed(delay = "1d", name = "remind", key = "#user", durable = true)
 	void remind(String user) {
 		DelayedTaskContext task = DelayedTaskContext.current().orElseThrow();
 		this.deliveries.add(task.deliveries() + " of attempt " + task.attempt());
-		this.sent.add(task.id());
+		this.sent.put(task.id(), user);
 	}
 
 	List<String> deliveries() {
 		return this.deliveries;
 	}
 
-	Set<String> sent() {
+	Map<String, String> sent() {
 		return this.sent;
 	}
 
