@@ -46,14 +46,6 @@ public final class DelayedContexts {
 	}
 
 	/**
-	 * Advances the time, and waits for the bodies that begin.
-	 */
-	static void advanceAndAwait(BeanFactory context, Duration by) {
-		advance(context, by);
-		awaitIdle(context);
-	}
-
-	/**
 	 * Waits until all tasks that were handed over have ended.
 	 */
 	static void awaitIdle(BeanFactory context) {

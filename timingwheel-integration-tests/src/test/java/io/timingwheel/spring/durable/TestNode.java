@@ -133,10 +133,6 @@ public final class TestNode implements AutoCloseable {
 		return this.tasks.counts(NAME);
 	}
 
-	public int busyThreads() {
-		return this.executor.getActiveCount();
-	}
-
 	public DelayedTask<?> enqueue(@Nullable String key, Duration delay, int argument) {
 		return this.durable.enqueueAll(List.of((key != null) ? DurableCall.of(new TaskId(NAME, key), delay, argument)
 				: DurableCall.of(NAME, delay, argument)))

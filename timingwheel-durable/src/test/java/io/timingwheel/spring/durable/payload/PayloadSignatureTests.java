@@ -197,8 +197,14 @@ class PayloadSignatureTests {
 			assertArgument("named", json);
 		}
 		assertArgument("plain", "{\"@class\":\"" + GADGET + "\",\"value\":3}");
+	}
+
+	@Test
+	void whatIsWrittenHasNoClassNames() {
 		assertThat(Payloads.of(this.trusting, Types.class, "names").encode(new Object[] { List.of("a") }))
 			.isEqualTo("[[\"a\"]]");
+		assertThat(Payloads.of(this.trusting, Types.class, "bean").encode(new Object[] { new Bean() }))
+			.isEqualTo("[{\"value\":3}]");
 	}
 
 	@Test
@@ -306,10 +312,16 @@ class PayloadSignatureTests {
 	}
 
 	record Types(int number, BigInteger integer, String text, List<String> names, Map<String, String> texts,
-			Named named, Plain plain, PayloadTypeTests.Tree tree) {
+			Named named, Plain plain, PayloadTypeTests.Tree tree, Bean bean) {
 	}
 
 	record Plain(int value) {
+	}
+
+	static class Bean {
+
+		public int value = 3;
+
 	}
 
 	@JsonTypeInfo(use = JsonTypeInfo.Id.NAME)

@@ -258,7 +258,7 @@ class RedisFailureTests extends RedisTestSupport {
 
 	/** Otherwise a command that is under way could block all later ones. */
 	@Test
-	void aConnectionOnWhichAWriteHasFailedIsClosed() {
+	void aConnectionThatHasWaitedForReplicasInVainIsClosed() {
 		DelayedTaskStore waiting = stores.node(RedisStores.waiting(Duration.ofSeconds(2)));
 		CompletableFuture<Void> write = CompletableFuture.runAsync(() -> enqueueUncertain(waiting));
 		await().until(() -> admin.sync().clientList().contains(" cmd=wait "));

@@ -98,6 +98,7 @@ class StartGateTests {
 		DelayedTask<?> newer = tasks.schedule("replaced", 0);
 		assertThat(replaced.status()).isEqualTo(Status.REPLACED);
 		assertThat(moved.reschedule(Duration.ofSeconds(10))).isTrue();
+		assertThat(tasks.waiting()).isEqualTo(paused ? 1 : 0);
 		assertThat(tasks.registry.pendingCount()).isEqualTo(3);
 		tasks.advanceSeconds(1);
 		tasks.setPaused(false);

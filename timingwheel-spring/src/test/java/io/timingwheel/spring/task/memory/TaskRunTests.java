@@ -69,7 +69,7 @@ class TaskRunTests {
 	private final List<String> ran = this.decorated.ran;
 
 	private final TaskDefinition<Callable<@Nullable Object>> definition = new TaskDefinition<>(this.decorated.registry,
-			NAME, () -> this.decorated.executor, null) {
+			NAME, () -> this.decorated.executor, Duration.ofMinutes(1)) {
 
 		@Override
 		protected @Nullable Object run(Callable<@Nullable Object> payload) throws Exception {
@@ -113,6 +113,18 @@ class TaskRunTests {
 		}
 		this.decorated.runQueue();
 		assertThat(this.ran).hasSize(2).endsWith("handled for a");
+	}
+
+	@Test
+	void aTaskThatIsTooLateWhenItsExecutorRunsItExpires() {
+		DelayedTask<?> task = schedule(() -> this.ran.add("body"));
+		this.decorated.holdBack = true;
+		this.decorated.advanceSeconds(62);
+		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+		this.decorated.runQueue();
+		assertThat(task.status()).isEqualTo(Status.CANCELLED);
+		assertThat(this.ran).isEmpty();
+		assertThat(this.decorated.registry.counts(NAME).expired()).isOne();
 	}
 
 	@Test
@@ -166,6 +178,18 @@ class TaskRunTests {
 		assertThat(task.completion()).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("attempt 3");
 		assertThat(tasks.uncaught).hasSize(1);
 		assertThat(tasks.registry.counts(NAME)).isEqualTo(new TaskCounts(0, 0, 0, 1, 0, 0, 0, 0));
+	}
+
+	@Test
+	void aTaskThatIsCancelledByItsBodyIsNotTriedAgain() {
+		VirtualTasks tasks = new VirtualTasks(THREE_ATTEMPTS);
+		DelayedTask<?> task = tasks.template.schedule(id(1), Duration.ofSeconds(1), () -> {
+			tasks.ran.add("a");
+			throw new CancellationException();
+		});
+		tasks.advanceSeconds(20);
+		assertThat(tasks.ran).hasSize(1);
+		assertThat(task.isDone()).isTrue();
 	}
 
 	@Test

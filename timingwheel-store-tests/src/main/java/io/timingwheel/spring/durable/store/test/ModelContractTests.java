@@ -17,6 +17,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -41,14 +42,16 @@ import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Makes random calls to a store and to the {@link InMemoryTaskStore}, which is the
- * reference, and compares the results. The system properties {@code timingwheel.seed} and
- * {@code timingwheel.steps} repeat a run, and make a longer one.
+ * reference, and compares the results, with a fixed seed and with a new one. The system
+ * properties {@code timingwheel.seed} and {@code timingwheel.steps} repeat a run, and
+ * make a longer one.
  *
  * @since 0.1
  */
@@ -71,14 +74,17 @@ public abstract class ModelContractTests extends StoreContract {
 
 	private static final List<String> KEYS = List.of("a", "b", "c", DelayedTaskStore.DECLARED_KEY);
 
-	private final long seed = Long.getLong("timingwheel.seed", System.nanoTime());
+	private long seed;
 
-	private final SplittableRandom random = new SplittableRandom(this.seed);
+	private SplittableRandom random = new SplittableRandom();
 
 	private final InMemoryTaskStore reference = new InMemoryTaskStore();
 
 	/** What the nodes have, or had. */
 	private final List<Held> held = new ArrayList<>();
+
+	/** The latest fence of each task. */
+	private final Map<String, Long> fences = new HashMap<>();
 
 	/** The ids of stored tasks, as the store has them. */
 	private final List<String> ids = new ArrayList<>();
@@ -88,8 +94,17 @@ public abstract class ModelContractTests extends StoreContract {
 
 	private String step = "";
 
-	@Test
-	void randomCallsHaveTheResultsOfTheReference() {
+	static LongStream randomCallsHaveTheResultsOfTheReference() {
+		return LongStream.of(1, Long.getLong("timingwheel.seed", System.nanoTime()));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void randomCallsHaveTheResultsOfTheReference(long seed) {
+		this.seed = seed;
+		this.random = new SplittableRandom(seed);
+		// The calls depend on the millisecond within its second.
+		later(Duration.ofMillis(1000 - now() % 1000));
 		this.reference.testing().setClock(this.clock::get);
 		for (int i = 0; i < STEPS; i++) {
 			later(Duration.ofMillis(1));
@@ -122,7 +137,10 @@ public abstract class ModelContractTests extends StoreContract {
 			case 13 ->
 				compareReplies("renew", current((task) -> true), (store, tasks) -> store.renew(tasks, StoreNode.LEASE));
 			case 14, 15, 16 -> settle();
-			case 17 -> later(Duration.ofSeconds(this.random.nextInt(1, 90)));
+			case 17 -> {
+				later(Duration.ofSeconds(this.random.nextInt(1, 400)));
+				claimAll();
+			}
 			case 18 -> decideAboutDeadTasks();
 			case 19, 20 -> claimSuspects();
 			default -> loseNodesOrPauseNames();
@@ -142,8 +160,12 @@ public abstract class ModelContractTests extends StoreContract {
 				any(List.of(IfPending.values())));
 		boolean mayWait = task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) > 0;
 		Duration maxWait = mayWait ? Duration.ofMinutes(this.random.nextInt(1, 15)) : null;
-		return new NewTask(task.id(), task.name(), task.key(), task.payload(), trace(), task.due(), task.ifPending(),
+		return new NewTask(newId(), task.name(), task.key(), task.payload(), trace(), task.due(), task.ifPending(),
 				maxWait);
+	}
+
+	private String newId() {
+		return new UUID(this.random.nextLong(), this.random.nextLong()).toString();
 	}
 
 	private @Nullable String trace() {
@@ -176,9 +198,8 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	private void recur() {
-		NewSchedule schedule = new NewSchedule(UUID.randomUUID().toString(), any(NAMES), any(KEYS),
-				any(List.of("one payload", "another")), null, any(List.of(HOURLY, "every(PT2H)")), due(),
-				this.random.nextBoolean());
+		NewSchedule schedule = new NewSchedule(newId(), any(NAMES), any(KEYS), any(List.of("one payload", "another")),
+				null, any(List.of(HOURLY, "every(PT2H)")), due(), this.random.nextBoolean());
 		boolean declared = schedule.key().equals(DelayedTaskStore.DECLARED_KEY);
 		NewSchedule allowed = new NewSchedule(schedule.id(), schedule.name(), schedule.key(), schedule.payload(), null,
 				schedule.schedule(), schedule.first(), declared && schedule.onlyIfLost());
@@ -266,6 +287,8 @@ public abstract class ModelContractTests extends StoreContract {
 			.containsExactlyInAnyOrderElementsOf(expected.keySet());
 		assertThat(ofStore).as(claim).isSortedAccordingTo(Comparator.comparingLong(LeasedTask::dueAt));
 		for (LeasedTask task : ofStore) {
+			assertThat(task.fence()).as("fence, %s", claim).isGreaterThan(this.fences.getOrDefault(task.id(), 0L));
+			this.fences.put(task.id(), task.fence());
 			LeasedTask other = Objects.requireNonNull(expected.get(given(task.id())));
 			assertThat(task).as(claim).usingRecursiveComparison().ignoringFields("id", "fence").isEqualTo(other);
 			this.held.add(new Held(task, other));

@@ -227,6 +227,20 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(due);
 	}
 
+	@Test
+	void lostRunsThatWaitForTheirKeyHoldUpNoOtherLostRun() {
+		// More tasks of a key run at once on a node that knows no limit.
+		for (String key : List.of("k", "k", "k", "a")) {
+			running(key);
+			later(Duration.ofMillis(1));
+		}
+		later(LEASES_OVER);
+		this.b.claim();
+		assertThat(suspect(this.b, ONE_PER_KEY).key()).isEqualTo("k");
+		assertThat(suspect(this.a, ONE_PER_KEY).key()).isEqualTo("a");
+		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNull();
+	}
+
 	// Rates
 
 	@Test

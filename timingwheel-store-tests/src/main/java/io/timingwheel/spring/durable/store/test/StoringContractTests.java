@@ -31,6 +31,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -48,8 +49,6 @@ public abstract class StoringContractTests extends StoreContract {
 	private static final Duration TWO_HOURS = HOUR.multipliedBy(2);
 
 	private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-
-	private static final String OTHER_TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
 
 	@Test
 	void aStoreWithTasksIsReady() {
@@ -92,6 +91,19 @@ public abstract class StoringContractTests extends StoreContract {
 
 	// Keys
 
+	@ParameterizedTest
+	@EnumSource(names = { "KEEP", "REJECT" })
+	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
+		Enqueued first = enqueue("k", HOUR);
+		Enqueued second = this.b.enqueue(task("k", NOW, ifPending));
+		assertThat(second).isEqualTo(new Enqueued(Outcome.PENDING, first.id(), first.dueAt(), now()));
+		assertThat(this.a.pending()).extracting(StoredTask::id).containsExactly(first.id());
+		assertThat(this.a.claim()).isEmpty();
+		LeasedTask leased = leased("l");
+		assertThat(this.b.enqueue(task("l", NOW, ifPending)).id()).isEqualTo(leased.id());
+		assertThat(this.a.begin(leased)).as("the lease stays too").isEqualTo(Reply.DONE);
+	}
+
 	@Test
 	void aTaskThatIsReplacedAllTheTimeIsDueWithinItsLongestWait() {
 		long limit = in(HOUR);
@@ -106,16 +118,17 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void aTaskThatHasRunForgetsTheFirstCall(boolean dies) {
+	@ValueSource(strings = { "retried", "released", "requeued" })
+	void aTaskThatHasRunForgetsTheFirstCall(String end) {
 		this.a.enqueue(debounced("k", NOW, HOUR));
 		LeasedTask task = this.a.claim().get(0);
-		if (dies) {
-			this.a.bury(task);
-			assertThat(this.a.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
-		}
-		else {
-			this.a.retry(task, NOW);
+		switch (end) {
+			case "retried" -> this.a.retry(task, NOW);
+			case "released" -> this.a.release(task);
+			default -> {
+				this.a.bury(task);
+				assertThat(this.a.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+			}
 		}
 		later(TWO_HOURS);
 		assertThat(this.a.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt()).isEqualTo(in(HOUR.dividedBy(2)));
@@ -330,6 +343,8 @@ public abstract class StoringContractTests extends StoreContract {
 	void aDeclaredScheduleThatIsLostIsStoredAgain() {
 		assertThat(declare(true).outcome()).isEqualTo(Outcome.INSERTED);
 		assertThat(declare(true).outcome()).isEqualTo(Outcome.PENDING);
+		LeasedTask run = this.a.claim().get(0);
+		assertThat(declare(true).id()).as("it runs").isEqualTo(run.id());
 		this.a.store().testing().deleteAll();
 		assertThat(declare(true).outcome()).isEqualTo(Outcome.INSERTED);
 	}
