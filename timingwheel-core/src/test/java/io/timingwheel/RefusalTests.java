@@ -356,6 +356,7 @@ class RefusalTests {
 		assertThat(this.task.count()).isZero();
 		this.refuse = false;
 		advance(2_000);
+		kept.forEach(Runnable::run);
 		assertThat(this.task.count()).isOne();
 	}
 

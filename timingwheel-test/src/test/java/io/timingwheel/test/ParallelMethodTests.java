@@ -7,11 +7,15 @@ import java.util.List;
 
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,6 +35,13 @@ class ParallelMethodTests {
 	@Autowired
 	private DelayedTaskOperations tasks;
 
+	@Test
+	void aBeanWithTasksNeedsNothingOfBoot(@Autowired Runs runs, @Autowired Jobs.InMemory jobs) {
+		jobs.run("a", Duration.ofMinutes(5));
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(runs.names()).containsExactly("a");
+	}
+
 	@RepeatedTest(20)
 	void eachMethodHasTheTimeForItself() {
 		assertThat(this.time).hasNothingPending();
@@ -46,8 +57,16 @@ class ParallelMethodTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Import({ Runs.class, Jobs.InMemory.class })
 	static class Config {
 
 	}
+
+}
+
+/** With a store. */
+@EnableAutoConfiguration
+@TestPropertySource(properties = "timingwheel.store.type=jdbc")
+class ParallelStoreMethodTests extends ParallelMethodTests {
 
 }

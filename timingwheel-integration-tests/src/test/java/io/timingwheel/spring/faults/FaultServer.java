@@ -70,8 +70,6 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 
 	/** H2 has no command to close connections, so the server ends. */
 	private static FaultServer h2() throws Exception {
-		// A database that is closed in use may miss an expectation of its own.
-		Server.class.getClassLoader().setPackageAssertionStatus("org.h2", false);
 		Path file = Files.createTempDirectory("timingwheel-h2").resolve("tasks");
 		AtomicReference<Server> server = new AtomicReference<>();
 		int port = Ports.start((free) -> {

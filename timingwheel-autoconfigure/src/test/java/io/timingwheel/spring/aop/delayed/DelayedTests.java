@@ -126,6 +126,7 @@ class DelayedTests {
 		List<String> names = List.of("orders.perishable", "orders.perishableResult");
 		names.forEach((name) -> registry.setPaused(name, true));
 		app.advance(Duration.ofMinutes(7).plusSeconds(11));
+		assertThat(result.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 		names.forEach((name) -> registry.setPaused(name, false));
 		app.advanceSeconds(0);
 		assertThat(app.calls()).isEmpty();

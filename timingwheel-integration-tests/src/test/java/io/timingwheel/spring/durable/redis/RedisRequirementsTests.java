@@ -58,6 +58,13 @@ class RedisRequirementsTests extends RedisTestSupport {
 		stores.clear();
 	}
 
+	@Test
+	void acceptsADurableRedis() throws Exception {
+		check();
+		check();
+		assertThat(this.log).doesNotContain("Redis");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "allkeys-lru", "volatile-ttl" })
 	void refusesToShareARedisThatEvicts(String policy) {

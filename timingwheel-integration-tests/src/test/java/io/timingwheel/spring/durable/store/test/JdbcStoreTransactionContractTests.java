@@ -247,6 +247,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 			assertThat(replaced.outcome()).isEqualTo(Outcome.REPLACED);
 			assertThat(this.a.enqueue(task("replaced", SOON, IfPending.UPDATE)).dueAt()).isEqualTo(replaced.dueAt());
 			this.store.enqueue(List.of(task("many", SOON), task(null, SOON), task("replaced at once", HOUR)));
+			this.store.recur(newSchedule("schedule", HOURLY, SOON));
 			assertThat(this.a.has(key("many"))).isTrue();
 			assertThat(elsewhere(() -> this.b.has(key("many")))).isFalse();
 			assertThat(this.a.cancel(key("kept"))).isTrue();
@@ -584,6 +585,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	@Test
 	void theCheckGoesOnWithoutAConnectionOfTheApplicationIfTheStoreHasItsOwn() {
 		DelegatingDataSource application = new DelegatingDataSource();
+		assertThatException().isThrownBy(() -> store(application, application).check(List.of()));
 		DelayedTaskStore node = store(application, this.pool);
 		node.check(List.of());
 		assertThatException().isThrownBy(() -> node.enqueue(List.of(task("k", HOUR))))
