@@ -14,11 +14,18 @@ import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
 /**
- * What a claim, or a part of it, has seen and taken so far. Not thread-safe.
+ * What a claim, or a part of it, has taken and seen so far. Not thread-safe.
  */
 final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
+
+	/**
+	 * The first time in a queue of a name. The order has all columns of the index, since
+	 * H2 would otherwise sort all rows.
+	 */
+	static final String FIRST = "(select next_at from {task} where name = %s and queue = %s and next_at %s"
+			+ " order by name, queue, next_at limit 1)";
 
 	private static final int MAX_ENDED = 128;
 
@@ -26,10 +33,13 @@ final class ClaimProgress {
 
 	final List<TaskRow> tasks = new ArrayList<>();
 
+	/** The time by the database's clock. */
 	private long now;
 
 	/** When {@link #now} arrived, by the JVM's clock. */
 	private long arrived;
+
+	long nextAt = NEVER;
 
 	long startAt = NEVER;
 
@@ -39,7 +49,10 @@ final class ClaimProgress {
 
 	Set<String> pausedNames = Set.of();
 
-	/** The first tasks of the names that are not paused. */
+	/** The names in which suspects wait, the earliest first, if the node wants one. */
+	List<String> suspects = List.of();
+
+	/** The first tasks of names that are not paused, at least of those with limits. */
 	Map<String, Look> looks = new HashMap<>();
 
 	ClaimProgress(ClaimRequest request) {
@@ -64,28 +77,6 @@ final class ClaimProgress {
 
 	boolean isLimited(String name) {
 		return share(name).limits() != null;
-	}
-
-	/** For how long after now tasks are claimed. A limited name leases none before. */
-	long ahead(String name) {
-		return isLimited(name) ? 0 : Session.millis(this.request.lookAhead());
-	}
-
-	boolean hasDue(String name) {
-		return look(name).dueAt() <= this.now + ahead(name);
-	}
-
-	boolean hasEnded(String name) {
-		return look(name).endAt() <= this.now;
-	}
-
-	/** The names in which suspects wait, the earliest first. */
-	List<String> suspects() {
-		return this.looks.keySet()
-			.stream()
-			.filter((name) -> look(name).suspectAt() <= this.now)
-			.sorted(Comparator.comparing((name) -> look(name).suspectAt()))
-			.toList();
 	}
 
 	long now() {
@@ -117,41 +108,14 @@ final class ClaimProgress {
 	}
 
 	Claimed result(Database database) {
-		long nextAt = NEVER;
-		for (Map.Entry<String, Look> look : this.looks.entrySet()) {
-			if (isLimited(look.getKey())) {
-				this.startAt = Math.min(this.startAt, look.getValue().laterAt());
-			}
-			else {
-				nextAt = Math.min(nextAt, look.getValue().nextAt(this.now));
-			}
-		}
+		this.looks
+			.forEach((name, look) -> this.startAt = Math.min(this.startAt, isLimited(name) ? look.laterAt() : NEVER));
 		List<LeasedTask> leased = this.tasks.stream()
 			.map(TaskRow::leased)
 			.sorted(Comparator.comparingLong(LeasedTask::dueAt))
 			.toList();
-		return new Claimed(leased, this.now + database.millisSince(this.arrived), nextAt, this.startAt, this.more,
+		return new Claimed(leased, this.now + database.millisSince(this.arrived), this.nextAt, this.startAt, this.more,
 				this.newSuspects, this.pausedNames);
-	}
-
-	/** Claims the first tasks of names, up to their shares and a limit. */
-	List<TaskRow> claim(Session session, Map<String, Share> wanted, int limit) {
-		if (session.dialect().isPostgres()) {
-			return PostgresClaim.claim(session, this, wanted, limit);
-		}
-		List<TaskRow> found = new ArrayList<>();
-		for (Map.Entry<String, Share> each : wanted.entrySet()) {
-			int due = Math.min(limit, each.getValue().due());
-			int soon = Math.min(limit, each.getValue().soon());
-			long until = this.now + ahead(each.getKey());
-			for (TaskRow row : lockFirst(session, each.getKey(), "{pending}", until, due + soon)) {
-				if (((row.foundAt() <= this.now) ? due-- : soon--) > 0) {
-					found.add(row);
-				}
-			}
-		}
-		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return lease(session, found.subList(0, Math.min(limit, found.size())), true);
 	}
 
 	/** Locks the first tasks of a queue that no node has, or whose leases have ended. */
@@ -166,6 +130,7 @@ final class ClaimProgress {
 		return found.subList(0, Math.min(limit, found.size()));
 	}
 
+	/** Makes suspects of runs whose leases have ended. */
 	void lose(Session session, String name) {
 		List<TaskRow> ended = session.rows(session.dialect()
 			.lockFirst("{columns}",
@@ -182,22 +147,18 @@ final class ClaimProgress {
 		for (TaskRow row : rows) {
 			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
 			if (begins && row.lost == 0 && row.dueAt <= this.now) {
-				row.begin(this.now);
+				row.begin();
 			}
 		}
 		session.write(rows);
 		return rows;
 	}
 
-	/**
-	 * The earliest times in the queues of a name: of the pending tasks, of those that are
-	 * later than what a claim takes, of the ends of leases of runs, and of suspects.
-	 */
-	record Look(long dueAt, long laterAt, long endAt, long suspectAt) {
+	/** The times of the first task that is due, run that has ended, and later task. */
+	record Look(long dueAt, long endedAt, long laterAt) {
 
-		long nextAt(long now) {
-			long nextEnd = (this.endAt > now) ? this.endAt : NEVER;
-			return Math.min(this.laterAt, Math.min(nextEnd, (this.suspectAt > now) ? this.suspectAt : NEVER));
+		boolean hasWork() {
+			return this.dueAt != NEVER || this.endedAt != NEVER;
 		}
 
 	}

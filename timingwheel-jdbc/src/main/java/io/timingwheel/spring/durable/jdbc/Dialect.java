@@ -6,16 +6,13 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.Set;
 
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -32,6 +29,16 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * @since 0.1
  */
 public abstract class Dialect {
+
+	/** The classes of SQL states for data, integrity, rights, syntax and the like. */
+	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "26", "28", "2F", "3D", "3F",
+			"42");
+
+	/** The SQL states of H2 for missing rights and a database that is read-only. */
+	private static final Set<String> H2_REFUSALS = Set.of("90096", "90097");
+
+	/** The errors of MariaDB and MySQL for a server that is read-only. */
+	private static final Set<Integer> MYSQL_REFUSALS = Set.of(1290, 1836);
 
 	private final SQLExceptionTranslator errors;
 
@@ -100,10 +107,23 @@ public abstract class Dialect {
 
 	/** Whether the database refuses the statement or its values for good. */
 	static boolean isRefusal(Throwable error) {
-		boolean outage = error instanceof TransientDataAccessException
-				|| error instanceof RecoverableDataAccessException
-				|| error instanceof DataAccessResourceFailureException;
-		return (error instanceof DataAccessException && !outage) || error instanceof IllegalArgumentException;
+		SQLException cause = sqlException(error);
+		if (cause == null) {
+			// A value that this store refuses.
+			return error instanceof IllegalArgumentException;
+		}
+		String state = String.valueOf(cause.getSQLState());
+		return (state.length() == 5 && REFUSALS.contains(state.substring(0, 2))) || H2_REFUSALS.contains(state)
+				|| (state.equals("HY000") && MYSQL_REFUSALS.contains(cause.getErrorCode()));
+	}
+
+	private static @Nullable SQLException sqlException(Throwable error) {
+		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException found) {
+				return found;
+			}
+		}
+		return null;
 	}
 
 	/** The location of the script that creates the tables. */

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntFunction;
 
-import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +85,7 @@ final class NameLimits {
 		return DataAccessUtils.singleResult(locked);
 	}
 
-	void take(int most) {
+	void take(int most, Claiming.Steps steps) {
 		takeExpired(most);
 		int room = most - this.part.tasks.size();
 		if (room == 0) {
@@ -98,7 +97,7 @@ final class NameLimits {
 		// for ever.
 		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
 		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
-				: this.part.claim(this.session, Map.of(this.name, new Share(starts, 0)), starts));
+				: steps.begin(this.session, this.part, this.name, starts));
 		this.part.more |= begun == places || begun == room;
 	}
 
@@ -176,9 +175,9 @@ final class NameLimits {
 	 */
 	private List<TaskRow> begin(int most) {
 		this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
-		// A key has at most two pending tasks, of which one has a schedule. So at most
-		// two wait for each busy task, and one for each that is chosen.
-		return lease("{pending}", 2 * (most + sum(this.takenKeys)), most);
+		// A key has at most two pending tasks, of which one has a schedule. So for
+		// each busy task at most two wait.
+		return lease("{pending}", most + 2 * sum(this.takenKeys), most);
 	}
 
 	private List<TaskRow> lease(String queue, int found, int most) {

@@ -7,10 +7,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -102,8 +100,9 @@ abstract class OperatorCalls extends NodeCalls {
 
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
-		Map<String, Requeue> results = each(new LinkedHashSet<>(ids), MAX_REQUEUE_WAIT, OperatorCalls::requeue);
-		return ids.stream().map((id) -> results.getOrDefault(id, Requeue.KEY_PENDING)).toList();
+		List<String> different = ids.stream().distinct().toList();
+		List<Requeue> results = each(different, MAX_REQUEUE_WAIT, Requeue.KEY_PENDING, OperatorCalls::requeue);
+		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
 	}
 
 	private static Requeue requeue(Session session, String id) {
@@ -196,49 +195,55 @@ abstract class OperatorCalls extends NodeCalls {
 					: names.stream().filter(TaskLimits::isStorableName).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();
-			Map<String, long[]> counts = new HashMap<>();
-			for (String name : all) {
-				Object text = session.dialect().text(name);
-				counts.put(name,
-						session.query(COUNT.formatted(limit), (rs, rowNum) -> longs(rs, 1), text, text, now, text, text)
-							.get(0));
+			Map<String, StoredCounts> counts = new HashMap<>();
+			all.forEach((name) -> counts.put(name, count(session, name, limit, now)));
+			counts.values().removeIf((count) -> count.pending() + count.running() + count.dead() == 0);
+			if (session.dialect().isPostgres() && counts.values().stream().anyMatch(StoredCounts::estimated)) {
+				Map<String, StoredCounts> samples = sample(session, now);
+				counts.replaceAll((name, count) -> count.estimated()
+						? estimate(count, samples.getOrDefault(name, StoredCounts.NONE), limit) : count);
 			}
-			boolean samples = session.dialect().isPostgres()
-					&& counts.values().stream().flatMapToLong(LongStream::of).anyMatch((count) -> count >= limit);
-			Map<String, long[]> estimates = samples ? sample(session, now) : Map.of();
-			Map<String, StoredCounts> result = new HashMap<>();
-			counts.forEach((name, exact) -> {
-				long[] estimate = estimates.getOrDefault(name, exact);
-				long[] best = IntStream.range(0, exact.length)
-					.mapToLong((i) -> (exact[i] < limit) ? exact[i] : Math.max(exact[i], estimate[i]))
-					.toArray();
-				if (LongStream.of(best).sum() > 0) {
-					result.put(name, new StoredCounts(best[0], Math.min(best[0], best[1]), best[2], best[3],
-							LongStream.of(exact).max().getAsLong() >= limit));
-				}
-			});
-			return result;
+			return counts;
 		});
 	}
 
-	private static long[] longs(ResultSet rs, int from) throws SQLException {
-		return new long[] { rs.getLong(from), rs.getLong(from + 1), rs.getLong(from + 2), rs.getLong(from + 3) };
+	private static StoredCounts count(Session session, String name, int limit, long now) {
+		Object text = session.dialect().text(name);
+		return session.query(COUNT.formatted(limit), (rs, rowNum) -> {
+			long[] counts = { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
+			return new StoredCounts(counts[0], counts[1], counts[2], counts[3],
+					LongStream.of(counts).max().getAsLong() >= limit);
+		}, text, text, now, text, text).get(0);
 	}
 
 	/**
 	 * Counts in some pages of the table. A table that has grown in the meantime keeps
 	 * most of these pages, so that the figures do not jump.
 	 */
-	private static Map<String, long[]> sample(Session session, long now) {
+	private static Map<String, StoredCounts> sample(Session session, long now) {
 		long pages = session.query(PAGES, (rs, rowNum) -> rs.getLong(1)).get(0);
 		double share = Math.min(1, (double) SAMPLED_PAGES / Math.max(1, pages));
-		Map<String, long[]> samples = new HashMap<>();
+		Map<String, StoredCounts> samples = new HashMap<>();
 		session.query(SAMPLE, (rs, rowNum) -> {
-			LongStream scaled = LongStream.of(longs(rs, 2)).map((count) -> Math.round(count / share));
-			samples.put(String.valueOf(session.dialect().text(rs, 1)), scaled.toArray());
+			samples.put(String.valueOf(session.dialect().text(rs, 1)), new StoredCounts(scaled(rs, 2, share),
+					scaled(rs, 3, share), scaled(rs, 4, share), scaled(rs, 5, share)));
 			return share;
 		}, now, 100 * share);
 		return samples;
+	}
+
+	private static long scaled(ResultSet rs, int column, double share) throws SQLException {
+		return Math.round(rs.getLong(column) / share);
+	}
+
+	private static StoredCounts estimate(StoredCounts exact, StoredCounts sample, int limit) {
+		long pending = larger(exact.pending(), sample.pending(), limit);
+		return new StoredCounts(pending, Math.min(pending, larger(exact.overdue(), sample.overdue(), limit)),
+				larger(exact.running(), sample.running(), limit), larger(exact.dead(), sample.dead(), limit), true);
+	}
+
+	private static long larger(long exact, long estimate, int limit) {
+		return (exact < limit) ? exact : Math.max(exact, estimate);
 	}
 
 	/**

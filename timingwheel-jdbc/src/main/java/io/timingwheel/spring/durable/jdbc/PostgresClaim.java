@@ -1,27 +1,63 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
+import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 
 /**
- * The statement with which PostgreSQL claims the first tasks of names. The subqueries
- * around the parameters hide their values from the planner, which would otherwise plan
- * each claim anew. The rows are updated by their places in the table ({@code ctid}),
- * which takes fewer reads than a second search by id. A row that has changed meanwhile
- * has another place, and is left to the next claim.
+ * The claim on PostgreSQL: one statement, which reads each index once for each name, and
+ * no tasks of other names. The subqueries around the parameters hide their values from
+ * the planner, which would otherwise plan each claim anew. The rows are updated by their
+ * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
+ * A row that has changed meanwhile has another place, and is left to the next claim.
+ *
+ * <p>
+ * PostgreSQL keeps the index entries of tasks that have ended as long as any transaction
+ * may see them. So the store remembers up to which time a name has been searched, its
+ * floor. Tasks may still appear before it, when an application commits late. About once a
+ * second a claim therefore sweeps: it begins with the first entries, and also looks for
+ * runs whose leases have ended.
  */
-final class PostgresClaim {
+final class PostgresClaim implements Claiming.Steps {
 
-	/** The first tasks of each name up to its shares, and of these the first ones. */
-	private static final String CHOSEN = """
+	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
-			wanted as (
-				select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]), (select ?::bigint[]))
-					as w (name, due, soon, since)
+			paused as (select name from {name} where paused = 1),
+			given as (
+				select g.* from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]), (select ?::bigint[]),
+					(select ?::boolean[])) with ordinality as g (name, due, soon, since, limited, number)
+				where g.name not in (select name from paused)
+			),
+			wanted as (select * from given where not limited),
+			""";
+
+	/**
+	 * Runs whose leases have ended, which are lost. Suspects that wait, if the node wants
+	 * one. If there are none, the first tasks of each name up to its shares, and of these
+	 * the first ones up to the limit.
+	 */
+	private static final String CHOSEN = """
+			lost as (
+				select first.place from wanted w, clock, lateral (
+					select ctid as place from {task}
+					where name = w.name and queue = {running} and next_at <= clock.now
+					order by next_at limit 100 for update skip locked) first
+				where w.since < 0
+			),
+			suspects as (
+				select n.name, %s as next_at from given n, clock where (select ?::boolean)
 			),
 			found as (
 				select first.*, w.name, w.due, w.soon, first.next_at <= clock.now as is_due
@@ -30,6 +66,7 @@ final class PostgresClaim {
 					where name = w.name and queue = {pending} and next_at >= w.since
 						and next_at <= clock.now + clock.ahead and (owner is null or next_at <= clock.now)
 					order by next_at limit w.due + w.soon for update skip locked) first
+				where not exists (select 1 from suspects where next_at is not null)
 			),
 			ranked as (
 				select place, next_at, case when is_due then due else soon end as share,
@@ -37,54 +74,163 @@ final class PostgresClaim {
 				from found
 			),
 			chosen as (
-				select place from ranked where rank <= share order by next_at limit (select ?::int)
+				select place from lost
+				union all
+				(select place from ranked where rank <= share order by next_at limit (select ?::int))
 			),
-			""";
+			""".formatted(first("{suspect}", "<= clock.now"));
 
 	private static final String CLAIMED = """
 			claimed as (
 				update {task} t set
-					owner = ?,
+					owner = case when t.queue = {running} then null else ? end,
 					fence = greatest(t.fence + 1, clock.now * 1000),
-					next_at = least(greatest(t.due_at, clock.now) + ?, {max}),
+					next_at = case when t.queue = {running} then t.due_at
+						else least(greatest(t.due_at, clock.now) + ?, {max}) end,
+					lost = t.lost + case when t.queue = {running} then 1 else 0 end,
 					deliveries = t.deliveries + case when {begins} then 1 else 0 end,
 					held_key = case when {begins} and t.schedule is null then null else t.held_key end,
 					first_at = case when {begins} then null else t.first_at end,
 					status = case when {begins} then {running} else {pending} end
 				from clock, chosen where t.ctid = chosen.place
 				returning t.*
+			),
+			""".replace("{begins}", "t.queue = {pending} and t.due_at <= clock.now");
+
+	private static final String LOOKS = """
+			looks as (
+				select array_agg(array[n.number, coalesce(%s, {never}), coalesce(%s, {never}), coalesce(%s, {never})]) as looks
+				from given n, clock where limited
 			)
-			""".replace("{begins}", "t.due_at <= clock.now");
+			"""
+		.formatted(first("{pending}", "between n.since and clock.now"),
+				first("{running}", "<= clock.now and n.since < 0"), first("{pending}", "> clock.now"))
+		.replace("{never}", String.valueOf(ClaimProgress.NEVER));
 
-	private static final String CLAIM = CHOSEN + CLAIMED + "select " + TaskRow.CLAIM_COLUMNS
-			+ ", (select count(*) from chosen) as chosen from clock left join claimed on true";
+	/**
+	 * The ends of leases matter to a node that sleeps. Only a sweep looks for them, since
+	 * the entries of runs that have ended come before them.
+	 */
+	private static final String NEXT = "(select min(least(%s, %s, %s)) from wanted n, clock)"
+		.formatted(first("{pending}", "> clock.now + clock.ahead"), first("{running}", "> clock.now and {idle}"),
+				first("{suspect}", "> clock.now and {idle}"))
+		.replace("{idle}", "n.since < 0 and not exists (select 1 from claimed)");
 
-	private PostgresClaim() {
+	/** Each row has what concerns the whole claim, with the time at its end. */
+	private static final String RESULT = """
+			select %s,
+				(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+					from (select count(*) from claimed) changed) as claimed_at, {next} as later_at,
+				(select count(*) from chosen) > (select count(*) from claimed) as has_left,
+				(select array_agg(name order by next_at) from suspects where next_at is not null) as suspects,
+				(select array_agg(name) from paused) as paused, (select looks from looks) as looks
+			from clock left join claimed on true""".formatted(TaskRow.CLAIM_COLUMNS);
+
+	private static final String CLAIM = WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT);
+
+	private static final long SWEEP = -DelayedTaskStore.MAX_TIME;
+
+	private static final long SWEEP_PAUSE = Duration.ofSeconds(1).toNanos();
+
+	/** How far a floor stays behind the time, for transactions that commit late. */
+	private static final long LATE_COMMIT_MILLIS = 1000;
+
+	private final Database database;
+
+	private final Map<String, Long> floors = new ConcurrentHashMap<>();
+
+	private volatile long sweepAt = System.nanoTime();
+
+	PostgresClaim(Database database) {
+		this.database = database;
 	}
 
-	/** Nothing is due before the first task that the look at its name has found. */
-	static List<TaskRow> claim(Session session, ClaimProgress progress, Map<String, Share> wanted, int limit) {
+	private static String first(String queue, String condition) {
+		return ClaimProgress.FIRST.formatted("n.name", queue, condition);
+	}
+
+	@Override
+	public void claim(ClaimProgress progress, int limit, boolean suspect) {
+		boolean sweeps = System.nanoTime() - this.sweepAt >= 0;
+		if (sweeps) {
+			this.sweepAt = System.nanoTime() + SWEEP_PAUSE;
+		}
+		List<TaskRow> tasks = this.database.node()
+			.single((session) -> claim(session, progress, limit, suspect, sweeps));
+		progress.add(tasks, limit);
+		if (progress.suspects.isEmpty()) {
+			raiseFloors(progress, tasks, limit);
+		}
+	}
+
+	@Override
+	public List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit) {
 		ClaimRequest request = progress.request;
-		Dialect dialect = session.dialect();
-		List<String> names = List.copyOf(wanted.keySet());
-		List<Share> shares = List.copyOf(wanted.values());
-		return session.planned(CLAIM, (rs) -> {
-			List<TaskRow> tasks = new ArrayList<>();
-			long chosen = 0;
-			while (rs.next()) {
-				chosen = rs.getLong("chosen");
-				if (chosen > 0 && rs.getString(1) != null) {
-					tasks.add(TaskRow.read(rs, dialect));
-				}
-			}
-			progress.more |= tasks.size() < chosen;
-			return tasks;
-		}, session.givenTime(), Session.millis(request.lookAhead()),
-				names.stream().map(dialect::text).toArray(String[]::new),
+		ClaimProgress part = new ClaimProgress(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)),
+				limit, false, Duration.ZERO, request.lease(), request.maxPayloadBytes()));
+		return claim(session, part, limit, false, false);
+	}
+
+	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect, boolean sweeps) {
+		ClaimRequest request = progress.request;
+		PostgresDialect dialect = (PostgresDialect) session.dialect();
+		// The clock of a test may stand still.
+		boolean all = sweeps || this.database.isTimeGiven();
+		List<String> names = List.copyOf(request.names().keySet());
+		List<Share> shares = names.stream().map(progress::share).toList();
+		Long given = this.database.givenTime();
+		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, names), given,
+				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
-				names.stream().map((name) -> progress.look(name).dueAt()).toArray(Long[]::new), limit, request.owner(),
-				Session.millis(request.lease()), dialect.storedBytes(request.maxPayloadBytes()));
+				names.stream().map((name) -> all ? SWEEP : this.floors.getOrDefault(name, SWEEP)).toArray(Long[]::new),
+				shares.stream().map((share) -> share.limits() != null).toArray(Boolean[]::new), suspect, limit,
+				request.owner(), Session.millis(request.lease()), dialect.storedBytes(request.maxPayloadBytes()),
+				given);
+	}
+
+	private static List<TaskRow> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, List<String> names)
+			throws SQLException {
+		rs.next();
+		progress.time(rs.getLong("claimed_at"));
+		Long laterAt = rs.getObject("later_at", Long.class);
+		progress.nextAt = (laterAt != null) ? laterAt : ClaimProgress.NEVER;
+		progress.more |= rs.getBoolean("has_left");
+		progress.suspects = dialect.texts(rs.getArray("suspects"));
+		progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
+		progress.looks.clear();
+		Array looks = rs.getArray("looks");
+		if (looks != null) {
+			for (Long[] look : (Long[][]) looks.getArray()) {
+				progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3]));
+			}
+		}
+		List<TaskRow> tasks = new ArrayList<>();
+		for (boolean claimed = rs.getString(1) != null; claimed; claimed = rs.next()) {
+			TaskRow row = TaskRow.read(rs, dialect);
+			if (row.owner != null) {
+				tasks.add(row);
+			}
+			progress.newSuspects |= row.owner == null;
+		}
+		return tasks;
+	}
+
+	/**
+	 * Learns how far the names have been searched: up to their last task, or if the claim
+	 * took all tasks, up to now.
+	 */
+	private void raiseFloors(ClaimProgress progress, List<TaskRow> tasks, int limit) {
+		Map<String, Long> until = new HashMap<>();
+		tasks.stream().filter(TaskRow::isRunning).forEach((task) -> until.merge(task.name, task.dueAt, Math::max));
+		progress.looks.forEach((name, look) -> until.put(name, look.dueAt()));
+		progress.request.names().forEach((name, share) -> {
+			if (tasks.size() < limit && share.limits() == null && share.due() > 0
+					&& !progress.pausedNames.contains(name)) {
+				until.putIfAbsent(name, ClaimProgress.NEVER);
+			}
+		});
+		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now() - LATE_COMMIT_MILLIS)));
 	}
 
 }

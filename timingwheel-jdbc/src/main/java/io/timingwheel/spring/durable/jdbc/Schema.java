@@ -12,20 +12,17 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.Assert;
@@ -43,11 +40,7 @@ import org.springframework.util.Assert;
  */
 public final class Schema {
 
-	private static final Log logger = LogFactory.getLog(Schema.class);
-
 	static final int VERSION = 1;
-
-	private static final int ATTEMPTS = 10;
 
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
@@ -72,48 +65,18 @@ public final class Schema {
 	}
 
 	/**
-	 * Creates the tables if they are missing. Several nodes may do this at the same time.
+	 * Connects to a database to find out its kind.
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
 	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @throws IllegalArgumentException as {@link #checkTableName}
-	 * @throws UnusableTaskStoreException if the database cannot keep tasks, does not
-	 * answer, or refuses to create the tables
+	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
+	 * tasks
+	 * @throws DataAccessException if there is no connection
 	 */
-	public static void create(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
+	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		checkTableName(tableName);
-		Schema schema;
-		try {
-			schema = new Schema(Session.Settings.read(dataSource, dialect), tableName);
-		}
-		catch (DataAccessException ex) {
-			throw UnusableTaskStoreException.of(ex);
-		}
-		schema.create(dataSource);
-	}
-
-	/** The script fails on one node if another node runs it at the same time. */
-	private void create(DataSource dataSource) {
-		for (int i = 1; true; i++) {
-			try {
-				if (isMissing()) {
-					new ResourceDatabasePopulator(resource()).execute(dataSource);
-				}
-				return;
-			}
-			catch (DataAccessException ex) {
-				if (i == ATTEMPTS || !(ex instanceof ScriptException)) {
-					throw new UnusableTaskStoreException(
-							"the tables of the durable tasks cannot be created (%s)"
-								.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
-							("give the user of the DataSource the rights to create tables and indexes. Or let another user"
-									+ " run the script %s, and set timingwheel.store.jdbc.initialize-schema=never")
-								.formatted(script()),
-							ex);
-				}
-				logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.", ex);
-			}
-		}
+		return new Schema(Session.Settings.read(dataSource, dialect), tableName);
 	}
 
 	/**
@@ -137,11 +100,17 @@ public final class Schema {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
 	}
 
-	private String script() {
+	/** The location of the script that creates the tables, for the default name. */
+	public String script() {
 		return this.settings.dialect().script();
 	}
 
-	private boolean isMissing() {
+	/**
+	 * Whether the script has to run, since its tables are missing.
+	 * @throws DataAccessException if the database does not answer, or the user may not
+	 * read the tables
+	 */
+	public boolean isMissing() {
 		try {
 			this.jdbc.queryForList("select id from " + this.table + " where 1 = 0");
 			Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version",
@@ -158,10 +127,13 @@ public final class Schema {
 		}
 	}
 
-	/** The script, with the name of this table in place of the default name. */
-	private Resource resource() {
+	/**
+	 * Replaces the default name in a script by the name of this table.
+	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
+	 * @throws UncheckedIOException if the script cannot be read
+	 */
+	public Resource forTable(Resource script) {
 		try {
-			Resource script = new DefaultResourceLoader().getResource(script());
 			// An index has no schema in its name.
 			String text = IN_SCRIPT.matcher(script.getContentAsString(StandardCharsets.UTF_8))
 				.replaceAll(
@@ -187,8 +159,7 @@ public final class Schema {
 			checkRights(this.table + "_node", "id, claiming, in_flight, reported_at");
 		}
 		catch (DataAccessException ex) {
-			// During an outage nobody can tell whether the tables are right.
-			throw Dialect.isRefusal(ex) ? unusable(ex) : ex;
+			throw unlessOutage(ex);
 		}
 	}
 
@@ -206,7 +177,12 @@ public final class Schema {
 		});
 	}
 
-	private UnusableTaskStoreException unusable(DataAccessException failure) {
+	// During an outage nobody can tell whether the tables are right.
+	private RuntimeException unlessOutage(DataAccessException failure) {
+		if (failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
+				|| failure instanceof DataAccessResourceFailureException) {
+			return failure;
+		}
 		return new UnusableTaskStoreException(
 				"the table %s of the durable tasks, or a table beside it, cannot be used as in version %d of their schema: %s"
 					.formatted(this.table, VERSION, message(failure)),

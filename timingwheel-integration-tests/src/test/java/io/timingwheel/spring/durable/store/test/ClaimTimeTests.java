@@ -1,8 +1,10 @@
 package io.timingwheel.spring.durable.store.test;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.jdbc.JdbcStores;
@@ -13,8 +15,11 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
+import org.h2.api.Trigger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -40,23 +45,35 @@ class ClaimTimeTests {
 
 	private static final StartLimits FAST = new StartLimits(0, 0, 1, 100);
 
+	private HikariDataSource pool;
+
+	@AfterEach
+	void close() {
+		this.pool.close();
+	}
+
+	private DelayedTaskStore slowStore(TestDatabase database) {
+		this.pool = database.newTaskDatabase();
+		new JdbcTemplate(this.pool).execute(switch (database) {
+			case POSTGRESQL -> """
+					create function slow() returns trigger language plpgsql as $$
+						begin perform pg_sleep(%d / 1000.0); return new; end $$;
+					create trigger slow before update on timingwheel_task for each row execute function slow()"""
+				.formatted(SLOW_MILLIS);
+			default -> "create trigger slow before update on timingwheel_task for each row call '%s'"
+				.formatted(SlowUpdate.class.getName());
+		});
+		return JdbcStores.open(this.pool);
+	}
+
 	/**
 	 * A node takes the time of a claim for the time when it has the reply, and starts
 	 * tasks late by the difference.
 	 */
-	@Test
-	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks() {
-		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newTaskDatabase()) {
-			new JdbcTemplate(pool).execute("""
-					create function slow() returns trigger language plpgsql as $$
-						begin perform pg_sleep(%d / 1000.0); return new; end $$;
-					create trigger slow before update on timingwheel_task for each row execute function slow()"""
-				.formatted(SLOW_MILLIS));
-			assertTimes(JdbcStores.open(pool));
-		}
-	}
-
-	private static void assertTimes(DelayedTaskStore slow) {
+	@ParameterizedTest
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL" })
+	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
+		DelayedTaskStore slow = slowStore(database);
 		StoreNode node = new StoreNode("a", slow);
 		slow.enqueue(
 				List.of(StoreContract.task(null, StoreContract.SOON), StoreContract.task(null, StoreContract.SOON)));
@@ -72,6 +89,15 @@ class ClaimTimeTests {
 			assertThat(claimed.now()).isBetween(before + LEAST_MILLIS, slow.now() + CLOCKS_APART);
 			node.acknowledge(claimed.tasks().get(0));
 		}
+	}
+
+	public static final class SlowUpdate implements Trigger {
+
+		@Override
+		public void fire(Connection connection, Object[] before, Object[] after) {
+			LockSupport.parkNanos(Duration.ofMillis(SLOW_MILLIS).toNanos());
+		}
+
 	}
 
 }

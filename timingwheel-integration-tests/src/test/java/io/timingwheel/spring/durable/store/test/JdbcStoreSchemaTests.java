@@ -27,8 +27,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -70,12 +74,12 @@ class JdbcStoreSchemaTests {
 
 	@Test
 	void theCheckNamesWhatIsMissingAndTheScriptMayRunAgain() {
-		assertRefused(this.store).hasMessageContaining("is missing").hasMessageContaining("run the script classpath:");
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isTrue();
+		assertRefused(this.store).hasMessageContaining("is missing")
+			.hasMessageContaining(schema(JdbcStores.TABLE).script());
 		create(JdbcStores.TABLE);
-		this.store.check(List.of());
-		this.jdbc.update("delete from timingwheel_task_version");
-		assertRefused(this.store).hasMessageContaining("is missing");
 		create(JdbcStores.TABLE);
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
 		this.store.check(List.of());
 		this.jdbc.execute("drop table timingwheel_task_node");
 		assertRefused(this.store).hasMessageContaining("version 1")
@@ -91,9 +95,8 @@ class JdbcStoreSchemaTests {
 			case POSTGRESQL -> "permission denied for table timingwheel_task";
 			default -> "Not enough rights for object";
 		});
-		assertThatExceptionOfType(UnusableTaskStoreException.class)
-			.isThrownBy(() -> Schema.create(stranger, null, JdbcStores.TABLE))
-			.withMessageContaining("the tables of the durable tasks cannot be created");
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> Schema.of(stranger, null, JdbcStores.TABLE).isMissing());
 		for (String table : List.of("", "_version", "_name", "_node")) {
 			this.jdbc.execute("grant select on timingwheel_task" + table + " to stranger");
 		}
@@ -148,8 +151,8 @@ class JdbcStoreSchemaTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> open(longest + "t"))
 			.withMessageContaining("may have at most 55 characters");
 		this.jdbc.update("delete from " + longest + "_version");
-		assertRefused(open(longest)).hasMessageContaining("is missing");
-		this.store.check(List.of());
+		assertThat(schema(longest).isMissing()).isTrue();
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
 	}
 
 	@Test
@@ -197,8 +200,14 @@ class JdbcStoreSchemaTests {
 		return new JdbcDelayedTaskStore(this.pool, this.pool, table, null);
 	}
 
+	private Schema schema(String table) {
+		return Schema.of(this.pool, null, table);
+	}
+
 	private void create(String table) {
-		Schema.create(this.pool, null, table);
+		Schema schema = schema(table);
+		Resource script = schema.forTable(new DefaultResourceLoader().getResource(schema.script()));
+		new ResourceDatabasePopulator(script).execute(this.pool);
 	}
 
 }

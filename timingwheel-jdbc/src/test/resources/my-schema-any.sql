@@ -1,0 +1,3 @@
+create table timingwheel_task (remark varchar(20));
+
+insert into timingwheel_task values ('später');

@@ -1,0 +1,1 @@
+create table timingwheel_task (no columns at all);
