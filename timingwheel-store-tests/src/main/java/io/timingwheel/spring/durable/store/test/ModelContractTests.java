@@ -159,7 +159,7 @@ public abstract class ModelContractTests extends StoreContract {
 		NewTask task = task(any(NAMES), (this.random.nextInt(4) == 0) ? null : any(KEYS), due(),
 				any(List.of(IfPending.values())));
 		boolean mayWait = task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) > 0;
-		Duration maxWait = mayWait ? Duration.ofMinutes(this.random.nextInt(1, 15)) : null;
+		Duration maxWait = mayWait ? delay(840_000).plusMinutes(1) : null;
 		return new NewTask(newId(), task.name(), task.key(), task.payload(), trace(), task.due(), task.ifPending(),
 				maxWait);
 	}
