@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -69,8 +70,8 @@ class AdviceOrderTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "other=any, Timeout Cache Transaction CancelDelayed",
-			"order=" + Ordered.LOWEST_PRECEDENCE + ", Cache Transaction CancelDelayed Timeout" })
+	@CsvSource({ "other=any, Timeout Cache CancelDelayed Transaction CancelDelayed",
+			"order=" + Ordered.LOWEST_PRECEDENCE + ", Cache CancelDelayed Transaction CancelDelayed Timeout" })
 	void delaysAreOutsideOfAllAdviceAndAPropertySaysWhereLimitsAre(String property, String inner) {
 		try (VirtualApplication application = VirtualApplication.of(Service.class, Advice.class, Database.class)
 			.with("timingwheel.timeout." + property)) {
@@ -80,7 +81,7 @@ class AdviceOrderTests {
 				.map((name) -> name.replaceFirst("Advice of @|.*\\.", ""))
 				.map((name) -> name.replaceFirst("(Annotation)?(Interceptor|BeanPostProcessor\\$).*|@.*", ""))
 				.filter((name) -> !name.contains("$")))
-				.containsExactly(("Delayed ConcurrencyLimit Retry CancelDelayed " + inner + " Timeout").split(" "));
+				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));
 		}
 	}
 
@@ -120,6 +121,9 @@ class AdviceOrderTests {
 		CompletableFuture<String> result = service.limitedCancelOfFuture(1);
 		app.advance(Duration.ofMillis(100));
 		assertTimesOut(result);
+		CompletableFuture<String> ofFallback = service.limitedCancelOfMono(1).toFuture();
+		app.advance(Duration.ofMillis(100));
+		assertThat(ofFallback).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("fallback");
 		assertThatIllegalStateException().isThrownBy(() -> service.cancelInVain(1));
 		assertThat(app.calls()).containsExactly("in vain", "in vain");
 		assertThat(app.counts("other").pending()).isOne();
@@ -249,6 +253,16 @@ class AdviceOrderTests {
 		@CancelDelayed(name = "other", key = "#id")
 		public CompletableFuture<String> limitedCancelOfFuture(long id) {
 			return new CompletableFuture<>();
+		}
+
+		@Timeout(timeout = "100ms", fallback = "fallback")
+		@CancelDelayed(name = "other", key = "#id")
+		public Mono<String> limitedCancelOfMono(long id) {
+			return Mono.never();
+		}
+
+		Mono<String> fallback(long id) {
+			return Mono.just("fallback");
 		}
 
 		@Listener

@@ -190,6 +190,10 @@ class StartFailureApprovalTests {
 						FutureTask | @Timeout("1s") public FutureTask<String> run() { return null; }
 						page that is a Supplier | @Timeout("1s") public Page run() { return null; }
 						| interface Page extends Iterable<String>, Supplier<Stream<String>> { }
+						record that is a Supplier | @Timeout("1s") public Email run() { return null; }
+						| record Email(String get) implements Supplier<String> { }
+						enum that is a Supplier | @Timeout("1s") public Level run() { return null; }
+						| enum Level implements Supplier<String> { LOW; public String get() { return "low"; } }
 						""");
 	}
 

@@ -38,6 +38,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -257,6 +258,20 @@ class CancelDelayedTests {
 			assertThat(reactive.pending()).isOne();
 			assertThat(orders.payInReactiveTransaction(1, paid).map((value) -> reactive.pending()).block()).isZero();
 			assertThat(pendingAtCommit).containsExactly(1L);
+		}
+	}
+
+	@Test
+	void aRollbackOfTheReactiveTransactionOfTheCallerStillCancels() {
+		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, ReactiveTransactions.class)) {
+			Orders orders = reactive.bean(Orders.class);
+			orders.close(1);
+			Mono<String> failing = orders.payInReactiveTransaction(1, Mono.just("paid"))
+				.then(Mono.error(new IllegalStateException("of the caller")));
+			Mono<String> rolledBack = TransactionalOperator.create(reactive.bean(ReactiveTransactionManager.class))
+				.transactional(failing);
+			assertThatIllegalStateException().isThrownBy(rolledBack::block);
+			assertThat(reactive.pending()).isZero();
 		}
 	}
 

@@ -20,6 +20,8 @@ import io.timingwheel.spring.aop.Database;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -276,6 +278,25 @@ class DelayedResultTests {
 		assertThat(transaction.execute((status) -> service.rejectedResult("k")).status()).isEqualTo(Status.FAILED);
 		app.advanceSeconds(10);
 		assertThat(second.completion()).isCompletedWithValue("first");
+	}
+
+	@Test
+	void aCallThatWaitsBehindAnotherIsDueByTheTimeOfTheCall(TransactionTemplate transaction) {
+		DelayedTask<?> task = transaction.execute((status) -> {
+			TaskId id = TaskId.of("waiting", "k");
+			app.bean(DelayedTaskRegistry.class).cancelAfterCommit(id);
+			DelayedTask<?> waiting = app.tasks()
+				.task(() -> app.calls().add("a"))
+				.id(id)
+				.maxWait(Duration.ofSeconds(8))
+				.after(Duration.ofSeconds(10));
+			app.advanceSeconds(5);
+			return waiting;
+		});
+		app.advance(Duration.ofMillis(2_999));
+		assertThat(task.isDone()).isFalse();
+		app.advance(Duration.ofMillis(1));
+		assertThat(app.calls()).containsExactly("a");
 	}
 
 	static class Service {

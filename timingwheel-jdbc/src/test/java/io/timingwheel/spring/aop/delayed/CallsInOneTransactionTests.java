@@ -223,6 +223,24 @@ class CallsInOneTransactionTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(names = { "TEMPLATE", "TEMPLATE_UPDATE", "TEMPLATE_KEEP", "TEMPLATE_REJECT" })
+	void callsThatWaitOnlyBehindAnotherActInTheirOrderAfterARollback(Call call) {
+		runner(Place.MEMORY).run((context) -> {
+			Session session = new Session(context, Place.MEMORY, IfPending.REPLACE, TaskId.of("REPLACE", 1));
+			Pending expected = new Pending();
+			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+				session.make(Call.CANCELLING_METHOD, 1);
+				for (int hours = 2; hours <= 3; hours++) {
+					session.make(call, hours);
+					expected.apply(call, IfPending.REPLACE, hours);
+				}
+				status.setRollbackOnly();
+			});
+			assertThat(session.pending()).isEqualTo(Optional.ofNullable(expected.hours));
+		});
+	}
+
 	@Test
 	void aCallThatIsOverriddenBeforeTheCommitDoesNotReachTheWheel() {
 		runner(Place.MEMORY).run((context) -> {

@@ -18,6 +18,7 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -119,7 +120,10 @@ public final class ArgumentExpression {
 				this.positions.containsKey(start) ? "did you mean #%s?".formatted(start)
 						: "begin with an argument or a bean, such as #p0 or @bean");
 		for (int i = 0; i < node.getChildCount(); i++) {
-			check(node.getChild(i), names, hasObject || (i > 0 && node instanceof CompoundExpression));
+			SpelNode child = node.getChild(i);
+			// A map may have keys without quotes.
+			boolean isText = node instanceof InlineMap && i % 2 == 0 && child instanceof PropertyOrFieldReference;
+			check(child, names, hasObject || isText || (i > 0 && node instanceof CompoundExpression));
 		}
 	}
 

@@ -228,18 +228,26 @@ public final class Transactions {
 			}
 		}
 
-		/** Gives up the calls from a position on, the latest one first. */
+		/**
+		 * Gives up the calls from a position on, the latest one first. Then those that
+		 * need no commit act in their order.
+		 */
 		private void rollback(int first) {
-			for (int i = this.calls.size() - 1; i >= first; i--) {
-				DeferredCall call = this.calls.remove(i);
+			Deque<DeferredCall> acting = new ArrayDeque<>();
+			while (this.calls.size() > first) {
+				DeferredCall call = this.calls.remove(this.calls.size() - 1);
 				Object key = call.keyInTransaction();
 				if (key != null) {
 					withKey(key).remove(call);
 				}
-				if (!call.overridden) {
+				if (!call.overridden && call.needsCommit()) {
 					run(call::rollback);
 				}
+				else if (!call.overridden) {
+					acting.push(call);
+				}
 			}
+			acting.forEach((call) -> run(call::commit));
 		}
 
 		private static void run(Runnable action) {
@@ -276,6 +284,11 @@ public final class Transactions {
 		}
 
 		public abstract void commit();
+
+		/** Whether a rollback ends the call; otherwise it acts then too. */
+		protected boolean needsCommit() {
+			return true;
+		}
 
 		/** Gives up after a rollback, also to a savepoint from before this call. */
 		protected void rollback() {

@@ -220,7 +220,7 @@ final class TaskRun implements TaskExecution {
 		}
 		// 4. The handler, with the context of the body, and then the next run.
 		boolean shown = this.definition.showsErrors();
-		if (thrown != null && !shown) {
+		if (thrown != null && !shown && (this.invoked || !cancelled)) {
 			handleInContext(thrown);
 		}
 		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, this.future, error);

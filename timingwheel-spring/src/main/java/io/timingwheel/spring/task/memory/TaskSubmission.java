@@ -46,6 +46,9 @@ public final class TaskSubmission extends DeferredCall
 
 	private @Nullable Deadline due;
 
+	/** The time from which the delay counts, by the wheel's clock. */
+	private long calledNanos;
+
 	/** Whether the task is wanted only if the transaction commits. */
 	private boolean afterCommit;
 
@@ -99,6 +102,7 @@ public final class TaskSubmission extends DeferredCall
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
 		this.due = due;
+		this.calledNanos = clock().nanoTime();
 		if (Transactions.hasDeferred() && Transactions.earlier(keyInTransaction()) != Effect.NONE) {
 			return defer();
 		}
@@ -182,19 +186,20 @@ public final class TaskSubmission extends DeferredCall
 			return due();
 		}
 		long now = clock().nanoTime();
-		long delay = TaskClock.add(this.maxWaitNanos, firstCall(current, now) - now);
-		return (delay < due().delayNanos()) ? clock().within(now, delay) : due();
+		long delay = TaskClock.add(this.maxWaitNanos, firstCall(current) - now);
+		return (delay < due().dueNanos() - now) ? clock().within(now, delay) : due();
 	}
 
 	private Object kept(@Nullable PendingTask current) {
 		boolean hasFirstCall = this.maxWaitNanos != UNLIMITED
 				|| (current != null && current.payload() instanceof Debounce);
 		return (hasFirstCall && !(this.payload instanceof Repetition))
-				? new Debounce(this.payload, firstCall(current, clock().nanoTime())) : this.payload;
+				? new Debounce(this.payload, firstCall(current)) : this.payload;
 	}
 
-	private static long firstCall(@Nullable PendingTask current, long now) {
-		return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
+	private long firstCall(@Nullable PendingTask current) {
+		return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos()
+				: this.calledNanos;
 	}
 
 	private @Nullable TaskFuture<?> takeOver(PendingTask current) {
@@ -222,6 +227,7 @@ public final class TaskSubmission extends DeferredCall
 		try {
 			if (this.afterCommit) {
 				this.due = clock().restart(due());
+				this.calledNanos = clock().nanoTime();
 			}
 			place();
 			if (given != null) {
@@ -251,11 +257,13 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	@Override
+	protected boolean needsCommit() {
+		return this.afterCommit;
+	}
+
+	@Override
 	protected void rollback() {
-		if (!this.afterCommit) {
-			commit();
-		}
-		else if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
+		if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
 			count(TaskOutcome.CANCELLED);
 		}
 	}

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,14 @@ class ArgumentExpressionTests {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 			.isThrownBy(() -> new ArgumentExpression("@Test(key)", "#index", unnamed, new DefaultListableBeanFactory()))
 			.withMessageEndingWith("compile with -parameters, or use #p0, #p1 and so on");
+	}
+
+	@Test
+	void theKeysOfAMapNeedNoQuotes() {
+		Method method = ReflectionUtils.findMethod(CharSequence.class, "charAt", int.class);
+		ArgumentExpression map = new ArgumentExpression("@Test(key)", "{index: #p0}", method,
+				new DefaultListableBeanFactory());
+		assertThat(map.evaluate(new Object[] { 1 })).isEqualTo(Map.of("index", 1));
 	}
 
 	@Test

@@ -136,6 +136,17 @@ class TaskRunTests {
 		assertThat(this.decorated.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
 	}
 
+	@Test
+	void aRunThatADecoratorDropsIsCancelledAndNobodyHandlesIt() {
+		VirtualTasks tasks = new VirtualTasks(Map.of(), (builder) -> builder, (task) -> () -> {
+		}, null);
+		recur(tasks, () -> {
+		});
+		tasks.advanceSeconds(1);
+		assertThat(tasks.ran).isEmpty();
+		assertThat(tasks.registry.counts(NAME).cancelled()).isOne();
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void aCancelDuringTheBodyCancelsTheFutureOfTheBodyOnlyIfItMayInterrupt(boolean mayInterrupt) {

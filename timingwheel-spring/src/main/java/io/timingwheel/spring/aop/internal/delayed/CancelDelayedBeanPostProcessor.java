@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +29,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
@@ -37,7 +40,8 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Reads the {@link CancelDelayed} methods of all beans, and adds their advice. It is
  * inside the advice of the auto-proxy creator, so that a surrounding transaction is still
- * open when the method has returned, but for methods that return publishers. Thread-safe.
+ * open when the method has returned. The advice for methods that return publishers is
+ * directly outside of the transaction's. Thread-safe.
  */
 final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implements AnnotatedBeans.Reader {
 
@@ -120,16 +124,31 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	}
 
 	/**
-	 * Publishers have an advice outside of all other advice, so that they complete after
-	 * the commit of a reactive transaction of their method.
+	 * Publishers have an advice directly outside of that of transactions, so that they
+	 * complete after the commit of a reactive transaction of their method.
 	 */
 	@Override
 	protected void added(Advisor general, Advised proxy, DefaultPointcutAdvisor ofBean) {
 		super.added(general, proxy, ofBean);
+		Collection<Cancellation> methods = of(AopUtils.getTargetClass(proxy)).values();
+		if (!methods.isEmpty() && methods.stream().allMatch((method) -> method.adapters() == null)) {
+			return;
+		}
+		Advisor[] advisors = proxy.getAdvisors();
+		int position = 0;
+		while (advisors[position] != ofBean && !opensTransactions(advisors[position])) {
+			position++;
+		}
 		DefaultPointcutAdvisor outer = advisor(
 				new OfBean((method, targetClass) -> adviceOf(method, targetClass, true)));
-		outer.setOrder(HIGHEST_PRECEDENCE);
-		proxy.addAdvisor(0, outer);
+		// Keeps the places of advisors that are added later.
+		outer.setOrder((advisors[position] instanceof Ordered inner) ? inner.getOrder() : LOWEST_PRECEDENCE);
+		proxy.addAdvisor(position, outer);
+	}
+
+	/** By name, since spring-tx is optional. */
+	private static boolean opensTransactions(Advisor advisor) {
+		return advisor.getClass().getName().endsWith("TransactionAttributeSourceAdvisor");
 	}
 
 	private @Nullable Object cancel(Cancellation method, MethodInvocation invocation) throws Throwable {

@@ -43,6 +43,8 @@ final class LaterResult {
 		.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, LaterResult.class.getClassLoader()))
 		.toList();
 
+	private static final List<Class<?>> COMPLETE = List.of(Iterable.class, Record.class, Enum.class);
+
 	private LaterResult() {
 	}
 
@@ -73,10 +75,11 @@ final class LaterResult {
 
 	/**
 	 * The handle of a task is complete. So is a collection, even if it supplies a stream
-	 * of its elements, as a page of Spring Data does.
+	 * of its elements, as a page of Spring Data does, and a record or an enum constant,
+	 * which may supply what it holds.
 	 */
 	private static boolean isLater(Class<?> type) {
-		return type != DelayedTask.class && !Iterable.class.isAssignableFrom(type)
+		return type != DelayedTask.class && COMPLETE.stream().noneMatch((complete) -> complete.isAssignableFrom(type))
 				&& LATER.stream().anyMatch((later) -> later.isAssignableFrom(type));
 	}
 
