@@ -23,11 +23,13 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * In a transaction, also a reactive one, the task is cancelled after the commit, and not
- * after a rollback. A durable task whose database takes part in the transaction is
- * cancelled within the transaction, unless the method returns a future that is not done
- * yet. A task that is scheduled after the call, by the same transaction or by another
- * thread, stays; a future that is not done yet cancels what is pending when it completes.
+ * In a transaction the task is cancelled after the commit, and not after a rollback. A
+ * publisher cancels after the commit of the reactive transaction of its own method, and
+ * does not wait for that of its caller. A durable task whose database takes part in the
+ * transaction is cancelled within the transaction, unless the method returns a future
+ * that is not done yet. A task that is scheduled after the call, by the same transaction
+ * or by another thread, stays; a future that is not done yet cancels what is pending when
+ * it completes.
  *
  * @since 0.1
  */

@@ -12,8 +12,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 /**
  * Thrown if a method did not finish within the limit of its {@link Timeout}. The cause is
  * a {@link TimeoutException}. If the limit interrupted a thread, a suppressed exception
- * has the stack of that thread at the deadline. If very many calls exceed their limits at
- * once, only some of the exceptions have this stack. An exception of the body is
+ * has the stack of that thread at the deadline. If several calls exceed their limits
+ * within 10 ms, only the first exception has this stack. An exception of the body is
  * suppressed, too.
  *
  * @since 0.1

@@ -20,7 +20,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  *
  * <p>
  * Set one of {@link #cron}, {@link #every} and {@link #fixedDelay}. The method has no
- * arguments and returns {@code void} or a future, whose completion ends the run. A method
+ * arguments and returns {@code void}, or a {@code CompletableFuture},
+ * {@code CompletionStage} or {@code Future}, whose completion ends the run. A method
  * never overlaps itself. The runs begin when the application has started, and end when it
  * shuts down.
  *

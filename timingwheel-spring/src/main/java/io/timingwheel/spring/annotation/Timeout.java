@@ -29,7 +29,7 @@ import org.springframework.core.annotation.AliasFor;
  * the exception at the deadline, and the future of the body is cancelled; the time counts
  * from the call. Each subscription of a {@code Mono}, a {@code Flux} or another type that
  * Spring adapts to them fails at its deadline, counted from the subscription. Until it
- * returns, the body itself is limited in all cases. The declared type decides. Other
+ * returns, the body itself is limited in all cases. The declared type decides. Many other
  * types whose work comes later, such as a {@code Supplier}, a {@code Stream} or a
  * {@code DeferredResult}, fail at startup.
  *

@@ -193,8 +193,8 @@ public final class TaskSubmission extends DeferredCall
 	private Object kept(@Nullable PendingTask current) {
 		boolean hasFirstCall = this.maxWaitNanos != UNLIMITED
 				|| (current != null && current.payload() instanceof Debounce);
-		return (hasFirstCall && !(this.payload instanceof Repetition))
-				? new Debounce(this.payload, firstCall(current)) : this.payload;
+		return (hasFirstCall && !(this.payload instanceof Repetition)) ? new Debounce(this.payload, firstCall(current))
+				: this.payload;
 	}
 
 	private long firstCall(@Nullable PendingTask current) {

@@ -2,9 +2,13 @@ package io.timingwheel.spring.task.internal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Random;
 
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -40,6 +44,34 @@ class RecurrenceTests {
 		assertThat(new Recurrence(minute(scheduledAt), minute(dueAt), minute(startedAt)).next(HOURLY, missed,
 				minute(endedAt)))
 			.isEqualTo(minute(next));
+	}
+
+	/** Beside the times of the schedule, one by one. */
+	@Test
+	void ofRandomRunsNoTimeIsMissedAndNoneComesTwice() {
+		Random random = new Random(17);
+		List<Schedule> schedules = List.of(Schedule.every(Duration.ofMillis(7_919)),
+				Schedule.cron("*/5 * * * * *", ZoneId.of("Europe/Berlin")),
+				Schedule.cron("0 */3 * * * *", ZoneId.of("Australia/Lord_Howe")));
+		for (int i = 0; i < 100_000; i++) {
+			Schedule schedule = schedules.get(i % 3);
+			Instant scheduledAt = schedule.next(START.plusSeconds(random.nextInt(10 * 86_400)));
+			int period = (int) Duration.between(scheduledAt, schedule.next(scheduledAt)).toMillis();
+			Instant startedAt = scheduledAt.plusMillis(random.nextInt(4 * period) * random.nextInt(2));
+			Instant endedAt = startedAt.plusMillis(random.nextInt(4 * period) * random.nextInt(2));
+			Missed missed = Missed.values()[random.nextInt(3)];
+			Instant covered = switch (missed) {
+				case ALL -> scheduledAt;
+				case ONCE -> startedAt;
+				case SKIP -> endedAt;
+			};
+			Instant expected = schedule.next(scheduledAt);
+			while (!expected.isAfter(covered)) {
+				expected = schedule.next(expected);
+			}
+			assertThat(new Recurrence(scheduledAt, scheduledAt, startedAt).next(schedule, missed, endedAt))
+				.isEqualTo(expected);
+		}
 	}
 
 	private static Instant minute(int minute) {

@@ -105,8 +105,8 @@ final class TaskMethodReader {
 	private void checkReturnType(ResolvableType returnType, TaskMethod task) {
 		Class<?> resolved = returnType.resolve(this.method.getReturnType());
 		refuse(!RESULTS.contains(resolved),
-				"is on a method that returns %s, which cannot be given before the body has run".formatted(
-						resolved.getName()),
+				"is on a method that returns %s, which %s".formatted(resolved.getName(),
+						task.recurring() ? "nobody gets" : "cannot be given before the body has run"),
 				"return void, Future, CompletionStage, CompletableFuture or DelayedTask");
 		boolean noResult = resolved == void.class
 				|| (resolved == DelayedTask.class && returnType.getGeneric(0).resolve() == Void.class);

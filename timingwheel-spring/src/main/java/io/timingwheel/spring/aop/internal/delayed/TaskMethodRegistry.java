@@ -94,7 +94,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 
 	MethodInterceptor tasksOf(String beanName, Method method) {
 		String place = TaskMethod.place(beanName, method);
-		begin(Objects.requireNonNull(this.byPlace.get(place)));
+		begin(Objects.requireNonNull(this.byPlace.get(place), () -> "No @Delayed or @Recurring on " + method));
 		return Objects.requireNonNull(this.begun.get(place));
 	}
 

@@ -48,7 +48,7 @@ final class DeadlineStacks implements AutoCloseable {
 		}
 	}
 
-	/** Ends the thread when it has interrupted the threads that wait for it. */
+	/** Ends the thread after the stack that it reads. */
 	@Override
 	public void close() {
 		this.reader.shutdown();

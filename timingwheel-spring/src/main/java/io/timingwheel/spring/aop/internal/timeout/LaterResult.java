@@ -21,8 +21,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The results whose work goes on, or begins, after the method has returned. Futures and
- * publishers have limits of their own. With another type of this kind the application
- * does not start. The declared type decides.
+ * publishers have limits of their own. With another known type of this kind the
+ * application does not start. The declared type decides.
  */
 final class LaterResult {
 
