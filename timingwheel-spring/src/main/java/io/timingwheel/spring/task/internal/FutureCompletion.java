@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
@@ -44,11 +45,20 @@ public final class FutureCompletion {
 	 */
 	public static boolean whenDone(@Nullable Object result, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+		return whenDone(result, executor, () -> true, callback);
+	}
+
+	/**
+	 * As the other method, until a call back is no longer wanted.
+	 * @param isWanted asked at each look at a future without callbacks
+	 */
+	public static boolean whenDone(@Nullable Object result, Executor executor, BooleanSupplier isWanted,
+			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
 		if (result instanceof CompletionStage<?> stage) {
 			stage.whenComplete(callback);
 		}
 		else if (result instanceof Future<?> future && showsResult(future)) {
-			poll(future, executor, callback, 1);
+			poll(future, executor, isWanted, callback, 1);
 		}
 		else if (result instanceof Future<?>) {
 			callback.accept(null, null);
@@ -73,15 +83,19 @@ public final class FutureCompletion {
 		}
 	}
 
-	private static void poll(Future<?> future, Executor executor,
+	private static void poll(Future<?> future, Executor executor, BooleanSupplier isWanted,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback, long pollMillis) {
+		if (!isWanted.getAsBoolean()) {
+			return;
+		}
 		Object result = null;
 		Throwable error = null;
 		// The class of the future belongs to the application, so any method may throw.
 		try {
 			if (!future.isDone()) {
 				CompletableFuture.delayedExecutor(pollMillis, TimeUnit.MILLISECONDS, executor)
-					.execute(() -> poll(future, executor, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
+					.execute(
+							() -> poll(future, executor, isWanted, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
 				return;
 			}
 			result = result(future);

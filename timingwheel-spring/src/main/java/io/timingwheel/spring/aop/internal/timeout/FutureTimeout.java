@@ -43,7 +43,7 @@ final class FutureTimeout {
 				cancel(source);
 			}
 		});
-		FutureCompletion.whenDone(source, executor, (value, failure) -> {
+		FutureCompletion.whenDone(source, executor, () -> !result.isDone(), (value, failure) -> {
 			if (guard.cancelAction()) {
 				if (guard.isPastDeadline()) {
 					expiry.run();
