@@ -282,8 +282,10 @@ class DelayedResultTests {
 
 	@Test
 	void aCallThatWaitsBehindAnotherIsDueByTheTimeOfTheCall(TransactionTemplate transaction) {
+		TaskId id = TaskId.of("waiting", "k");
+		app.tasks().schedule(id, Duration.ofHours(1), () -> {
+		});
 		DelayedTask<?> task = transaction.execute((status) -> {
-			TaskId id = TaskId.of("waiting", "k");
 			app.bean(DelayedTaskRegistry.class).cancelAfterCommit(id);
 			DelayedTask<?> waiting = app.tasks()
 				.task(() -> app.calls().add("a"))
