@@ -97,7 +97,8 @@ public interface DelayedTaskOperations {
 	 * later one replaces the earlier one.
 	 * <p>
 	 * A database stores all of the calls or none, within the caller's transaction if
-	 * there is one. If this method throws, that transaction can only be rolled back.
+	 * there is one. Some drivers have no savepoints in a global transaction. If this
+	 * method throws in such a transaction, the caller must roll the transaction back.
 	 * Redis stores the calls after the commit of the caller's transaction. Redis writes
 	 * to each partition separately, up to 500 calls at once. If one of these writes
 	 * fails, all writes to other partitions and the earlier writes to the same partition
