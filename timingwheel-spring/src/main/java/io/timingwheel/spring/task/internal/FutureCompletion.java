@@ -93,9 +93,9 @@ public final class FutureCompletion {
 		// The class of the future belongs to the application, so any method may throw.
 		try {
 			if (!future.isDone()) {
+				long next = Math.min(2 * pollMillis, MAX_POLL_MILLIS);
 				CompletableFuture.delayedExecutor(pollMillis, TimeUnit.MILLISECONDS, executor)
-					.execute(
-							() -> poll(future, executor, isWanted, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
+					.execute(() -> poll(future, executor, isWanted, callback, next));
 				return;
 			}
 			result = result(future);
