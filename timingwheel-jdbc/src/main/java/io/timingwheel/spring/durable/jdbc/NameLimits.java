@@ -175,9 +175,9 @@ final class NameLimits {
 	 */
 	private List<TaskRow> begin(int most) {
 		this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
-		// A key has at most two pending tasks, of which one has a schedule. So for
-		// each busy task at most two wait.
-		return lease("{pending}", most + 2 * sum(this.takenKeys), most);
+		// A key has at most two pending tasks, of which one has a schedule. So at most
+		// two wait for each busy task, and one for each that is chosen.
+		return lease("{pending}", 2 * (most + sum(this.takenKeys)), most);
 	}
 
 	private List<TaskRow> lease(String queue, int found, int most) {
