@@ -95,7 +95,8 @@ public abstract class ModelContractTests extends StoreContract {
 	private String step = "";
 
 	static LongStream randomCallsHaveTheResultsOfTheReference() {
-		return LongStream.of(1, Long.getLong("timingwheel.seed", System.nanoTime()));
+		// The first one has two pending tasks of a key early, of a name with limits.
+		return LongStream.of(34427890367786L, Long.getLong("timingwheel.seed", System.nanoTime()));
 	}
 
 	@ParameterizedTest
