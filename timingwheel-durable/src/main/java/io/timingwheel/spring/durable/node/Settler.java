@@ -137,13 +137,15 @@ final class Settler extends Batcher {
 			this.parts.retried.increment();
 		}
 		if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
-			if (run.expired && !refused) {
-				recorder.count(TaskOutcome.EXPIRED);
+			if (run.expired) {
+				if (!refused) {
+					recorder.count(TaskOutcome.EXPIRED);
+				}
 			}
-			else if (!run.expired && refused) {
+			else if (refused) {
 				recorder.abandoned();
 			}
-			else if (!run.expired) {
+			else {
 				recorder.ended(TaskOutcome.COMPLETED);
 			}
 		}

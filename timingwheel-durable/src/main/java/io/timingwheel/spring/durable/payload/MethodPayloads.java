@@ -168,7 +168,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		int stored = 0;
 		try (JsonParser parser = this.codec.mapper().createParser(json)) {
 			if (parser.nextToken() != JsonToken.START_ARRAY) {
-				throw new UndecodablePayloadException("The arguments of the payload are no JSON array", null);
+				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
 			}
 			for (; parser.nextToken() != JsonToken.END_ARRAY; stored++) {
 				if (stored < size) {
@@ -179,7 +179,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 				}
 			}
 			if (parser.nextToken() != null) {
-				throw new UndecodablePayloadException("The payload has content after its arguments", null);
+				throw new UndecodablePayloadException("The payload has content after its arguments");
 			}
 		}
 		catch (JacksonException ex) {
@@ -188,7 +188,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 		if (stored > size) {
 			throw new UndecodablePayloadException(
-					"The payload has %d arguments, and the method takes %d".formatted(stored, size), null);
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
 		}
 		for (int i = stored; i < size; i++) {
 			arguments[i] = missing(i, stored);
@@ -214,8 +214,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
 							+ " so it has no default")
-						.formatted(stored, this.parameters.size(), describe(position)),
-					null);
+						.formatted(stored, this.parameters.size(), describe(position)));
 		}
 		return this.parameters.get(position).reader.readValue("null");
 	}
@@ -256,7 +255,11 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 */
 	static final class UndecodablePayloadException extends Exception {
 
-		UndecodablePayloadException(String reason, @Nullable Throwable cause) {
+		UndecodablePayloadException(String reason) {
+			super(reason);
+		}
+
+		UndecodablePayloadException(String reason, Throwable cause) {
 			super(reason, cause);
 		}
 

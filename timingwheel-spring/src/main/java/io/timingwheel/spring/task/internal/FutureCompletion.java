@@ -49,8 +49,9 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * As the other method, until a call back is no longer wanted.
-	 * @param isWanted asked at each look at a future without callbacks
+	 * Does the same, but looks no longer at a future without callbacks of its own when
+	 * the answer is no longer wanted.
+	 * @param isWanted asked before each look
 	 */
 	public static boolean whenDone(@Nullable Object result, Executor executor, BooleanSupplier isWanted,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
