@@ -1,12 +1,9 @@
 package io.timingwheel.spring;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
-import org.jspecify.annotations.NullMarked;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
@@ -39,11 +36,6 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
-
-	@ArchTest
-	static final ArchRule packagesAreNullMarked = classes()
-		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
-				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
 
 	@ArchTest
 	static final ArchRule ofTheAutoConfigurationOnlyWhatUsersNeedIsPublic = classes().that()

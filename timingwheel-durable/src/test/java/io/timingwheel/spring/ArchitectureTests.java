@@ -5,18 +5,15 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.targetOwner;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -114,11 +111,6 @@ class ArchitectureTests {
 		.should()
 		.accessTargetWhere(target(nameMatching("now|millis|currentTimeMillis"))
 			.and(targetOwner(resideInAnyPackage("java.time..", "java.lang..", "java.util.."))));
-
-	@ArchTest
-	static final ArchRule packagesAreNullMarked = classes()
-		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
-				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
 
 	private static DescribedPredicate<JavaClass> resideInOursExcept(String... packages) {
 		return resideInAPackage(OURS).and(DescribedPredicate.not(resideInAnyPackage(packages)));

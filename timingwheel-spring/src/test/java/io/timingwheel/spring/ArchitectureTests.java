@@ -1,17 +1,13 @@
 package io.timingwheel.spring;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
-import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -77,11 +73,6 @@ class ArchitectureTests {
 	static final ArchRule nobodyUsesJacksonOrDurableTasks = noClasses().should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..", "io.timingwheel.spring.durable..");
-
-	@ArchTest
-	static final ArchRule packagesAreNullMarked = classes()
-		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
-				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
 
 	/** Of our packages, a package may use only these and itself. */
 	private static ArchRule uses(String user, String... used) {

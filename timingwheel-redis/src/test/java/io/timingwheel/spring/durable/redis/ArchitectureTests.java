@@ -1,18 +1,14 @@
 package io.timingwheel.spring.durable.redis;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
-import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.targetOwner;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
@@ -36,10 +32,5 @@ class ArchitectureTests {
 	static final ArchRule theClockOfTheMachineDecidesNothing = noClasses().should()
 		.accessTargetWhere(target(nameMatching("now|millis|currentTimeMillis"))
 			.and(targetOwner(resideInAnyPackage("java.time..", "java.lang..", "java.util.."))));
-
-	@ArchTest
-	static final ArchRule packagesAreNullMarked = classes()
-		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
-				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
 
 }
