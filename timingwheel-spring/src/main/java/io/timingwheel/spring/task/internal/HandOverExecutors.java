@@ -30,8 +30,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  * returns promptly is used as it is. Each other executor has a queue, and one thread at a
  * time takes the tasks of a queue in their order, so that an executor that blocks
  * occupies one thread. If an executor refuses a task, its queue waits, without a thread,
- * and the same task is tried again. During a pause each executor counts as one that
- * refuses. Thread-safe.
+ * and the same task is tried again. During a pause all tasks wait in the queues of their
+ * executors. Thread-safe.
  *
  * <p>
  * With virtual time no executor is called, and there is no pause: the thread that moves
@@ -89,8 +89,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Hands a task over to an executor.
 	 * @param failed takes, on another thread, what the executor throws if it is no
 	 * refusal; {@code null} if each exception is one
-	 * @throws RejectedExecutionException if the executor refuses the task at once, or if
-	 * there is a pause
+	 * @throws RejectedExecutionException if the executor refuses the task at once
 	 */
 	public void handOver(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		if (this.onCallingThread) {
@@ -98,8 +97,8 @@ public final class HandOverExecutors implements AutoCloseable {
 			return;
 		}
 		try {
-			if (isPrompt(executor)) {
-				execute(executor, task);
+			if (!this.paused && isPrompt(executor)) {
+				executor.execute(task);
 				return;
 			}
 		}
@@ -115,13 +114,6 @@ public final class HandOverExecutors implements AutoCloseable {
 			queue.tasks.add(new Task(task, failed));
 			queue.serve();
 		}
-	}
-
-	private void execute(Executor executor, Runnable task) {
-		if (this.paused) {
-			throw new RejectedExecutionException("The application context is paused or stopped");
-		}
-		executor.execute(task);
 	}
 
 	/**
@@ -163,7 +155,10 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	public void resume() {
-		this.paused = false;
+		synchronized (this.queues) {
+			this.paused = false;
+			this.queues.values().forEach(SerialQueue::serve);
+		}
 	}
 
 	public boolean isPaused() {
@@ -233,7 +228,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		}
 
 		void serve() {
-			if (!this.served) {
+			if (!this.served && !HandOverExecutors.this.paused) {
 				HandOverExecutors.this.threads.execute(this);
 				this.served = true;
 			}
@@ -243,13 +238,14 @@ public final class HandOverExecutors implements AutoCloseable {
 		public void run() {
 			Task first;
 			synchronized (HandOverExecutors.this.queues) {
-				first = this.tasks.peek();
+				first = HandOverExecutors.this.paused ? null : this.tasks.peek();
+				this.served = first != null;
 			}
 			if (first == null) {
 				return;
 			}
 			try {
-				HandOverExecutors.this.execute(this.executor, first.body());
+				this.executor.execute(first.body());
 			}
 			catch (Throwable ex) {
 				try {

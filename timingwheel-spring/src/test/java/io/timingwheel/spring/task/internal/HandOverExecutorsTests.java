@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.internal;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +83,31 @@ class HandOverExecutorsTests {
 		await().until(() -> ran.size() == 1000);
 		assertThat(ran).isSorted();
 		assertThat(most).hasValue(1);
+	}
+
+	@Test
+	void duringAPauseTasksAreNotRefusedAndWaitInTheirOrder() {
+		List<String> ran = new CopyOnWriteArrayList<>();
+		AtomicInteger refusals = new AtomicInteger(1);
+		List<Executor> all = Stream
+			.of(threadPool(new ThreadPoolExecutor.AbortPolicy()), (Executor) Runnable::run, (Executor) (task) -> {
+				if (refusals.getAndDecrement() > 0) {
+					this.executors.pause();
+					throw new RejectedExecutionException("full");
+				}
+				task.run();
+			})
+			.map(this::safe)
+			.toList();
+		all.get(2).execute(() -> ran.add("refused"));
+		await().until(() -> refusals.get() == 0);
+		all.get(0).execute(() -> ran.add("prompt"));
+		IntStream.range(0, 100).forEach((i) -> all.get(1).execute(() -> ran.add("ordered " + i)));
+		await().during(Duration.ofMillis(20)).until(ran::isEmpty);
+		this.executors.resume();
+		await().until(() -> ran.size() == 102);
+		assertThat(ran).contains("refused", "prompt")
+			.containsSubsequence(IntStream.range(0, 100).mapToObj((i) -> "ordered " + i).toList());
 	}
 
 	@Test
