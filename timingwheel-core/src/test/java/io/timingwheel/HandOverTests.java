@@ -9,7 +9,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -81,29 +80,6 @@ class HandOverTests {
 		assertThat(queue).hasSize(1);
 		queue.get(0).run();
 		assertThat(this.task.count()).isOne();
-	}
-
-	/**
-	 * RussellLuo/timingwheel #53: deadlock between flushing a bucket and adding.
-	 */
-	@Test
-	void executorMayUseTheWheel() {
-		AtomicReference<TimingWheel> wheel = new AtomicReference<>();
-		AtomicReference<TimerHandle> far = new AtomicReference<>();
-		wheel.set(wheel((task) -> {
-			wheel.get().pending();
-			wheel.get().snapshot();
-			if (far.get().reschedule(2, TimeUnit.DAYS)) {
-				far.get().cancel();
-				wheel.get().schedule(this.task, 1, TimeUnit.MILLISECONDS);
-			}
-			task.run();
-		}));
-		far.set(wheel.get().schedule(this.task, 1, TimeUnit.DAYS));
-		wheel.get().schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofDays(3));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(5),
-				TimeUnit.MILLISECONDS.toNanos(6));
 	}
 
 	@Test

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static io.timingwheel.RaceExploration.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -20,13 +21,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ParkRaceTests {
 
 	static List<Arguments> holdsInEveryInterleaving() {
-		return List.of(race(AddAndPark.class), race(InterruptAndPark.class), race(AddBeforeAFarTimerAndPark.class, 1),
+		return List.of(race(AddAndPark.class, 1, Long.MAX_VALUE),
+				// The second timer is at the quota of its shard.
+				race(AddAndPark.class, 2, 2L), race(InterruptAndPark.class), race(AddBeforeAFarTimerAndPark.class, 1),
 				// tokio #6682: wake-ups got lost in a sharded wheel.
 				race(AddBeforeAFarTimerAndPark.class, 2), race(MoveToSoonerAndPark.class), race(StopAndPark.class));
-	}
-
-	private static Arguments race(Class<? extends Race> race, Object... arguments) {
-		return Arguments.of(race, arguments);
 	}
 
 	@ParameterizedTest
@@ -50,11 +49,12 @@ class ParkRaceTests {
 
 		final TimingWheel wheel;
 
-		WithADriverThread(int shards) {
+		WithADriverThread(int shards, long limit) {
 			this.wheel = TimingWheel.builder(Runnable::run)
 				.tick(Duration.ofDays(1))
 				.wheelSize(4)
 				.shards(shards)
+				.maxPending(limit)
 				.threadFactory((task) -> {
 					this.driver = task;
 					return new Thread(() -> {
@@ -95,8 +95,8 @@ class ParkRaceTests {
 
 	private static final class AddAndPark extends WithADriverThread {
 
-		AddAndPark() {
-			super(1);
+		AddAndPark(int shards, long limit) {
+			super(shards, limit);
 		}
 
 		@Override
@@ -114,7 +114,7 @@ class ParkRaceTests {
 	private static final class InterruptAndPark extends WithADriverThread {
 
 		InterruptAndPark() {
-			super(1);
+			super(1, Long.MAX_VALUE);
 		}
 
 		@Override
@@ -139,7 +139,7 @@ class ParkRaceTests {
 	private static final class AddBeforeAFarTimerAndPark extends WithADriverThread {
 
 		AddBeforeAFarTimerAndPark(int shards) {
-			super(shards);
+			super(shards, Long.MAX_VALUE);
 			this.wheel.schedule(() -> {
 			}, 9, TimeUnit.DAYS);
 		}
@@ -156,7 +156,7 @@ class ParkRaceTests {
 		private final TimerHandle far;
 
 		MoveToSoonerAndPark() {
-			super(1);
+			super(1, Long.MAX_VALUE);
 			this.far = this.wheel.schedule(endAfter(1), 9, TimeUnit.DAYS);
 		}
 
@@ -170,7 +170,7 @@ class ParkRaceTests {
 	private static final class StopAndPark extends WithADriverThread {
 
 		StopAndPark() {
-			super(1);
+			super(1, Long.MAX_VALUE);
 			this.wheel.schedule(() -> {
 			}, 9, TimeUnit.DAYS);
 		}

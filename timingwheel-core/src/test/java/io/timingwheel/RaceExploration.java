@@ -1,5 +1,7 @@
 package io.timingwheel;
 
+import org.junit.jupiter.params.provider.Arguments;
+
 import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 
@@ -26,6 +28,10 @@ final class RaceExploration {
 	private static final String[] READ_WITHOUT_LOCK = { "Timer.place", "Timer.task", "TimerList.size" };
 
 	private RaceExploration() {
+	}
+
+	static Arguments race(Class<? extends Race> race, Object... arguments) {
+		return Arguments.of(race, arguments);
 	}
 
 	/**

@@ -112,21 +112,6 @@ class RefusalTests {
 	}
 
 	@Test
-	void refusalsDelayNoDirectTask() {
-		RecordingTask accepted = new RecordingTask(this.clock);
-		DirectTask direct = accepted::run;
-		List<Long> expected = new ArrayList<>();
-		for (int i = 1; i <= 100; i++) {
-			schedule(i);
-			this.wheel.schedule(direct, i, TimeUnit.MILLISECONDS);
-			expected.add(TimeUnit.MILLISECONDS.toNanos(i));
-		}
-		advance(100);
-		assertThat(accepted.times()).isEqualTo(expected);
-		assertThat(this.wheel.pending()).isEqualTo(100);
-	}
-
-	@Test
 	void timersThatAreRefusedAtOneTickAreTriedAgainTogetherAndInTheirOrder() {
 		List<Integer> ran = new ArrayList<>();
 		for (int i = 0; i < 3_000; i++) {
@@ -286,21 +271,6 @@ class RefusalTests {
 		advance(100);
 		assertThat(this.task.count()).isOne();
 		assertThat(this.refusedAt).containsExactly(5L, 5L, 10L, 20L, 40L, 80L);
-	}
-
-	@Test
-	void cancelledWaitingTimersLeaveNoRetryBehind() {
-		List<TimerHandle> handles = new ArrayList<>();
-		for (int i = 0; i < 1_000; i++) {
-			handles.add(schedule(5));
-		}
-		advance(5);
-		handles.forEach((handle) -> assertThat(handle.cancel()).isTrue());
-		assertThat(this.wheel.pending()).isZero();
-		advance(5);
-		WheelSnapshot snapshot = this.wheel.snapshot();
-		assertThat(snapshot.nextExpiry()).isNull();
-		assertThat(snapshot.refused()).isEqualTo(2);
 	}
 
 	/**

@@ -65,13 +65,19 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void allMethodsThatTakeATaskRejectItAfterAShutdown() throws Exception {
+	void afterAShutdownNothingIsAcceptedAndTheServiceTerminatesAfterItsLastTask() throws Exception {
 		blockThePool();
-		this.service.shutdown();
+		assertThat(this.service.isShutdown()).isFalse();
 		assertThat(this.service.isTerminated()).isFalse();
+		this.service.shutdown();
+		assertThat(this.service.isShutdown()).isTrue();
 		assertAllMethodsReject();
+		assertThat(this.service.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
+		assertThat(this.service.isTerminated()).isFalse();
 		this.release.countDown();
 		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.isTerminated()).isTrue();
+		assertThat(this.ran).hasValue(2);
 		assertAllMethodsReject();
 		await().until(() -> this.wheel.pending() == 0);
 	}
@@ -101,21 +107,6 @@ class ScheduledExecutorConformanceTests {
 				() -> this.service.schedule(callable, 1, TimeUnit.MILLISECONDS),
 				() -> this.service.scheduleAtFixedRate(task, 1, 1, TimeUnit.MILLISECONDS),
 				() -> this.service.scheduleWithFixedDelay(task, 1, 1, TimeUnit.MILLISECONDS));
-	}
-
-	@Test
-	void isTerminatedOnlyAfterTheLastTaskHasEnded() throws Exception {
-		blockThePool();
-		assertThat(this.service.isShutdown()).isFalse();
-		assertThat(this.service.isTerminated()).isFalse();
-		this.service.shutdown();
-		assertThat(this.service.isShutdown()).isTrue();
-		assertThat(this.service.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
-		assertThat(this.service.isTerminated()).isFalse();
-		this.release.countDown();
-		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
-		assertThat(this.service.isTerminated()).isTrue();
-		assertThat(this.ran).hasValue(2);
 	}
 
 	@Test

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static io.timingwheel.RaceExploration.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -28,10 +29,6 @@ class ScheduledExecutorServiceRaceTests {
 				race(SubmitAndShutdownNow.class, 0),
 				// The timer is not due, so a timer that stays in the wheel is found.
 				race(SubmitAndShutdownNow.class, 1_000));
-	}
-
-	private static Arguments race(Class<? extends Race> race, Object... arguments) {
-		return Arguments.of(race, arguments);
 	}
 
 	@ParameterizedTest

@@ -101,22 +101,6 @@ class StopTests {
 		Latches.join(driver.get());
 	}
 
-	@Test
-	void stopEndsTheDriverThreadWhileItIsParked() {
-		AtomicReference<Thread> driver = new AtomicReference<>();
-		realWheel(driver).stop();
-		Latches.join(driver.get());
-		for (Thread.State parked : List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)) {
-			TimingWheel wheel = realWheel(driver);
-			if (parked == Thread.State.TIMED_WAITING) {
-				wheel.schedule(this.task, 1, TimeUnit.DAYS);
-			}
-			await().until(() -> driver.get().getState() == parked);
-			wheel.stop();
-			Latches.join(driver.get());
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void stopInExecuteReturnsTheTaskThatIsBeingHandedOver(boolean refuse) {

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static io.timingwheel.RaceExploration.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -34,10 +35,6 @@ class TimerRaceTests {
 				// Both moves need the lock, none of them, or one of them.
 				race(MoveAndMove.class, 17), race(MoveAndMove.class, 1), race(MoveAndMove.class, 5),
 				race(AddAndAdvance.class), race(AddDeadlineAndAdvance.class), race(TellBeforeAdding.class));
-	}
-
-	private static Arguments race(Class<? extends Race> race, Object... arguments) {
-		return Arguments.of(race, arguments);
 	}
 
 	@ParameterizedTest

@@ -1,14 +1,19 @@
 package io.timingwheel;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.platform.commons.support.ReflectionSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -97,6 +102,40 @@ class TimerTests {
 		handles.forEach((handle) -> handle.reschedule(20, TimeUnit.MILLISECONDS));
 		this.clock.advance(Duration.ofMillis(20));
 		assertThat(fired).hasSize(100).isSorted();
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void movesOfSeveralThreadsAreAllCounted(Function<Runnable, Thread> start) {
+		int moves = 100_000;
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
+		Runnable moving = () -> {
+			TimerHandle handle = wheel.schedule(this.task, 1, TimeUnit.DAYS);
+			for (int i = 0; i < moves; i++) {
+				handle.reschedule(1, TimeUnit.DAYS);
+			}
+		};
+		Stream.of(moving, moving).map(start).toList().forEach(Latches::join);
+		assertThat(wheel.snapshot().rescheduled()).isEqualTo(2 * moves);
+	}
+
+	/** A class of threads may give the same id to all of them. */
+	static Stream<Function<Runnable, Thread>> movesOfSeveralThreadsAreAllCounted() {
+		Function<Runnable, Thread> withOneId = (task) -> {
+			Thread thread = new Thread(task) {
+
+				@Override
+				public long getId() {
+					return -7;
+				}
+
+			};
+			thread.start();
+			return thread;
+		};
+		Method virtual = ReflectionSupport.findMethod(Thread.class, "startVirtualThread", Runnable.class).orElse(null);
+		Function<Runnable, Thread> ofJava21 = (task) -> (Thread) ReflectionSupport.invokeMethod(virtual, null, task);
+		return (virtual != null) ? Stream.of(withOneId, ofJava21) : Stream.of(withOneId);
 	}
 
 	@Test

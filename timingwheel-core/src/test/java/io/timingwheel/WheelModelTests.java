@@ -13,7 +13,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Compares the wheel with the {@link ReferenceWheel} in random operations.
+ * Compares the wheel with the {@link ReferenceWheel} in random operations, also of tasks
+ * within their hand-over (RussellLuo/timingwheel #53: deadlock between flushing a bucket
+ * and adding).
  */
 @ExtendWith(WheelLog.class)
 class WheelModelTests {

@@ -6,15 +6,51 @@ import java.util.WeakHashMap;
 
 /**
  * The methods that instrumented code calls before each of its steps: operations of
- * atomics and concurrent collections, and accesses to plain and volatile fields and to
- * elements. It calls {@link #enter}, {@link #exit}, {@link #spin} and {@link #id} in
- * place of the JVM's own.
+ * atomics and concurrent collections, accesses to plain and volatile fields and to
+ * elements, allocations, readings of the clock and rejections. It calls {@link #enter},
+ * {@link #exit}, {@link #spin} and {@link #id} in place of the JVM's own.
  */
 public final class Hooks {
 
 	private static final Map<Object, ModelLock> MONITORS = Collections.synchronizedMap(new WeakHashMap<>());
 
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private static Runnable onAllocation = NOTHING;
+
+	private static Runnable onClockReading = NOTHING;
+
 	private Hooks() {
+	}
+
+	/**
+	 * Says what a test with one thread does before each allocation and each reading of
+	 * the clock.
+	 */
+	public static void observe(Runnable onAllocation, Runnable onClockReading) {
+		Hooks.onAllocation = onAllocation;
+		Hooks.onClockReading = onClockReading;
+	}
+
+	public static void observeNothing() {
+		observe(NOTHING, NOTHING);
+	}
+
+	public static void allocation() {
+		onAllocation.run();
+	}
+
+	public static void clockReading() {
+		onClockReading.run();
+	}
+
+	/** An exception takes long, and all threads need the locks. */
+	public static void rejection() {
+		ModelThread current = ModelThread.current();
+		if (current != null && current.locks > 1) {
+			check(current, "A rejection is made with several locks held");
+		}
 	}
 
 	public static void atomic() {

@@ -10,8 +10,8 @@ import org.objectweb.asm.commons.Remapper;
 
 /**
  * Replaces locks and {@code LockSupport} by their models, replaces monitors by locks, and
- * inserts a call before each access to a field or element that threads may share. Leaves
- * constructors as they are, since no other thread knows the object yet.
+ * inserts a call before each access to a field or element that threads may share, but not
+ * in constructors, since no other thread knows the object yet.
  */
 final class InstrumentingClassVisitor extends ClassVisitor {
 
@@ -35,18 +35,29 @@ final class InstrumentingClassVisitor extends ClassVisitor {
 	@Override
 	public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
 			String[] exceptions) {
-		if (name.startsWith("<")) {
+		if (name.equals("<clinit>")) {
+			// A class whose initializer fails cannot be used again.
 			return super.visitMethod(access, name, descriptor, signature, exceptions);
 		}
+		if (name.equals("<init>")) {
+			return reporting(super.visitMethod(access, name, descriptor, signature, exceptions));
+		}
 		if ((access & Opcodes.ACC_SYNCHRONIZED) == 0) {
-			return new InstrumentingMethodVisitor(super.visitMethod(access, name, descriptor, signature, exceptions),
-					this.fields);
+			return instrumenting(super.visitMethod(access, name, descriptor, signature, exceptions));
 		}
 		String body = name + "$locked";
 		lockAround(super.visitMethod(access & ~Opcodes.ACC_SYNCHRONIZED, name, descriptor, signature, exceptions), body,
 				descriptor);
-		return new InstrumentingMethodVisitor(
-				super.visitMethod(Opcodes.ACC_PRIVATE, body, descriptor, signature, exceptions), this.fields);
+		return instrumenting(super.visitMethod(Opcodes.ACC_PRIVATE, body, descriptor, signature, exceptions));
+	}
+
+	private MethodVisitor instrumenting(MethodVisitor next) {
+		return new InstrumentingMethodVisitor(reporting(next), this.fields);
+	}
+
+	/** What a test does itself does not count. */
+	private MethodVisitor reporting(MethodVisitor next) {
+		return this.type.contains("Tests") ? next : new ReportingMethodVisitor(next);
 	}
 
 	/**

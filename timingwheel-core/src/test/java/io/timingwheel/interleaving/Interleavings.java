@@ -27,9 +27,7 @@ public final class Interleavings {
 
 	private static final int MOST = 2_000_000;
 
-	private static final ClassLoader LOADER = new InstrumentingClassLoader(Interleavings.class.getClassLoader());
-
-	private final String race;
+	private final Class<? extends Race> race;
 
 	private final Object[] arguments;
 
@@ -44,7 +42,7 @@ public final class Interleavings {
 	private Set<String> knownRaces = Set.of();
 
 	private Interleavings(Class<? extends Race> race, int preemptions, boolean everyAccess, Object[] arguments) {
-		this.race = race.getName();
+		this.race = race;
 		this.arguments = arguments;
 		this.preemptions = preemptions;
 		this.everyAccess = everyAccess;
@@ -82,7 +80,7 @@ public final class Interleavings {
 	public int explore() {
 		this.threads.forEach(Thread::start);
 		try {
-			return explore(load());
+			return explore(InstrumentingClassLoader.constructor(this.race));
 		}
 		finally {
 			this.threads.forEach(ModelThread::leave);
@@ -95,7 +93,7 @@ public final class Interleavings {
 			Run run = run(constructor, choices, false);
 			if (run.failure() != null) {
 				Run again = run(constructor, run.choices(), true);
-				throw new AssertionError("Interleaving %d of %s fails:%n  %s".formatted(count, this.race,
+				throw new AssertionError("Interleaving %d of %s fails:%n  %s".formatted(count, this.race.getName(),
 						String.join("%n  ".formatted(), again.trace())), run.failure());
 			}
 			choices = next(run.choices(), run.options());
@@ -103,7 +101,7 @@ public final class Interleavings {
 				return count;
 			}
 		}
-		throw new AssertionError("More than " + MOST + " interleavings of " + this.race);
+		throw new AssertionError("More than " + MOST + " interleavings of " + this.race.getName());
 	}
 
 	private Run run(Constructor<?> constructor, int[] choices, boolean traced) {
@@ -135,17 +133,6 @@ public final class Interleavings {
 			}
 		}
 		return null;
-	}
-
-	private Constructor<?> load() {
-		try {
-			Constructor<?> constructor = LOADER.loadClass(this.race).getDeclaredConstructors()[0];
-			constructor.setAccessible(true);
-			return constructor;
-		}
-		catch (ClassNotFoundException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private Race create(Constructor<?> constructor) {

@@ -60,6 +60,7 @@ public final class ModelLock {
 	private void take(ModelThread current) {
 		this.owner = current;
 		this.holds++;
+		current.locks++;
 		current.scheduler().races().acquire(current.index, this.released);
 	}
 
@@ -72,6 +73,7 @@ public final class ModelLock {
 			throw new IllegalMonitorStateException();
 		}
 		current.scheduler().races().release(current.index, this.released);
+		current.locks--;
 		if (--this.holds == 0) {
 			this.owner = null;
 			this.lockedOut.forEach((thread) -> thread.state = ModelThread.State.RUNNABLE);

@@ -2,7 +2,8 @@ package io.timingwheel.interleaving;
 
 /**
  * The model of {@link java.util.concurrent.locks.LockSupport}. The time stands still. A
- * park returns only because of an unpark or an interrupt.
+ * park returns only because of an unpark or an interrupt. An unpark takes long, so a
+ * thread that holds a lock must not make it.
  */
 public final class ModelLockSupport {
 
@@ -27,6 +28,9 @@ public final class ModelLockSupport {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
 			current.scheduler().beforeStep(current);
+			if (current.locks > 0) {
+				current.scheduler().abort(current, new AssertionError("A thread is woken with a lock held"));
+			}
 		}
 		if (thread instanceof ModelThread other) {
 			other.permit = true;

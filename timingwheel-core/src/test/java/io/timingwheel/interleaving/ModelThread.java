@@ -21,6 +21,9 @@ final class ModelThread extends Thread {
 	/** Whether the next park returns at once because of an earlier unpark. */
 	boolean permit;
 
+	/** How many locks the thread holds. */
+	int locks;
+
 	ModelThread(int index) {
 		super("model-" + index);
 		this.index = index;
@@ -35,6 +38,7 @@ final class ModelThread extends Thread {
 		this.task = task;
 		this.state = State.RUNNABLE;
 		this.permit = false;
+		this.locks = 0;
 	}
 
 	/**

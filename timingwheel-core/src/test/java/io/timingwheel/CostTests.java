@@ -1,25 +1,40 @@
 package io.timingwheel;
 
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import io.timingwheel.probe.Probes;
-import io.timingwheel.probe.ProbingClassLoader;
+import io.timingwheel.interleaving.Hooks;
+import io.timingwheel.interleaving.InstrumentingClassLoader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests how often calls read the clock.
+ * Tests how often calls read the clock, and that periodic tasks need no memory.
  */
-class ClockReadingTests {
+class CostTests {
 
 	private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
 	@Test
 	void onlyTheFirstTimerOfItsShardReadsTheClockThoughItHasADeadline() throws Exception {
-		((Runnable) ProbingClassLoader.newInstance(Calls.class)).run();
+		runInstrumented(Calls.class);
+	}
+
+	@Test
+	void runsOfAPeriodicTaskAllocateNothing() throws Exception {
+		runInstrumented(PeriodicRuns.class);
+	}
+
+	private static void runInstrumented(Class<? extends Runnable> test) throws ReflectiveOperationException {
+		try {
+			((Runnable) InstrumentingClassLoader.constructor(test).newInstance()).run();
+		}
+		finally {
+			Hooks.observeNothing();
+		}
 	}
 
 	static final class Calls implements Runnable {
@@ -34,7 +49,8 @@ class ClockReadingTests {
 		public void run() {
 			this.clock.advance(Duration.ofHours(10));
 			long now = this.wheel.nanoTime();
-			Probes.onClockReading(() -> this.readings++);
+			Hooks.observe(() -> {
+			}, () -> this.readings++);
 			TimerHandle first = scheduleAt(now + MINUTE);
 			assertReadings("the first timer with a deadline", 1);
 			TimerHandle last = first;
@@ -56,7 +72,6 @@ class ClockReadingTests {
 			assertReadings("a move by a delay", 1);
 			scheduleAt(now + 1);
 			assertReadings("a timer before all others", 1);
-			Probes.clear();
 		}
 
 		private TimerHandle scheduleAt(long deadline) {
@@ -67,6 +82,33 @@ class ClockReadingTests {
 		private void assertReadings(String call, int expected) {
 			assertThat(this.readings).as(call).isEqualTo(expected);
 			this.readings = 0;
+		}
+
+	}
+
+	static final class PeriodicRuns implements Runnable {
+
+		private final ManualTimeSource clock = new ManualTimeSource();
+
+		private final ScheduledExecutorService service = TimingWheel.builder(Runnable::run)
+			.timeSource(this.clock)
+			.build()
+			.asScheduledExecutorService();
+
+		private int runs;
+
+		private int allocations;
+
+		@Override
+		public void run() {
+			this.service.scheduleAtFixedRate(() -> this.runs++, 1, 1, TimeUnit.MILLISECONDS);
+			// The slots get their lists in the first two rotations.
+			this.clock.advance(Duration.ofMillis(600));
+			Hooks.observe(() -> this.allocations++, () -> {
+			});
+			this.clock.advance(Duration.ofMillis(1_000));
+			assertThat(this.runs).isEqualTo(1_600);
+			assertThat(this.allocations).isZero();
 		}
 
 	}
