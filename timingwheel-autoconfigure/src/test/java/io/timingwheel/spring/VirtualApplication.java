@@ -7,7 +7,6 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -34,7 +33,6 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -99,13 +97,6 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 	public VirtualApplication lazy() {
 		this.settings
 			.add((context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
-		return this;
-	}
-
-	public VirtualApplication withEnvironment(Map<String, Object> variables) {
-		this.settings.add((context) -> context.getEnvironment()
-			.getPropertySources()
-			.addFirst(new SystemEnvironmentPropertySource("systemEnvironment", variables)));
 		return this;
 	}
 

@@ -3,14 +3,10 @@ package io.timingwheel.spring.aop;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-import io.timingwheel.ManualTimeSource;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
@@ -18,19 +14,14 @@ import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.delayed.DelayedContexts;
 import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.aop.support.AopUtils;
-import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.TypeReference;
@@ -42,35 +33,22 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
-import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
-import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.test.tools.CompileWithForkedClassLoader;
-import org.springframework.core.test.tools.TestCompiler;
-import org.springframework.javapoet.ClassName;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assertions.assertAll;
 
 /**
- * Applications that are processed ahead of time: their hints for native images, and their
- * start from generated code.
+ * The hints for native images of applications that are processed ahead of time. The
+ * sample application starts from its generated code.
  */
 class AheadOfTimeTests {
 
 	private static final String INTERFACES = "spring.aop.proxy-target-class=false";
 
 	private static final ReflectionHintsPredicates REFLECTION = RuntimeHintsPredicates.reflection();
-
-	private static final AtomicInteger starts = new AtomicInteger();
 
 	static Stream<Arguments> methodsCanBeInvoked() {
 		return Stream.of(
@@ -134,66 +112,8 @@ class AheadOfTimeTests {
 		return REFLECTION.onMethodInvocation(type, method);
 	}
 
-	/**
-	 * One test method, since each one has a class loader of its own, which takes seconds
-	 * to load Spring.
-	 */
-	@Test
-	@CompileWithForkedClassLoader
-	void contextsFromGeneratedCodeBehaveAsOthers() {
-		start("the.delay=10s,the.name=from-property,the.limit=20ms", (context) -> {
-			context.refresh();
-			assertAll(() -> annotationsWorkWithInterfaceBasedProxies(context),
-					() -> annotationsWorkBehindABeanMethodThatDeclaresAnInterface(context),
-					() -> attributesAreResolvedByThePropertiesAtStart(context));
-		}, OrderService.class, HiddenBehindInterface.class, Configured.class);
-		start("",
-				(context) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
-					.isThrownBy(context::refresh)
-					.withMessageContaining("PrivateMethod#run()")
-					.withMessageContaining("private method"),
-				PrivateMethod.class);
-	}
-
-	private static void annotationsWorkWithInterfaceBasedProxies(ApplicationContext context) {
-		Orders orders = context.getBean(Orders.class);
-		assertThat(AopUtils.isJdkDynamicProxy(orders)).isTrue();
-		orders.close(1);
-		orders.close(2);
-		orders.pay(2);
-		context.getBean(ManualTimeSource.class).advance(Duration.ofMinutes(31));
-		await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
-		assertThat(pending(context)).isZero();
-		assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
-		assertThat(orders.quote(Duration.ofMillis(800))).isEqualTo("instead");
-		assertThat(Thread.interrupted()).isFalse();
-	}
-
-	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface(ApplicationContext context) {
-		context.getBean("reminder", Runnable.class).run();
-		assertThat(pending(context)).isOne();
-	}
-
-	private static void attributesAreResolvedByThePropertiesAtStart(ApplicationContext context) {
-		Configured configured = context.getBean(Configured.class);
-		configured.run("1");
-		assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10)).hasSize(1);
-		configured.cancel("1");
-		assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().page("from-property", null, 10)).isEmpty();
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);
-	}
-
-	private static long pending(ApplicationContext context) {
-		return context.getBean(DelayedTaskRegistry.class).pendingCount();
-	}
-
 	private static RuntimeHints process(String property, Class<?>... components) {
 		TestGenerationContext generation = new TestGenerationContext();
-		process(generation, property, components);
-		return generation.getRuntimeHints();
-	}
-
-	private static ClassName process(TestGenerationContext generation, String property, Class<?>... components) {
 		System.setProperty(AbstractAotProcessor.AOT_PROCESSING, "true");
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			TestPropertyValues.of(property).applyTo(context);
@@ -201,46 +121,23 @@ class AheadOfTimeTests {
 			for (Class<?> component : components) {
 				context.register(component);
 			}
-			return new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+			new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
 		}
 		finally {
 			System.clearProperty(AbstractAotProcessor.AOT_PROCESSING);
 		}
-	}
-
-	/**
-	 * Creates a context from the generated code.
-	 * @param propertiesAtStart are unknown during the processing
-	 */
-	private static void start(String propertiesAtStart, Consumer<GenericApplicationContext> test,
-			Class<?>... components) {
-		// A class loader takes the classes of several contexts if their names differ.
-		TestGenerationContext generation = new TestGenerationContext(
-				new ClassNameGenerator(TestGenerationContext.TEST_TARGET, "Start" + starts.incrementAndGet()));
-		ClassName initializer = process(generation, INTERFACES, components);
-		generation.writeGeneratedContent();
-		TestCompiler.forSystem().with(generation).compile((compiled) -> {
-			try (GenericApplicationContext context = new GenericApplicationContext()) {
-				TestPropertyValues.of(INTERFACES).and(propertiesAtStart.split(",")).applyTo(context);
-				@SuppressWarnings("unchecked")
-				ApplicationContextInitializer<GenericApplicationContext> generated = compiled
-					.getInstance(ApplicationContextInitializer.class, initializer.canonicalName());
-				generated.initialize(context);
-				test.accept(context);
-			}
-		});
+		return generation.getRuntimeHints();
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
 			TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
 			TimingWheelActuatorAutoConfiguration.class })
-	@Import(DelayedContexts.VirtualTime.class)
 	static class Application {
 
 	}
 
-	public interface Orders {
+	interface Orders {
 
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		void close(long orderId);
@@ -251,23 +148,12 @@ class AheadOfTimeTests {
 		@Timeout(timeout = "800ms", fallback = "instead")
 		String quote(Duration work);
 
-		List<Long> closed();
-
 	}
 
 	static class OrderService implements Orders {
 
-		private final List<Long> closed = new ArrayList<>();
-
-		private final ManualTimeSource time;
-
-		OrderService(ManualTimeSource time) {
-			this.time = time;
-		}
-
 		@Override
 		public void close(long id) {
-			this.closed.add(id);
 		}
 
 		@Override
@@ -276,7 +162,6 @@ class AheadOfTimeTests {
 
 		@Override
 		public String quote(Duration work) {
-			this.time.advance(work);
 			return "in time";
 		}
 
@@ -284,62 +169,7 @@ class AheadOfTimeTests {
 			return "instead";
 		}
 
-		@Override
-		public List<Long> closed() {
-			return this.closed;
-		}
-
 		public void unrelated() {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class HiddenBehindInterface {
-
-		@Bean
-		Runnable reminder() {
-			return new Reminder();
-		}
-
-	}
-
-	static class Reminder implements Runnable {
-
-		@Override
-		@Delayed("1h")
-		public void run() {
-		}
-
-	}
-
-	static class Configured {
-
-		private final ManualTimeSource time;
-
-		Configured(ManualTimeSource time) {
-			this.time = time;
-		}
-
-		@Delayed(delay = "${the.delay}", name = "${the.name}", key = "#id")
-		public void run(String id) {
-		}
-
-		@CancelDelayed(name = "${the.name}", key = "#id")
-		public void cancel(String id) {
-		}
-
-		@Timeout("${the.limit}")
-		public void slow() {
-			this.time.advance(Duration.ofSeconds(1));
-		}
-
-	}
-
-	static class PrivateMethod {
-
-		@Delayed("1s")
-		private void run() {
 		}
 
 	}

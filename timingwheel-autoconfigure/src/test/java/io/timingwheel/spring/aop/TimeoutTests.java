@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.function.BiFunction;
 
 import io.timingwheel.spring.VirtualApplication;
@@ -10,13 +9,10 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -30,7 +26,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Which limit a method has, by annotation and by property, and with which fallback. A
  * body takes the time that its call says.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class TimeoutTests {
 
 	private static final String LIMITS = "timingwheel.timeout.limits.";
@@ -83,39 +78,6 @@ class TimeoutTests {
 			assertLimit(app, first::byArgument, "70s");
 			assertLimit(app, app.bean(ScopedQuotes.class)::limited, "50ms");
 			assertLimit(app, app.context().getBean("hidden", Limited.class)::limited, "50ms");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "the.quote-service_1.byArgument", "[the.quoteService1].byArgument",
-			"THE.QUOTESERVICE1.BYARGUMENT", "the.quote-service1.by-argument" })
-	void theNamesInPropertiesAreRelaxed(String name) {
-		try (VirtualApplication app = VirtualApplication.of()
-			.with(LIMITS + name + "=50ms")
-			.with("the.quoteService1", Quotes.class, Quotes::new)) {
-			assertLimit(app, app.bean(Quotes.class)::byArgument, "50ms");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "other=any", LIMITS + "first.byArgument=2h", LIMITS + "first.by-argument=2h" })
-	void anEnvironmentVariableReplacesALimitAlsoThatOfAnotherSource(String properties) {
-		try (VirtualApplication app = VirtualApplication.of()
-			.with(properties)
-			.withEnvironment(Map.of("TIMINGWHEEL_TIMEOUT_LIMITS_FIRST_BYARGUMENT", "50ms"))
-			.with("first", Quotes.class, Quotes::new)) {
-			assertLimit(app, app.bean(Quotes.class)::byArgument, "50ms");
-		}
-	}
-
-	@Test
-	void aPropertyForAnUnknownMethodIsAWarningWithAllNames(CapturedOutput output) {
-		try (VirtualApplication app = VirtualApplication.of(Quotes.class)
-			.with(LIMITS + "qoutes.limitd=50ms", LIMITS + "quotes.limited=50ms")) {
-			app.context();
-			assertThat(output).containsOnlyOnce("has no effect")
-				.contains(LIMITS + "qoutes.limitd has no effect, because no bean has a method with @Timeout of this"
-						+ " name. The names are [quotes.byArgument, quotes.limited]");
 		}
 	}
 

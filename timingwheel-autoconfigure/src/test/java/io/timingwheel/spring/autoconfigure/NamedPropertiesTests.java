@@ -7,6 +7,7 @@ import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.StartRate;
@@ -22,11 +23,21 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/**
+ * Properties by the names of tasks and of methods with a limit.
+ */
 @ExtendWith(OutputCaptureExtension.class)
-class TaskPolicyConfigurationTests {
+class NamedPropertiesTests {
+
+	private static final String LIMITS = "timingwheel.timeout.limits.";
+
+	private static final String TASKS = "timingwheel.tasks.";
+
+	private final MockEnvironment environment = new MockEnvironment();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class));
@@ -48,46 +59,54 @@ class TaskPolicyConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "[orders.close.order]", "orders-close-ORDER" })
-	void theNameInAPropertyMayHoldDotsInBracketsAndIsRelaxed(String name) {
-		this.runner
-			.withPropertyValues("timingwheel.tasks." + name + ".max-concurrent-per-key=2",
-					"timingwheel.tasks." + name + ".backoff.max=20s")
-			.run((context) -> {
-				PolicySettings policy = policy(context, "orders.close.order");
-				assertThat(policy.maxConcurrentPerKey()).isEqualTo(2);
-				assertThat(policy.backoff().max()).hasSeconds(20);
-			});
+	void theNameOfATaskMayHoldDotsInBracketsAndIsRelaxed(String name) {
+		this.environment.setProperty(TASKS + name + ".max-concurrent-per-key", "2");
+		this.environment.setProperty(TASKS + name + ".backoff.max", "20s");
+		PolicySettings policy = new TaskPolicyProperties(this.environment).of("orders.close.order");
+		assertThat(policy.maxConcurrentPerKey()).isEqualTo(2);
+		assertThat(policy.backoff().max()).hasSeconds(20);
 	}
 
-	@Test
-	void anEnvironmentVariableOverridesAProperty() {
-		this.runner
-			.withInitializer((context) -> context.getEnvironment()
-				.getPropertySources()
-				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
-						Map.of("TIMINGWHEEL_TASKS_CLOSEORDER_MAXCONCURRENT", "4", "TIMINGWHEEL_TASKS_CLOSEORDER_RATE",
-								"9/s"))))
-			.withPropertyValues("timingwheel.tasks.close-order.max-concurrent=5",
-					"timingwheel.tasks.close-order.max-attempts=6")
-			.run((context) -> {
-				PolicySettings policy = policy(context, "close-order");
-				assertThat(policy.maxConcurrent()).isEqualTo(4);
-				assertThat(policy.rate()).isEqualTo(StartRate.parse("9/s"));
-				assertThat(policy.maxAttempts()).isEqualTo(6);
-			});
+	@ParameterizedTest
+	@ValueSource(strings = { "the.quote-service_1.byArgument", "[the.quoteService1].byArgument",
+			"THE.QUOTESERVICE1.BYARGUMENT", "the.quote-service1.by-argument" })
+	void theNameOfAMethodWithALimitIsRelaxed(String name) {
+		this.environment.setProperty(LIMITS + name, "50ms");
+		assertThat(new TimeoutLimitProperties(this.environment).find("the.quoteService1", "byArgument")).hasMillis(50);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "other", LIMITS + "first.byArgument", LIMITS + "first.by-argument" })
+	void anEnvironmentVariableComesBeforeAProperty(String property) {
+		this.environment.setProperty(property, "2h");
+		this.environment.setProperty(TASKS + "close-order.max-concurrent", "5");
+		this.environment.setProperty(TASKS + "close-order.max-attempts", "6");
+		this.environment.getPropertySources()
+			.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
+					Map.of("TIMINGWHEEL_TIMEOUT_LIMITS_FIRST_BYARGUMENT", "50ms",
+							"TIMINGWHEEL_TASKS_CLOSEORDER_MAXCONCURRENT", "4", "TIMINGWHEEL_TASKS_CLOSEORDER_RATE",
+							"9/s")));
+		assertThat(new TimeoutLimitProperties(this.environment).find("first", "byArgument")).hasMillis(50);
+		PolicySettings policy = new TaskPolicyProperties(this.environment).of("close-order");
+		assertThat(policy.maxConcurrent()).isEqualTo(4);
+		assertThat(policy.rate()).isEqualTo(StartRate.parse("9/s"));
+		assertThat(policy.maxAttempts()).isEqualTo(6);
 	}
 
 	@Test
 	void aNameThatNoMethodHasIsAWarningWithAllNamesAndAMethodThatIsSwitchedOffHasItsName(CapturedOutput output) {
 		this.runner
-			.withPropertyValues("timingwheel.tasks.claen.rate=1/s", "timingwheel.tasks.clean.max-attempts=3",
-					"timingwheel.tasks.nightly-report.max-attempts=3")
-			.withBean(Cleaner.class)
+			.withPropertyValues(TASKS + "claen.rate=1/s", TASKS + "clean.max-attempts=3",
+					TASKS + "nightly-report.max-attempts=3", LIMITS + "cleaner.qoute=50ms", LIMITS + "cleaner.quote=50ms")
+			.withBean("cleaner", Cleaner.class)
 			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
 				.contains("timingwheel.tasks.claen sets the policy of tasks that no method with @Delayed or"
 						+ " @Recurring has. The names are [clean, nightly-report]. It takes effect only for tasks in memory"
 						+ " to which code gives the name. Durable tasks follow the policy of the applications that have the"
-						+ " method"));
+						+ " method")
+				.containsOnlyOnce("has no effect")
+				.contains(LIMITS + "cleaner.qoute has no effect, because no bean has a method with @Timeout of this"
+						+ " name. The names are [cleaner.quote]"));
 	}
 
 	private static PolicySettings policy(AssertableApplicationContext context, String name) {
@@ -113,6 +132,10 @@ class TaskPolicyConfigurationTests {
 
 		@Recurring(cron = "-", name = "nightly-report")
 		public void report() {
+		}
+
+		@Timeout("1s")
+		public void quote() {
 		}
 
 	}
