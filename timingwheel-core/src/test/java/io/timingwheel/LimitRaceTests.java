@@ -6,6 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,8 +23,8 @@ class LimitRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndAddAtTheLimit.class, CancelAndAddAtTheLimit.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
-		RaceExploration.explore(race);
-		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+		Interleavings.explore(race);
+		Interleavings.exploreWithTwoPreemptionsAnywhere(race);
 	}
 
 	private abstract static class AtTheLimit implements Race {

@@ -5,13 +5,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.timingwheel.RaceExploration.race;
+import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -31,9 +32,9 @@ class ParkRaceTests {
 	@ParameterizedTest
 	@MethodSource
 	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
-		RaceExploration.explore(race, arguments);
+		Interleavings.explore(race, arguments);
 		if (race != InterruptAndPark.class) {
-			RaceExploration.exploreWithTwoPreemptionsAnywhere(race, arguments);
+			Interleavings.exploreWithTwoPreemptionsAnywhere(race, arguments);
 		}
 	}
 

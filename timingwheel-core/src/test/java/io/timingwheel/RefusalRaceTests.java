@@ -6,6 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +24,7 @@ class RefusalRaceTests {
 	@ValueSource(classes = { RefuseAndCancel.class, RefuseAndMove.class, RefuseAndStop.class, RefuseAndRun.class,
 			RefuseAndRunAndCancel.class, MoveWaitingAndStop.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
-		RaceExploration.explore(race);
+		Interleavings.explore(race);
 	}
 
 	/**

@@ -6,13 +6,14 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.timingwheel.RaceExploration.race;
+import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -34,7 +35,7 @@ class ScheduledExecutorServiceRaceTests {
 	@ParameterizedTest
 	@MethodSource
 	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
-		RaceExploration.explore(race, arguments);
+		Interleavings.explore(race, arguments);
 	}
 
 	/**

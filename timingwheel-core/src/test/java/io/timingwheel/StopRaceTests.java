@@ -6,6 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -26,14 +27,14 @@ class StopRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndStop.class, FireAndStop.class, FireAndGiveUp.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
-		RaceExploration.explore(race);
+		Interleavings.explore(race);
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndStop.class, CancelAndStop.class, MoveToSoonerAndStop.class, StopAndRun.class,
 			StopAndCountAndRun.class })
 	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
-		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+		Interleavings.exploreWithTwoPreemptionsAnywhere(race);
 	}
 
 	/**
@@ -42,7 +43,7 @@ class StopRaceTests {
 	 */
 	@Test
 	void taskThatBeginsWhileStopReturnsItHasOneOutcome() {
-		RaceExploration.exploreWithThreePreemptionsAtSynchronization(StopAndRun.class);
+		Interleavings.exploreWithThreePreemptionsAtSynchronization(StopAndRun.class);
 	}
 
 	private static final class AddAndStop extends ManualClockRace {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,7 +12,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import static io.timingwheel.RaceExploration.race;
+import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -40,13 +41,13 @@ class TimerRaceTests {
 	@ParameterizedTest
 	@MethodSource
 	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
-		RaceExploration.explore(race, arguments);
+		Interleavings.explore(race, arguments);
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 17, 1 })
 	void movesHoldWithTwoPreemptionsAnywhere(int delay) {
-		RaceExploration.exploreWithTwoPreemptionsAnywhere(MoveAndMove.class, delay);
+		Interleavings.exploreWithTwoPreemptionsAnywhere(MoveAndMove.class, delay);
 	}
 
 	private static final class CancelAndFire extends TimerRace {

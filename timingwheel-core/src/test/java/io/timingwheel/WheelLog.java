@@ -2,9 +2,12 @@ package io.timingwheel;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.ConsoleHandler;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.logging.MemoryHandler;
 
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -19,19 +22,11 @@ final class WheelLog implements BeforeEachCallback, AfterEachCallback {
 
 	private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
-	private final Handler handler = new Handler() {
+	private final Handler handler = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {
 
 		@Override
 		public void publish(LogRecord logRecord) {
 			WheelLog.this.records.add(logRecord);
-		}
-
-		@Override
-		public void flush() {
-		}
-
-		@Override
-		public void close() {
 		}
 
 	};

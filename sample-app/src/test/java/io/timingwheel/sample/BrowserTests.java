@@ -81,8 +81,7 @@ abstract class BrowserTests {
 		options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 				"--disable-background-networking", "--disable-component-update", "--disable-sync",
 				// Pages that move little leave the processor to the tests.
-				"--force-prefers-reduced-motion",
-				"--window-size=1360,900",
+				"--force-prefers-reduced-motion", "--window-size=1360,900",
 				"--user-data-dir=" + Path.of("target", "chromium-" + UUID.randomUUID()).toAbsolutePath());
 		return new ChromeDriver(
 				new ChromeDriverService.Builder().usingDriverExecutable(driver).usingAnyFreePort().build(), options);

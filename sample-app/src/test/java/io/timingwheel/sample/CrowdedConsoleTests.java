@@ -150,12 +150,15 @@ class CrowdedConsoleTests extends BrowserTests {
 			StoredTask.Position after = query.after();
 			int from = (after != null) ? Integer.parseInt(after.id()) + 1 : 0;
 			int end = Math.min(all, from + query.limit());
-			return new ListQuery.Page(IntStream.range(from, end)
-				.mapToObj((i) -> new StoredTask(String.valueOf(i), query.name(), "key-" + i, this.start,
-						pending ? State.SCHEDULED : State.DEAD, 1, 1,
-						"java.lang.IllegalStateException: The server answers " + (500 + i % 20) + " " + "x".repeat(200),
-						null, pending ? null : Long.valueOf(this.start - 10L * i)))
-				.toList(), end < all);
+			return new ListQuery.Page(
+					IntStream.range(from, end)
+						.mapToObj((i) -> new StoredTask(String.valueOf(i), query.name(), "key-" + i, this.start,
+								pending ? State.SCHEDULED : State.DEAD, 1, 1,
+								"java.lang.IllegalStateException: The server answers " + (500 + i % 20) + " "
+										+ "x".repeat(200),
+								null, pending ? null : Long.valueOf(this.start - 10L * i)))
+						.toList(),
+					end < all);
 		}
 
 	}

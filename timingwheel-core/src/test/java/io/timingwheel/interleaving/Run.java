@@ -3,7 +3,6 @@ package io.timingwheel.interleaving;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -22,7 +21,7 @@ final class Run {
 
 	private final boolean traced;
 
-	private final DataRaces races;
+	private final DataRaces races = new DataRaces();
 
 	private final List<Integer> choices = new ArrayList<>();
 
@@ -47,12 +46,11 @@ final class Run {
 
 	private Throwable failure;
 
-	Run(int[] prefix, int preemptions, boolean everyAccess, Set<String> knownRaces, boolean traced) {
+	Run(int[] prefix, int preemptions, boolean everyAccess, boolean traced) {
 		this.prefix = prefix;
 		this.preemptions = preemptions;
 		this.everyAccess = everyAccess;
 		this.traced = traced;
-		this.races = new DataRaces(knownRaces);
 	}
 
 	/**

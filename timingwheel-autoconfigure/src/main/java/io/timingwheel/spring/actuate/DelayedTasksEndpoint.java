@@ -199,7 +199,7 @@ public class DelayedTasksEndpoint {
 	 * Changes a name. {@code pause} and {@code resume}: no task of the name starts
 	 * meanwhile, in memory on this node, if the tasks are durable on all nodes.
 	 * {@code requeue-dead} and {@code delete-dead}: acts on the dead tasks whose errors
-	 * contain the text {@code error}, or on those of a {@code group}, the oldest deaths
+	 * contain the text {@code error}, or on those of a {@code group}, the latest deaths
 	 * first. One call handles at most 500; the caller repeats it with the {@code cursor}
 	 * of the reply while tasks remain. If a property keeps the name paused on this node,
 	 * the end of a pause holds for the other nodes, and the answer is 409.

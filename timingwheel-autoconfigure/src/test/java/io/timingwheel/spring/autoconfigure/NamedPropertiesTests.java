@@ -95,9 +95,8 @@ class NamedPropertiesTests {
 
 	@Test
 	void aNameThatNoMethodHasIsAWarningWithAllNamesAndAMethodThatIsSwitchedOffHasItsName(CapturedOutput output) {
-		this.runner
-			.withPropertyValues(TASKS + "claen.rate=1/s", TASKS + "clean.max-attempts=3",
-					TASKS + "nightly-report.max-attempts=3", LIMITS + "cleaner.qoute=50ms", LIMITS + "cleaner.quote=50ms")
+		this.runner.withPropertyValues(TASKS + "claen.rate=1/s", TASKS + "clean.max-attempts=3",
+				TASKS + "nightly-report.max-attempts=3", LIMITS + "cleaner.qoute=50ms", LIMITS + "cleaner.quote=50ms")
 			.withBean("cleaner", Cleaner.class)
 			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
 				.contains("timingwheel.tasks.claen sets the policy of tasks that no method with @Delayed or"

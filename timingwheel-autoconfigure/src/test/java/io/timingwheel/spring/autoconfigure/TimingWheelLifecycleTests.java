@@ -24,10 +24,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
 
@@ -100,6 +102,10 @@ class TimingWheelLifecycleTests {
 		DelayedTask<String> within = this.app.tasks()
 			.schedule(Duration.ofMinutes(1), () -> Thread.currentThread().getName());
 		DelayedTask<String> beyond = this.app.tasks().schedule(Duration.ofMinutes(1).plusNanos(1), () -> "never");
+		CompletableFuture<DelayedTask<String>> ofRequest = new CompletableFuture<>();
+		this.app.context()
+			.addApplicationListener((ContextClosedEvent event) -> ofRequest
+				.complete(this.app.tasks().schedule(Duration.ofMinutes(1), () -> "of a request in progress")));
 		Thread closing = inBackground(this.app::close);
 		await().until(() -> beyond.status() == Status.CANCELLED);
 		awaitWaiting(closing);
@@ -110,6 +116,9 @@ class TimingWheelLifecycleTests {
 		closing.join(SOON.toMillis());
 		assertThat(closing.isAlive()).isFalse();
 		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
+		assertThat(ofRequest.join().completion()).succeedsWithin(SOON);
+		assertThat(TimingWheelLifecycle.PHASE).as("stops after the web server")
+			.isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
 	}
 
 	@Test

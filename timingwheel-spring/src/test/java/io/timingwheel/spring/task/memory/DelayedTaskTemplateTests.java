@@ -52,19 +52,6 @@ class DelayedTaskTemplateTests {
 	}
 
 	@Test
-	void runsOnceAfterTheDelay() {
-		DelayedTask<?> task = this.template.schedule(DELAY, run("a"));
-		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
-		assertThat(task.taskId()).isNull();
-		this.tasks.advance(DELAY.minusNanos(1));
-		assertThat(this.ran).isEmpty();
-		this.tasks.advanceSeconds(100);
-		assertThat(this.ran).containsExactly("a");
-		assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
-		assertThat(this.template.pendingCount()).isZero();
-	}
-
-	@Test
 	void theHandlerOfUncaughtExceptionsHasTheCodeAndTheTaskThatThrew() {
 		Runnable failing = DelayedTaskTemplateTests::fail;
 		List<TaskId> seen = new ArrayList<>();
