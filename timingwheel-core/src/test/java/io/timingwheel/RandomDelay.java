@@ -9,28 +9,15 @@ import java.util.random.RandomGenerator;
  * corner cases: zero, negative, less than a tick, around the edge of a slot of any level,
  * from nanoseconds to centuries.
  *
- * @param amount the number of units
- * @param unit the unit
+ * @param nanos the delay in nanoseconds
  * @param form how to pass it
  */
-record RandomDelay(long amount, TimeUnit unit, Form form) {
-
-	private static final TimeUnit[] UNITS = TimeUnit.values();
+record RandomDelay(long nanos, Form form) {
 
 	private static final Form[] FORMS = Form.values();
 
 	static RandomDelay choose(RandomGenerator random, long now, long tick, int wheelSize) {
-		long nanos = chooseNanos(random, now, tick, wheelSize);
-		if (random.nextBoolean()) {
-			return new RandomDelay(nanos, TimeUnit.NANOSECONDS, choose(random));
-		}
-		TimeUnit unit = UNITS[random.nextInt(UNITS.length)];
-		boolean saturate = nanos == Long.MAX_VALUE || nanos == Long.MIN_VALUE;
-		return new RandomDelay(saturate ? nanos : unit.convert(nanos, TimeUnit.NANOSECONDS), unit, choose(random));
-	}
-
-	private static Form choose(RandomGenerator random) {
-		return FORMS[random.nextInt(FORMS.length)];
+		return new RandomDelay(chooseNanos(random, now, tick, wheelSize), FORMS[random.nextInt(FORMS.length)]);
 	}
 
 	private static long chooseNanos(RandomGenerator random, long now, long tick, int wheelSize) {
@@ -69,35 +56,25 @@ record RandomDelay(long amount, TimeUnit unit, Form form) {
 		return random.nextLong(1L << random.nextInt(maxExponent + 1));
 	}
 
-	/**
-	 * The delay in nanoseconds, saturated.
-	 */
-	long nanos() {
-		return this.unit.toNanos(this.amount);
-	}
-
 	TimerHandle schedule(TimingWheel wheel, Runnable task) {
 		return switch (this.form) {
-			case AMOUNT -> wheel.schedule(task, this.amount, this.unit);
+			case AMOUNT -> wheel.schedule(task, this.nanos, TimeUnit.NANOSECONDS);
 			case DURATION -> wheel.schedule(task, duration());
-			case DEADLINE -> wheel.scheduleAt(task, wheel.nanoTime() + nanos());
+			case DEADLINE -> wheel.scheduleAt(task, wheel.nanoTime() + this.nanos);
 		};
 	}
 
 	boolean reschedule(TimingWheel wheel, TimerHandle handle) {
 		return switch (this.form) {
-			case AMOUNT -> handle.reschedule(this.amount, this.unit);
+			case AMOUNT -> handle.reschedule(this.nanos, TimeUnit.NANOSECONDS);
 			case DURATION -> handle.reschedule(duration());
-			case DEADLINE -> handle.rescheduleAt(wheel.nanoTime() + nanos());
+			case DEADLINE -> handle.rescheduleAt(wheel.nanoTime() + this.nanos);
 		};
 	}
 
 	private Duration duration() {
-		long nanos = nanos();
-		if (nanos == Long.MAX_VALUE || nanos == Long.MIN_VALUE) {
-			return Duration.ofSeconds(nanos);
-		}
-		return Duration.ofNanos(nanos);
+		boolean saturated = this.nanos == Long.MAX_VALUE || this.nanos == Long.MIN_VALUE;
+		return saturated ? Duration.ofSeconds(this.nanos) : Duration.ofNanos(this.nanos);
 	}
 
 	/**
