@@ -56,14 +56,8 @@ public record TimingWheelProperties(@DefaultValue("true") boolean enabled, @Defa
 	public record Shutdown(@DefaultValue("cancel") Pending pending,
 			@DefaultValue("30s") Duration awaitTerminationPeriod) {
 
-		/**
-		 * What to do with pending tasks.
-		 */
 		public enum Pending {
 
-			/**
-			 * Cancel all pending tasks.
-			 */
 			CANCEL,
 
 			/**

@@ -64,9 +64,6 @@ final class ConsoleFiles {
 		return new WebEndpointResponse<>(this.page, HTML);
 	}
 
-	/**
-	 * A file of the page.
-	 */
 	@Nullable WebEndpointResponse<byte[]> file(String name) {
 		return this.files.get(name);
 	}

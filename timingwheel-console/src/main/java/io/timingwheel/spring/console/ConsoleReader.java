@@ -129,8 +129,8 @@ final class ConsoleReader {
 		return switch (Objects.requireNonNullElse(query.view(), "")) {
 			case "now" -> Names.of(all, (name) -> true, order("attention"), 0, FIRST_NAMES);
 			case "dead" -> Names.of(all, (name) -> name.counts().dead() > 0, order("dead"), query.first(), NAMES);
-			case "names" -> Names.of(all, query::matches, order(Objects.requireNonNullElse(query.sort(), "attention")),
-					query.first(), NAMES);
+			case "names" -> Names.of(all, (name) -> query.matches(name.name()),
+					order(Objects.requireNonNullElse(query.sort(), "attention")), query.first(), NAMES);
 			default -> null;
 		};
 	}
@@ -211,16 +211,13 @@ final class ConsoleReader {
 		return all.stream()
 			.filter((name) -> name.counts().pending() > 0
 					&& (name.counts().durable() || name.counts().pending() <= MAX_SEARCHED))
-			.filter((name) -> !methods.contains(name.name()) && query.matches(name))
+			.filter((name) -> !methods.contains(name.name()) && query.matches(name.name()))
 			.sorted(order("pending"))
 			.limit(SCHEDULED_NAMES)
 			.flatMap((name) -> this.view.schedules(name.name(), SCHEDULED_TASKS, showErrors).stream())
 			.toList();
 	}
 
-	/**
-	 * What all pages show.
-	 */
 	private record Known(List<NameFigures> names, @Nullable List<StoreNode.Reported> nodes) {
 
 	}

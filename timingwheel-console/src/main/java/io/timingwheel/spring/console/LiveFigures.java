@@ -40,9 +40,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 		@Nullable List<TaskDescriptor> keyed, @Nullable LatenessFigures lateness, @Nullable NodeFigures node,
 		@Nullable List<StoreNode.Reported> nodes) implements OperationResponseBody {
 
-	/**
-	 * The wheel.
-	 */
 	record WheelFigures(@JsonUnwrapped WheelDescriptor wheel, long now, List<String> slots) {
 
 		/** A level is shown with at most this many slots. */
@@ -84,16 +81,10 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	}
 
-	/**
-	 * A name with its figures.
-	 */
 	record NameFigures(String name, @JsonUnwrapped CountsDescriptor counts) {
 
 	}
 
-	/**
-	 * The tasks of a name.
-	 */
 	record NameTasks(CountsDescriptor counts,
 			@JsonInclude(content = Include.NON_NULL) Map<String, @Nullable Object> limits, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead) {

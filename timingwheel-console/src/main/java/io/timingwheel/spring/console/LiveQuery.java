@@ -2,7 +2,6 @@ package io.timingwheel.spring.console;
 
 import java.util.Locale;
 
-import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +17,6 @@ record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String 
 	/** How many names are before the page of names. */
 	int first() {
 		return (this.from != null && this.from.matches("\\d{1,9}")) ? Integer.parseInt(this.from) : 0;
-	}
-
-	boolean matches(NameFigures name) {
-		return matches(name.name());
 	}
 
 	boolean matches(String name) {
