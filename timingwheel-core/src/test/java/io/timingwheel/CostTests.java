@@ -49,8 +49,7 @@ class CostTests {
 		public void run() {
 			this.clock.advance(Duration.ofHours(10));
 			long now = this.wheel.nanoTime();
-			Hooks.observe(() -> {
-			}, () -> this.readings++);
+			Hooks.observe(null, () -> this.readings++);
 			TimerHandle first = scheduleAt(now + MINUTE);
 			assertReadings("the first timer with a deadline", 1);
 			TimerHandle last = first;
@@ -104,8 +103,7 @@ class CostTests {
 			this.service.scheduleAtFixedRate(() -> this.runs++, 1, 1, TimeUnit.MILLISECONDS);
 			// The slots get their lists in the first two rotations.
 			this.clock.advance(Duration.ofMillis(600));
-			Hooks.observe(() -> this.allocations++, () -> {
-			});
+			Hooks.observe(() -> this.allocations++, null);
 			this.clock.advance(Duration.ofMillis(1_000));
 			assertThat(this.runs).isEqualTo(1_600);
 			assertThat(this.allocations).isZero();

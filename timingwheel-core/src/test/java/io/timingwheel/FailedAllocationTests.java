@@ -143,8 +143,7 @@ class FailedAllocationTests {
 				if (this.left-- == 0) {
 					throw new OutOfMemoryError("on purpose");
 				}
-			}, () -> {
-			});
+			}, null);
 		}
 
 		private void letAllSucceed() {

@@ -14,19 +14,16 @@ public final class Hooks {
 
 	private static final Map<Object, ModelLock> MONITORS = Collections.synchronizedMap(new WeakHashMap<>());
 
-	private static final Runnable NOTHING = () -> {
-	};
+	private static Runnable onAllocation;
 
-	private static Runnable onAllocation = NOTHING;
-
-	private static Runnable onClockReading = NOTHING;
+	private static Runnable onClockReading;
 
 	private Hooks() {
 	}
 
 	/**
 	 * Says what a test with one thread does before each allocation and each reading of
-	 * the clock.
+	 * the clock, null for nothing.
 	 */
 	public static void observe(Runnable onAllocation, Runnable onClockReading) {
 		Hooks.onAllocation = onAllocation;
@@ -34,15 +31,19 @@ public final class Hooks {
 	}
 
 	public static void observeNothing() {
-		observe(NOTHING, NOTHING);
+		observe(null, null);
 	}
 
 	public static void allocation() {
-		onAllocation.run();
+		if (onAllocation != null) {
+			onAllocation.run();
+		}
 	}
 
 	public static void clockReading() {
-		onClockReading.run();
+		if (onClockReading != null) {
+			onClockReading.run();
+		}
 	}
 
 	/** An exception takes long, and all threads need the locks. */
