@@ -69,6 +69,7 @@ class ChildContextTests {
 		String body = get(context, port, "/in-child");
 		assertThat(JsonPath.<List<String>>read(body, "$.next[*].key")).containsExactly("5");
 		DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+		assertThat(tasks.find(TaskId.of("in-child", 5))).isPresent();
 		tasks.schedule(TaskId.of("ping", 1), Duration.ofHours(1), () -> {
 		});
 		this.client.delete().uri(uri(context, port, "/ping/1")).exchange().expectStatus().isNoContent();

@@ -247,18 +247,6 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void theTemplateOfAChildContextFindsTheTasksOfThatContext() {
-		this.contextRunner.run((parent) -> this.contextRunner.withParent(parent)
-			.withBean("orders", PatientOrders.class)
-			.run((child) -> {
-				child.getBean(PatientOrders.class).close(5);
-				TaskId id = TaskId.of("close-order", 5);
-				assertThat(child.getBean(DelayedTaskOperations.class).find(id)).isPresent();
-				assertThat(parent.getBean(DelayedTaskOperations.class).find(id)).isEmpty();
-			}));
-	}
-
-	@Test
 	void lazyInitializationDoesNotDelayTheRefusalOfWrongSettings() {
 		this.contextRunner.withPropertyValues("timingwheel.tick=25h")
 			.withInitializer(TimingWheelAutoConfigurationTests::lazy)
@@ -334,14 +322,6 @@ class TimingWheelAutoConfigurationTests {
 		@Timeout("1h")
 		public CompletableFuture<Long> closed() {
 			return this.closed;
-		}
-
-	}
-
-	static class PatientOrders {
-
-		@Delayed(delay = "1h", name = "close-order", key = "#orderId")
-		public void close(long orderId) {
 		}
 
 	}
