@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ParkRaceTests {
 
 	static List<Arguments> holdsInEveryInterleaving() {
-		return List.of(race(AddAndPark.class, 1, Long.MAX_VALUE),
-				race(InterruptAndPark.class), race(AddBeforeAFarTimerAndPark.class, 1),
+		return List.of(race(AddAndPark.class, 1, Long.MAX_VALUE), race(InterruptAndPark.class),
+				race(AddBeforeAFarTimerAndPark.class, 1),
 				// tokio #6682: wake-ups got lost in a sharded wheel.
 				race(AddBeforeAFarTimerAndPark.class, 2), race(MoveToSoonerAndPark.class), race(StopAndPark.class));
 	}
