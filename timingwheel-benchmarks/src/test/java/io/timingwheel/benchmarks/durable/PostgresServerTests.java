@@ -11,10 +11,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,8 +65,7 @@ class PostgresServerTests {
 	@Test
 	void pendingTasksOutliveTheTasksOfTheMeasurements() {
 		DriverManagerDataSource dataSource = new DriverManagerDataSource(server.url());
-		String script = Schema.of(dataSource, null, "timingwheel_task").script();
-		new ResourceDatabasePopulator(new DefaultResourceLoader().getResource(script)).execute(dataSource);
+		Schema.create(dataSource, null, "timingwheel_task");
 		String indexes = "select indexdef from pg_indexes where tablename = 'timingwheel_task' order by 1";
 		List<String> before = this.jdbc.queryForList(indexes, String.class);
 

@@ -7,10 +7,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 
-import org.springframework.core.io.DefaultResourceLoader;
-import org.springframework.core.io.Resource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-
 /**
  * The stores of the tests of a class on a database of its own.
  */
@@ -40,9 +36,7 @@ public final class JdbcStores {
 	}
 
 	static HikariDataSource withTables(HikariDataSource pool) {
-		Schema schema = Schema.of(pool, null, TABLE);
-		Resource script = new DefaultResourceLoader().getResource(schema.script());
-		new ResourceDatabasePopulator(schema.forTable(script)).execute(pool);
+		Schema.create(pool, null, TABLE);
 		return pool;
 	}
 

@@ -11,13 +11,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transaction that the calling thread has on the application's data source, whatever
  * its transaction manager, and whatever proxy wraps the data source. As a transaction
- * manager it takes part in this transaction, and makes savepoints in it.
+ * manager it takes part in this transaction.
  */
 final class ApplicationTransaction extends DataSourceTransactionManager {
 
@@ -83,8 +84,10 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Commits what was stored after the commit of the transaction. Nobody else does: the
-	 * connection is still bound to the thread, and a pool may roll it back.
+	 * Refuses to commit what a call has stored in part, which the manager of a JPA
+	 * transaction would commit. Commits what was stored after the commit of the
+	 * transaction. Nobody else does: the connection is still bound to the thread, and a
+	 * pool may roll it back.
 	 */
 	private record LateCommit(DataSource bound) implements TransactionSynchronization {
 
@@ -92,6 +95,14 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 		@Override
 		public int getOrder() {
 			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (TransactionSynchronizationManager.getResource(this.bound) instanceof ConnectionHolder holder
+					&& holder.isRollbackOnly()) {
+				throw new UnexpectedRollbackException("A call has stored only a part of its durable tasks");
+			}
 		}
 
 		@Override

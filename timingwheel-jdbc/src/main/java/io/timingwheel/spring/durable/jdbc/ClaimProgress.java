@@ -147,7 +147,7 @@ final class ClaimProgress {
 		for (TaskRow row : rows) {
 			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
 			if (begins && row.lost == 0 && row.dueAt <= this.now) {
-				row.begin();
+				row.begin(this.now);
 			}
 		}
 		session.write(rows);

@@ -6,13 +6,15 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Locale;
-import java.util.Set;
 
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -29,16 +31,6 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * @since 0.1
  */
 public abstract class Dialect {
-
-	/** The classes of SQL states for data, integrity, rights, syntax and the like. */
-	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "26", "28", "2F", "3D", "3F",
-			"42");
-
-	/** The SQL states of H2 for missing rights and a database that is read-only. */
-	private static final Set<String> H2_REFUSALS = Set.of("90096", "90097");
-
-	/** The errors of MariaDB and MySQL for a server that is read-only. */
-	private static final Set<Integer> MYSQL_REFUSALS = Set.of(1290, 1836);
 
 	private final SQLExceptionTranslator errors;
 
@@ -105,25 +97,14 @@ public abstract class Dialect {
 		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
 	}
 
-	/** Whether the database refuses the statement or its values for good. */
+	/**
+	 * Whether the database refuses the statement or its values for good. An error of
+	 * another kind may be an outage, in which no task may be given up.
+	 */
 	static boolean isRefusal(Throwable error) {
-		SQLException cause = sqlException(error);
-		if (cause == null) {
-			// A value that this store refuses.
-			return error instanceof IllegalArgumentException;
-		}
-		String state = String.valueOf(cause.getSQLState());
-		return (state.length() == 5 && REFUSALS.contains(state.substring(0, 2))) || H2_REFUSALS.contains(state)
-				|| (state.equals("HY000") && MYSQL_REFUSALS.contains(cause.getErrorCode()));
-	}
-
-	private static @Nullable SQLException sqlException(Throwable error) {
-		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException found) {
-				return found;
-			}
-		}
-		return null;
+		return error instanceof DataIntegrityViolationException
+				|| error instanceof InvalidDataAccessResourceUsageException
+				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException;
 	}
 
 	/** The location of the script that creates the tables. */

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -9,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -45,8 +45,6 @@ import org.springframework.util.Assert;
  * @since 0.1
  */
 public final class JdbcDelayedTaskStore extends OperatorCalls {
-
-	private static final int MAX_ATTEMPTS = 100;
 
 	private static final String LOCK = "select " + TaskRow.STATE_COLUMNS
 			+ ", payload, traceparent from {task} where id = ? for update";
@@ -112,7 +110,8 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		return found(target).stream().findFirst().map(TaskRow::stored);
+		List<TaskRow> found = this.database.caller().single((session) -> found(session, target, ""));
+		return found.stream().findFirst().map(TaskRow::stored);
 	}
 
 	/**
@@ -123,38 +122,26 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	 * @param change gives {@code null} if it has not changed the task
 	 */
 	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
-		Session caller = this.database.caller();
-		Set<String> tried = new HashSet<>();
-		List<TaskRow> rows = found(target);
-		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
-			for (TaskRow found : rows) {
-				T result = canChange(found)
-						? caller.<@Nullable T>transaction((session) -> change(session, found.id, change)) : null;
-				if (result != null) {
-					return result;
+		return this.database.caller().<@Nullable T>transaction((session) -> {
+			Set<String> tried = new HashSet<>();
+			List<TaskRow> rows = found(session, target, "");
+			while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
+				for (TaskRow found : rows) {
+					TaskRow row = canChange(found) ? lock(session, found.id) : null;
+					T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
+					if (row != null && result != null) {
+						session.write(List.of(row));
+						return result;
+					}
 				}
+				rows = found(session, target, "");
 			}
-			rows = found(target);
-		}
-		return null;
-	}
-
-	private static <T> @Nullable T change(Session session, String id,
-			BiFunction<Session, TaskRow, @Nullable T> change) {
-		TaskRow row = lock(session, id);
-		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
-		if (row != null && result != null) {
-			session.write(List.of(row));
-		}
-		return result;
+			return null;
+		});
 	}
 
 	private static boolean canChange(TaskRow row) {
 		return row.isPending() || row.schedule != null;
-	}
-
-	private List<TaskRow> found(Target target) {
-		return this.database.caller().single((session) -> found(session, target, ""));
 	}
 
 	/** Reads the tasks of a target, a task that runs once before a schedule. */
@@ -164,13 +151,10 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		}
 		Target.ByKey byKey = (Target.ByKey) target;
 		Dialect dialect = session.dialect();
-		List<Object> held = new ArrayList<>();
-		if (byKey.kind() != Target.Kind.SCHEDULE) {
-			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), false)));
-		}
-		if (byKey.kind() != Target.Kind.ONCE) {
-			held.add(dialect.text(TaskRow.heldKey(byKey.taskId().key(), true)));
-		}
+		List<Object> held = Stream.of(Target.Kind.ONCE, Target.Kind.SCHEDULE)
+			.filter((kind) -> byKey.kind() == kind || byKey.kind() == Target.Kind.EITHER)
+			.map((kind) -> dialect.text(TaskRow.heldKey(byKey.taskId().key(), kind == Target.Kind.SCHEDULE)))
+			.toList();
 		return session.rows("select {columns} from {task} where name = ? and held_key {in} order by held_key" + suffix,
 				dialect.text(byKey.taskId().name()), held);
 	}
@@ -182,10 +166,10 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
 				"The text of the schedule is too long");
 		return this.database.caller().transaction((session) -> {
-			for (int i = 0; i < MAX_ATTEMPTS; i++) {
-				// A locking read returns the current row, even if the transaction does
-				// not see it.
-				Enqueued result = recur(session, schedule, (i > 0) ? " for update" : "");
+			// A locking read returns the current row, even if the transaction does not
+			// see it.
+			for (String suffix : List.of("", " for update", " for update")) {
+				Enqueued result = recur(session, schedule, suffix);
 				if (result != null) {
 					return result;
 				}

@@ -3,16 +3,17 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -91,24 +92,24 @@ abstract class NodeCalls implements DelayedTaskStore {
 	@Override
 	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
 		Long now = this.database.givenTime();
-		return extend(BEGIN, tasks, lease, TaskRow::mayBegin, TaskRow::begin, now, now, Session.millis(lease));
+		return extend(BEGIN, tasks, lease, TaskRow::begin, now, now, Session.millis(lease));
 	}
 
 	@Override
 	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return extend(RENEW, tasks, lease, (row, now) -> row.isRunning(), (row) -> {
-		}, this.database.givenTime(), Session.millis(lease));
+		return extend(RENEW, tasks, lease, (row, now) -> row.isRunning(), this.database.givenTime(),
+				Session.millis(lease));
 	}
 
-	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease,
-			BiPredicate<TaskRow, Long> condition, Consumer<TaskRow> change, @Nullable Object... values) {
-		List<Change> changes = tasks.stream()
-			.map((task) -> new Change(task, condition, Reply.REFUSED, null, (row, now) -> {
-				change.accept(row);
-				row.nextAt = DueTime.after(lease).resolve(now);
-				return Reply.DONE;
-			}))
-			.toList();
+	private List<Reply> extend(String statement, List<TaskRef> tasks, Duration lease, BiPredicate<TaskRow, Long> change,
+			@Nullable Object... values) {
+		List<Change> changes = tasks.stream().map((task) -> new Change(task, Reply.REFUSED, null, (row, now) -> {
+			if (!change.test(row, now)) {
+				return null;
+			}
+			row.nextAt = DueTime.after(lease).resolve(now);
+			return Reply.DONE;
+		})).toList();
 		return this.database.dialect().isPostgres() ? atOnce(statement, changes, values)
 				: this.database.node().transaction((session) -> lockAndChange(session, changes));
 	}
@@ -122,7 +123,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 			// time.
 			return List.of(Reply.DONE);
 		}
-		List<Change> changes = settlements.stream().map(this::settlement).toList();
+		List<Change> changes = settlements.stream().map(NodeCalls::settlement).toList();
 		boolean atOnce = this.database.dialect().isPostgres()
 				&& settlements.stream().allMatch(Settlement.Acknowledge.class::isInstance);
 		return atOnce ? atOnce(ACKNOWLEDGE, changes) : settleLocked(changes);
@@ -138,13 +139,11 @@ abstract class NodeCalls implements DelayedTaskStore {
 			return together;
 		}
 		// Each task comes first in some calls.
-		int first = -ThreadLocalRandom.current().nextInt(changes.size());
-		List<Change> rotated = new ArrayList<>(changes);
-		Collections.rotate(rotated, first);
-		List<Reply> replies = each(rotated, MAX_WAIT, Reply.BUSY,
+		List<Change> shuffled = new ArrayList<>(changes);
+		Collections.shuffle(shuffled);
+		Map<Change, Reply> replies = each(shuffled, MAX_WAIT,
 				(session, change) -> lockAndChange(session, List.of(change)).get(0));
-		Collections.rotate(replies, -first);
-		return replies;
+		return changes.stream().map((change) -> replies.getOrDefault(change, Reply.BUSY)).toList();
 	}
 
 	@Override
@@ -165,7 +164,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 		return session.update("delete from {task} where " + RUNNING, task.id(), task.fence()) > 0;
 	}
 
-	/** A task that is still the caller's, and did not change, was locked. */
+	/** What the statement leaves as it is takes the other way, for its reply. */
 	private List<Reply> atOnce(String statement, List<Change> changes, @Nullable Object... values) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(changes.stream().map((change) -> change.task.id()).toArray(String[]::new));
@@ -178,17 +177,10 @@ abstract class NodeCalls implements DelayedTaskStore {
 			}
 			return found;
 		}, parameters.toArray()));
-		if (left.isEmpty()) {
-			return Collections.nCopies(changes.size(), Reply.DONE);
-		}
-		return this.database.node().single((session) -> {
-			Map<String, TaskRow> rows = session.read(left.stream().map(TaskRef::id).toList());
-			long now = session.now();
-			return changes.stream()
-				.map((change) -> left.contains(change.task) ? change.notLocked(rows.get(change.task.id()), now)
-						: Reply.DONE)
-				.toList();
-		});
+		List<Change> others = changes.stream().filter((change) -> left.contains(change.task)).toList();
+		Iterator<Reply> replies = others.isEmpty() ? Collections.emptyIterator()
+				: this.database.node().transaction((session) -> lockAndChange(session, others)).iterator();
+		return changes.stream().map((change) -> left.contains(change.task) ? replies.next() : Reply.DONE).toList();
 	}
 
 	private static List<Reply> lockAndChange(Session session, List<Change> changes) {
@@ -202,12 +194,12 @@ abstract class NodeCalls implements DelayedTaskStore {
 		for (Change change : changes) {
 			String id = change.task.id();
 			TaskRow row = locked.get(id);
-			if (row == null || !change.fits(row, now)) {
+			boolean held = row != null && row.held;
+			Reply reply = (row != null) ? change.apply(row, now) : null;
+			if (row == null || reply == null) {
 				replies.add(change.notLocked((row != null) ? row : others.get(id), now));
 				continue;
 			}
-			boolean held = row.held;
-			Reply reply = change.decision.apply(row, now);
 			writes.add(row);
 			if (row.held && !held) {
 				if (isTaken(session, row)) {
@@ -226,16 +218,20 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	/**
 	 * Makes changes that take keys, each in a transaction of its own. Waits in vain take
-	 * {@code maxWait} together; each gives {@code busy}.
+	 * {@code maxWait} together, and have no result.
 	 */
-	<T, R> List<R> each(List<T> tasks, Duration maxWait, R busy, BiFunction<Session, T, R> change) {
+	<T, R> Map<T, R> each(Collection<T> tasks, Duration maxWait, BiFunction<Session, T, R> change) {
 		long waited = 0;
-		List<R> results = new ArrayList<>();
+		Map<T, R> results = new HashMap<>();
 		for (T task : tasks) {
 			long start = System.nanoTime();
 			R result = (waited < maxWait.toNanos()) ? takeKeys((session) -> change.apply(session, task)) : null;
-			waited += (result == null) ? System.nanoTime() - start : 0;
-			results.add((result != null) ? result : busy);
+			if (result != null) {
+				results.put(task, result);
+			}
+			else {
+				waited += System.nanoTime() - start;
+			}
 		}
 		return results;
 	}
@@ -270,16 +266,16 @@ abstract class NodeCalls implements DelayedTaskStore {
 			.anyMatch((id) -> !id.equals(row.id));
 	}
 
-	private Change settlement(Settlement settlement) {
+	private static Change settlement(Settlement settlement) {
 		boolean acknowledges = settlement instanceof Settlement.Acknowledge;
 		State after = acknowledges ? null : (settlement instanceof Settlement.Bury) ? State.DEAD : State.SCHEDULED;
 		boolean onlyRunning = acknowledges || settlement instanceof Settlement.Retry;
-		return new Change(settlement.task(), (row, now) -> row.isRunning() || !onlyRunning,
+		return new Change(settlement.task(),
 				(acknowledges || settlement instanceof Settlement.Repeat) ? Reply.DONE : Reply.REFUSED, after,
-				(row, now) -> settle(settlement, row, now));
+				(row, now) -> (row.isRunning() || !onlyRunning) ? settle(settlement, row, now) : null);
 	}
 
-	private Reply settle(Settlement settlement, TaskRow row, long now) {
+	private static Reply settle(Settlement settlement, TaskRow row, long now) {
 		boolean running = row.isRunning();
 		if (settlement instanceof Settlement.Acknowledge) {
 			row.status = TaskRow.GONE;
@@ -308,7 +304,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 	}
 
 	/** A schedule that was changed during the run goes on with its own first time. */
-	private void repeat(Settlement.Repeat repeat, TaskRow row, long now) {
+	private static void repeat(Settlement.Repeat repeat, TaskRow row, long now) {
 		boolean same = repeat.schedule().equals(row.schedule);
 		if (row.schedule == null || (same && repeat.next() == null)) {
 			row.status = TaskRow.GONE;
@@ -325,17 +321,17 @@ abstract class NodeCalls implements DelayedTaskStore {
 	/**
 	 * What a call does with one task.
 	 *
-	 * @param condition what has to be true of a task that the caller has, at a time
 	 * @param gone the reply for a task that does not exist
 	 * @param after the state in which an earlier call with this change has left the task,
 	 * {@code null} if such a call is not recognized
-	 * @param decision changes a locked row
+	 * @param decision changes the row of a task that the caller has, {@code null} if the
+	 * state of the task does not permit the change
 	 */
-	private record Change(TaskRef task, BiPredicate<TaskRow, Long> condition, Reply gone, @Nullable State after,
-			BiFunction<TaskRow, Long, Reply> decision) {
+	private record Change(TaskRef task, Reply gone, @Nullable State after,
+			BiFunction<TaskRow, Long, @Nullable Reply> decision) {
 
-		boolean fits(TaskRow row, long now) {
-			return row.isHeldAs(this.task) && this.condition.test(row, now);
+		@Nullable Reply apply(TaskRow row, long now) {
+			return row.isHeldAs(this.task) ? this.decision.apply(row, now) : null;
 		}
 
 		/**
@@ -347,7 +343,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 				return this.gone;
 			}
 			boolean repeated = row.fence == this.task.fence() && row.state() == this.after;
-			return fits(row, now) ? Reply.BUSY : repeated ? Reply.DONE : Reply.REFUSED;
+			return repeated ? Reply.DONE : (apply(row, now) != null) ? Reply.BUSY : Reply.REFUSED;
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -100,9 +101,8 @@ abstract class OperatorCalls extends NodeCalls {
 
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
-		List<String> different = ids.stream().distinct().toList();
-		List<Requeue> results = each(different, MAX_REQUEUE_WAIT, Requeue.KEY_PENDING, OperatorCalls::requeue);
-		return ids.stream().map((id) -> results.get(different.indexOf(id))).toList();
+		Map<String, Requeue> results = each(new LinkedHashSet<>(ids), MAX_REQUEUE_WAIT, OperatorCalls::requeue);
+		return ids.stream().map((id) -> results.getOrDefault(id, Requeue.KEY_PENDING)).toList();
 	}
 
 	private static Requeue requeue(Session session, String id) {

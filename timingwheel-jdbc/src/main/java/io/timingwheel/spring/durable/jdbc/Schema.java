@@ -12,9 +12,13 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -23,6 +27,8 @@ import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.Assert;
@@ -40,7 +46,11 @@ import org.springframework.util.Assert;
  */
 public final class Schema {
 
+	private static final Log logger = LogFactory.getLog(Schema.class);
+
 	static final int VERSION = 1;
+
+	private static final int ATTEMPTS = 10;
 
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
@@ -65,18 +75,48 @@ public final class Schema {
 	}
 
 	/**
-	 * Connects to a database to find out its kind.
+	 * Creates the tables if they are missing. Several nodes may do this at the same time.
 	 * @param dialect the dialect of a database that this library does not know,
 	 * {@code null} for the others
 	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @throws IllegalArgumentException as {@link #checkTableName}
-	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
-	 * tasks
-	 * @throws DataAccessException if there is no connection
+	 * @throws UnusableTaskStoreException if the database cannot keep tasks, does not
+	 * answer, or refuses to create the tables
 	 */
-	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
+	public static void create(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		checkTableName(tableName);
-		return new Schema(Session.Settings.read(dataSource, dialect), tableName);
+		Schema schema;
+		try {
+			schema = new Schema(Session.Settings.read(dataSource, dialect), tableName);
+		}
+		catch (DataAccessException ex) {
+			throw UnusableTaskStoreException.of(ex);
+		}
+		schema.create(dataSource);
+	}
+
+	/** The script fails on one node if another node runs it at the same time. */
+	private void create(DataSource dataSource) {
+		for (int i = 1; true; i++) {
+			try {
+				if (isMissing()) {
+					new ResourceDatabasePopulator(resource()).execute(dataSource);
+				}
+				return;
+			}
+			catch (DataAccessException ex) {
+				if (i == ATTEMPTS || !(ex instanceof ScriptException)) {
+					throw new UnusableTaskStoreException(
+							"the tables of the durable tasks cannot be created (%s)"
+								.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+							("give the user of the DataSource the rights to create tables and indexes. Or let another user"
+									+ " run the script %s, and set timingwheel.store.jdbc.initialize-schema=never")
+								.formatted(script()),
+							ex);
+				}
+				logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.", ex);
+			}
+		}
 	}
 
 	/**
@@ -100,17 +140,11 @@ public final class Schema {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
 	}
 
-	/** The location of the script that creates the tables, for the default name. */
-	public String script() {
+	private String script() {
 		return this.settings.dialect().script();
 	}
 
-	/**
-	 * Whether the script has to run, since its tables are missing.
-	 * @throws DataAccessException if the database does not answer, or the user may not
-	 * read the tables
-	 */
-	public boolean isMissing() {
+	private boolean isMissing() {
 		try {
 			this.jdbc.queryForList("select id from " + this.table + " where 1 = 0");
 			Integer version = this.jdbc.queryForObject("select max(version) from " + this.table + "_version",
@@ -127,13 +161,10 @@ public final class Schema {
 		}
 	}
 
-	/**
-	 * Replaces the default name in a script by the name of this table.
-	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
-	 * @throws UncheckedIOException if the script cannot be read
-	 */
-	public Resource forTable(Resource script) {
+	/** The script, with the name of this table in place of the default name. */
+	private Resource resource() {
 		try {
+			Resource script = new DefaultResourceLoader().getResource(script());
 			// An index has no schema in its name.
 			String text = IN_SCRIPT.matcher(script.getContentAsString(StandardCharsets.UTF_8))
 				.replaceAll(

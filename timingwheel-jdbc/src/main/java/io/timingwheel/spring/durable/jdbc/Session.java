@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,7 +34,6 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -63,7 +61,7 @@ final class Session {
 
 	private final Database database;
 
-	/** Makes savepoints in the transaction of the caller, or short transactions. */
+	/** Takes part in the transaction of the caller, or makes short transactions. */
 	private final TransactionTemplate template;
 
 	private final boolean joined;
@@ -74,7 +72,6 @@ final class Session {
 		this.database = database;
 		this.jdbc = database.dialect().template(Objects.requireNonNull(joined.getDataSource()));
 		this.template = new TransactionTemplate(joined);
-		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
 		this.joined = true;
 		this.commitsEach = false;
 	}
@@ -143,20 +140,11 @@ final class Session {
 	}
 
 	/**
-	 * Runs statements that take effect all or not at all, so that the caller may commit
-	 * its transaction after an exception.
+	 * Runs statements that take effect all or not at all. If they fail, the caller cannot
+	 * commit its transaction any more.
 	 */
 	<T extends @Nullable Object> T allOrNone(Function<Session, T> statements) {
-		if (!this.joined) {
-			return transaction(statements);
-		}
-		try {
-			return this.template.execute((status) -> statements.apply(this));
-		}
-		catch (TransactionSystemException ex) {
-			// The database has rolled back the whole transaction, and the savepoint.
-			throw (ex.getApplicationException() instanceof RuntimeException cause) ? cause : ex;
-		}
+		return this.joined ? this.template.execute((status) -> statements.apply(this)) : transaction(statements);
 	}
 
 	Dialect dialect() {
@@ -185,12 +173,7 @@ final class Session {
 	}
 
 	void batch(String statement, List<Object[]> rows) {
-		if (rows.size() == 1) {
-			this.jdbc.update(this.database.text(statement), flat(rows.get(0)));
-		}
-		else if (!rows.isEmpty()) {
-			this.jdbc.batchUpdate(this.database.text(statement), rows.stream().map(Session::flat).toList());
-		}
+		this.jdbc.batchUpdate(this.database.text(statement), rows.stream().map(Session::flat).toList());
 	}
 
 	<T> List<T> query(String statement, RowMapper<T> mapper, @Nullable Object... parameters) {
@@ -229,23 +212,16 @@ final class Session {
 	}
 
 	private static Map<String, TaskRow> byId(List<TaskRow> rows) {
-		Map<String, TaskRow> byId = new HashMap<>();
-		rows.forEach((row) -> byId.put(row.id, row));
-		return byId;
+		return rows.stream().collect(Collectors.toMap((row) -> row.id, Function.identity()));
 	}
 
 	void write(List<TaskRow> rows) {
-		List<Object[]> changed = new ArrayList<>();
-		List<String> gone = new ArrayList<>();
-		for (TaskRow row : rows) {
-			if (row.status == TaskRow.GONE) {
-				gone.add(row.id);
-			}
-			else {
-				changed.add(row.change(dialect()));
-			}
-		}
-		batch(TaskRow.WRITE, changed);
+		batch(TaskRow.WRITE,
+				rows.stream()
+					.filter((row) -> row.status != TaskRow.GONE)
+					.map((row) -> row.values(dialect(), row.id))
+					.toList());
+		List<String> gone = rows.stream().filter((row) -> row.status == TaskRow.GONE).map((row) -> row.id).toList();
 		if (!gone.isEmpty()) {
 			update("delete from {task} where id {in}", gone);
 		}

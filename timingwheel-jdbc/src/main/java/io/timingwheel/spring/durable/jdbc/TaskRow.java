@@ -36,17 +36,16 @@ final class TaskRow {
 	 */
 	static final int SUSPECT_QUEUE = 2;
 
+	private static final List<String> STATE = List.of("status", "owner", "held_key", "fence", "due_at", "next_at",
+			"first_at", "schedule", "scheduled_at", "attempt", "deliveries", "lost", "error", "died_at");
+
 	/** The columns for {@link #read}, except the payload and the trace. */
-	static final String STATE_COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
-			+ " next_at, status, owner, fence, attempt, deliveries, lost, first_at, schedule, scheduled_at, error, died_at";
+	static final String STATE_COLUMNS = "id, name, task_key, " + String.join(", ", STATE);
 
 	static final String CLAIM_COLUMNS = STATE_COLUMNS
 			+ ", case when octet_length(payload) <= ? then payload end as payload, traceparent";
 
 	static final String COLUMNS = STATE_COLUMNS + ", null as payload, null as traceparent";
-
-	private static final List<String> STATE = List.of("status", "owner", "held_key", "fence", "due_at", "next_at",
-			"first_at", "schedule", "scheduled_at", "attempt", "deliveries", "lost", "error", "died_at");
 
 	private static final String SET_STATE = "update {task} set " + String.join(" = ?, ", STATE) + " = ?";
 
@@ -75,7 +74,6 @@ final class TaskRow {
 
 	int status = PENDING;
 
-	/** The node that has the task, {@code null} for none. */
 	@Nullable String owner;
 
 	/** A task that replaces another has a higher fence than a new one. */
@@ -113,18 +111,18 @@ final class TaskRow {
 
 	static TaskRow read(ResultSet rs, Dialect dialect) throws SQLException {
 		TaskRow row = new TaskRow(rs.getString(1), Objects.requireNonNull(dialect.text(rs, 2)), dialect.text(rs, 3));
-		row.held = rs.getInt(4) == 1;
-		row.dueAt = rs.getLong(5);
-		row.nextAt = rs.getObject(6, Long.class);
-		row.status = rs.getInt(7);
-		row.owner = rs.getString(8);
-		row.fence = rs.getLong(9);
-		row.attempt = rs.getInt(10);
-		row.deliveries = rs.getInt(11);
-		row.lost = rs.getInt(12);
-		row.firstAt = rs.getObject(13, Long.class);
-		row.schedule = rs.getString(14);
-		row.scheduledAt = rs.getObject(15, Long.class);
+		row.status = rs.getInt(4);
+		row.owner = rs.getString(5);
+		row.held = rs.getObject(6) != null;
+		row.fence = rs.getLong(7);
+		row.dueAt = rs.getLong(8);
+		row.nextAt = rs.getObject(9, Long.class);
+		row.firstAt = rs.getObject(10, Long.class);
+		row.schedule = rs.getString(11);
+		row.scheduledAt = rs.getObject(12, Long.class);
+		row.attempt = rs.getInt(13);
+		row.deliveries = rs.getInt(14);
+		row.lost = rs.getInt(15);
 		row.error = rs.getString(16);
 		row.diedAt = rs.getObject(17, Long.class);
 		row.payload = dialect.payload(rs, 18);
@@ -140,10 +138,6 @@ final class TaskRow {
 		return (this.key != null && this.held) ? dialect.text(heldKey(this.key, this.schedule != null)) : null;
 	}
 
-	Object[] change(Dialect dialect) {
-		return values(dialect, this.id);
-	}
-
 	Object[] replacement(Dialect dialect, String newId, long now) {
 		return values(dialect, storedPayload(dialect), this.traceparent, now, newId, this.id);
 	}
@@ -157,7 +151,7 @@ final class TaskRow {
 		return dialect.payload(Objects.requireNonNull(this.payload));
 	}
 
-	private Object[] values(Dialect dialect, @Nullable Object... others) {
+	Object[] values(Dialect dialect, @Nullable Object... others) {
 		List<@Nullable Object> values = new ArrayList<>(Arrays.asList(this.status, this.owner, heldKey(dialect),
 				this.fence, this.dueAt, this.nextAt, this.firstAt, this.schedule, this.scheduledAt, this.attempt,
 				this.deliveries, this.lost, this.error, this.diedAt));
@@ -165,23 +159,22 @@ final class TaskRow {
 		return values.toArray();
 	}
 
-	/** A node has the task from now on. */
 	void lease(String newOwner, long now, long lease) {
 		this.owner = newOwner;
 		this.fence = nextFence(now);
 		this.nextAt = Math.min(Math.max(this.dueAt, now) + lease, DelayedTaskStore.MAX_TIME);
 	}
 
-	/** A suspect whose lease has ended counts for no limit any more. */
-	boolean mayBegin(long now) {
-		return !isPending() || this.lost == 0 || Objects.requireNonNull(this.nextAt) > now;
-	}
-
-	void begin() {
+	/** Not a suspect whose lease has ended, which counts for no limit any more. */
+	boolean begin(long now) {
+		if (isPending() && this.lost > 0 && foundAt() <= now) {
+			return false;
+		}
 		this.deliveries += isPending() ? 1 : 0;
 		this.held = this.schedule != null;
 		this.firstAt = null;
 		this.status = RUNNING;
+		return true;
 	}
 
 	/** A suspect, since the lease of its run has ended. */
@@ -193,7 +186,6 @@ final class TaskRow {
 		this.status = PENDING;
 	}
 
-	/** Scheduled at a time. No node has the task. */
 	void schedule(long due) {
 		this.status = PENDING;
 		this.owner = null;

@@ -27,12 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.core.io.DefaultResourceLoader;
-import org.springframework.core.io.Resource;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -74,12 +70,12 @@ class JdbcStoreSchemaTests {
 
 	@Test
 	void theCheckNamesWhatIsMissingAndTheScriptMayRunAgain() {
-		assertThat(schema(JdbcStores.TABLE).isMissing()).isTrue();
-		assertRefused(this.store).hasMessageContaining("is missing")
-			.hasMessageContaining(schema(JdbcStores.TABLE).script());
+		assertRefused(this.store).hasMessageContaining("is missing").hasMessageContaining("run the script classpath:");
 		create(JdbcStores.TABLE);
+		this.store.check(List.of());
+		this.jdbc.update("delete from timingwheel_task_version");
+		assertRefused(this.store).hasMessageContaining("is missing");
 		create(JdbcStores.TABLE);
-		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
 		this.store.check(List.of());
 		this.jdbc.execute("drop table timingwheel_task_node");
 		assertRefused(this.store).hasMessageContaining("version 1")
@@ -95,8 +91,9 @@ class JdbcStoreSchemaTests {
 			case POSTGRESQL -> "permission denied for table timingwheel_task";
 			default -> "Not enough rights for object";
 		});
-		assertThatExceptionOfType(DataAccessException.class)
-			.isThrownBy(() -> Schema.of(stranger, null, JdbcStores.TABLE).isMissing());
+		assertThatExceptionOfType(UnusableTaskStoreException.class)
+			.isThrownBy(() -> Schema.create(stranger, null, JdbcStores.TABLE))
+			.withMessageContaining("the tables of the durable tasks cannot be created");
 		for (String table : List.of("", "_version", "_name", "_node")) {
 			this.jdbc.execute("grant select on timingwheel_task" + table + " to stranger");
 		}
@@ -151,8 +148,8 @@ class JdbcStoreSchemaTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> open(longest + "t"))
 			.withMessageContaining("may have at most 55 characters");
 		this.jdbc.update("delete from " + longest + "_version");
-		assertThat(schema(longest).isMissing()).isTrue();
-		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
+		assertRefused(open(longest)).hasMessageContaining("is missing");
+		this.store.check(List.of());
 	}
 
 	@Test
@@ -200,14 +197,8 @@ class JdbcStoreSchemaTests {
 		return new JdbcDelayedTaskStore(this.pool, this.pool, table, null);
 	}
 
-	private Schema schema(String table) {
-		return Schema.of(this.pool, null, table);
-	}
-
 	private void create(String table) {
-		Schema schema = schema(table);
-		Resource script = schema.forTable(new DefaultResourceLoader().getResource(schema.script()));
-		new ResourceDatabasePopulator(script).execute(this.pool);
+		Schema.create(this.pool, null, table);
 	}
 
 }

@@ -6,6 +6,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.Schema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
@@ -17,11 +18,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 
 /**
  * Auto-configuration of the store of durable tasks in a relational database.
@@ -30,7 +29,7 @@ import org.springframework.context.annotation.Conditional;
  */
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
-@ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
+@ConditionalOnClass({ JdbcDelayedTaskStore.class, EmbeddedDatabaseConnection.class })
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @ConditionalOnProperty(name = StoreType.PROPERTY, havingValue = "jdbc")
 @ConditionalOnMissingBean(DelayedTaskStore.class)
@@ -59,24 +58,15 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcDelayedTaskStore timingWheelDelayedTaskStore(TimingWheelJdbcStoreProperties properties,
 			ObjectProvider<Dialect> dialect) {
+		if (switch (properties.getInitializeSchema()) {
+			case ALWAYS -> true;
+			case EMBEDDED -> EmbeddedDatabaseConnection.isEmbedded(this.store);
+			case NEVER -> false;
+		}) {
+			Schema.create(this.store, dialect.getIfAvailable(), properties.getTableName());
+		}
 		return new JdbcDelayedTaskStore(this.application, this.store, properties.getTableName(),
 				dialect.getIfAvailable());
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	@Conditional(OnSchemaInitialization.class)
-	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
-			TimingWheelJdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
-		return new TimingWheelDataSourceScriptDatabaseInitializer(this.store, properties, dialect.getIfAvailable());
-	}
-
-	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {
-
-		OnSchemaInitialization() {
-			super("TimingWheel", "timingwheel.store.jdbc.initialize-schema");
-		}
-
 	}
 
 }

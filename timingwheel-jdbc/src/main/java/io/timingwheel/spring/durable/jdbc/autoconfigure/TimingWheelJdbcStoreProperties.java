@@ -6,7 +6,7 @@ import io.timingwheel.spring.durable.jdbc.Schema;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
  * The {@code timingwheel.store.jdbc.*} properties.
@@ -14,18 +14,17 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
  * @since 0.1
  */
 @ConfigurationProperties("timingwheel.store.jdbc")
-public final class TimingWheelJdbcStoreProperties extends DatabaseInitializationProperties implements InitializingBean {
+public final class TimingWheelJdbcStoreProperties implements InitializingBean {
 
 	/**
 	 * Name of the table of the tasks, with or without a schema.
 	 */
 	private String tableName = "timingwheel_task";
 
-	public TimingWheelJdbcStoreProperties() {
-		// The initializer must see that a script has failed because another node creates
-		// the table.
-		setContinueOnError(false);
-	}
+	/**
+	 * When to create the tables if they are missing.
+	 */
+	private DatabaseInitializationMode initializeSchema = DatabaseInitializationMode.EMBEDDED;
 
 	public String getTableName() {
 		return this.tableName;
@@ -35,6 +34,14 @@ public final class TimingWheelJdbcStoreProperties extends DatabaseInitialization
 		this.tableName = tableName;
 	}
 
+	public DatabaseInitializationMode getInitializeSchema() {
+		return this.initializeSchema;
+	}
+
+	public void setInitializeSchema(DatabaseInitializationMode initializeSchema) {
+		this.initializeSchema = initializeSchema;
+	}
+
 	/**
 	 * Checks the name of the table.
 	 * @throws InvalidConfigurationPropertyValueException if the name is not valid
@@ -42,11 +49,6 @@ public final class TimingWheelJdbcStoreProperties extends DatabaseInitialization
 	@Override
 	public void afterPropertiesSet() {
 		PropertyChecks.pass("timingwheel.store.jdbc.table-name", this.tableName, Schema::checkTableName);
-	}
-
-	@Override
-	public String getDefaultSchemaLocation() {
-		return "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
 	}
 
 }

@@ -1,10 +1,7 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
-import java.io.File;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -12,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
-import com.jayway.jsonpath.JsonPath;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -151,36 +147,6 @@ class JdbcStoreTests {
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check(List.of());
 		});
-	}
-
-	@Test
-	void runsAnotherScript() {
-		this.runner
-			.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-@@platform@@.sql",
-					"timingwheel.store.jdbc.platform=any", "timingwheel.store.jdbc.table-name=later")
-			.run((context) -> {
-				JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
-				assertThat(jdbc.queryForObject("select remark from later", String.class)).isEqualTo("später");
-			});
-	}
-
-	@Test
-	void goesOnAfterAStatementThatFailsOnlyWithContinueOnError() {
-		this.runner
-			.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-broken.sql",
-					"timingwheel.store.jdbc.continue-on-error=true")
-			.run((context) -> assertThat(context).hasNotFailed());
-		this.runner.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-broken.sql")
-			.run((context) -> assertThat(context).hasFailed());
-	}
-
-	@Test
-	void eachDefaultThatIsWrittenByHandIsTheDefaultInTheCode() throws IOException {
-		TimingWheelJdbcStoreProperties code = new TimingWheelJdbcStoreProperties();
-		File metadata = new File("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
-		assertThat(JsonPath.parse(metadata).<List<Object>>read("$.properties[*].defaultValue")).containsExactly(
-				code.isContinueOnError(), code.getInitializeSchema().name().toLowerCase(Locale.ROOT), code.getSchema());
-		assertThat(code.getPlatform()).isNull();
 	}
 
 	static class Bodies {

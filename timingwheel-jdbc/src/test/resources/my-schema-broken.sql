@@ -1,1 +1,0 @@
-create table timingwheel_task (no columns at all);
