@@ -56,7 +56,7 @@ abstract class FaultTestSupport {
 
 	static final String GONE = "cannot be reached";
 
-	static final String BACK = "is back after";
+	static final String BACK = "accepts all requests again, after";
 
 	private static final long TICK_MILLIS = 1;
 

@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.call.CallParts.Key;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Moved;
 import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;

@@ -16,7 +16,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Sends tasks to the store in batches, each until the store has replied. What the store
- * refuses goes one by one, and a task that it refuses alone in another form or later.
+ * refuses goes one by one, and a task that it refuses alone goes again later.
  * {@link #add} is thread-safe; only the loop calls the abstract methods.
  */
 abstract class Batcher {
@@ -60,15 +60,8 @@ abstract class Batcher {
 
 	abstract List<Reply> request(List<Run> batch);
 
-	/** A task with the reply {@link Reply#BUSY} is sent again. */
+	/** A task that is sent again, also for want of a reply, is {@link Reply#BUSY}. */
 	abstract void replied(Run run, Reply reply);
-
-	/**
-	 * Changes what is sent of a refused task; {@code false} if there is no other form.
-	 */
-	boolean change(Run run) {
-		return false;
-	}
 
 	void add(Run run) {
 		this.queue.add(run);
@@ -114,7 +107,7 @@ abstract class Batcher {
 			}
 			catch (Throwable ex) {
 				this.parts.held.drop(run);
-				UserErrors.log(logger::error, "The durable task " + run + " comes back when its lease has ended", ex);
+				UserErrors.log(logger::error, "The end of the durable task " + run + " could not be handled", ex);
 			}
 			if (replies.get(i) == Reply.BUSY) {
 				addLater(run, BUSY_NANOS);
@@ -125,8 +118,9 @@ abstract class Batcher {
 	/** If one task makes its requests fail, the others succeed one by one. */
 	private void failed(List<Run> batch, Throwable error) {
 		this.limit = 1;
+		batch.forEach((run) -> replied(run, Reply.BUSY));
 		boolean refused = this.parts.availability.isRefusal(error);
-		if (refused && (batch.size() > 1 || change(batch.get(0)))) {
+		if (refused && batch.size() > 1) {
 			this.queue.addAll(batch);
 			return;
 		}

@@ -36,20 +36,18 @@ final class Beginner extends Batcher {
 		this.settler = settler;
 	}
 
-	/**
-	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
-	 */
+	/** The node's clock is {@code ahead} of the store's by so many nanoseconds. */
 	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
 		DurableHandler handler = this.parts.handlers.find(task.name());
 		if (handler == null) {
 			// The application has removed the handler. The lease brings the task back.
 			return;
 		}
-		Run run = new Run(task, handler, this.names.window(handler), this.runner,
+		Run run = new Run(task, handler, this.names.window(task.name()), this.parts::nanoTime,
 				ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()));
 		// A task of a limited name is leased before it begins only if it has expired.
 		run.expired = !task.begun() && !task.suspect() && handler.method().expireAfter() != null
-				&& this.parts.policies.limits(handler) != null;
+				&& this.parts.policies.limits(task.name()) != null;
 		this.parts.held.add(run);
 		try {
 			accept(run, term);
@@ -111,13 +109,7 @@ final class Beginner extends Batcher {
 	List<Reply> request(List<Run> batch) {
 		Duration lease = this.parts.settings.lease();
 		this.term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
-		try {
-			return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
-		}
-		catch (Throwable ex) {
-			batch.forEach((run) -> run.window.leave());
-			throw ex;
-		}
+		return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
 	}
 
 	@Override

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param missed what becomes of the times of a schedule that have passed without a run
  * @param transactions runs the bodies, {@code null} if tasks are settled after their
  * bodies
- * @since 0.1
  */
 public record DurableHandler(List<String> names, DurableMethod method, Arguments arguments, Missed missed,
 		@Nullable TransactionalBodies transactions) {

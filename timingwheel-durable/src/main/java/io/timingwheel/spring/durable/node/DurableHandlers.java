@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this node can run, by names and aliases. Thread-safe.
- *
- * @since 0.1
  */
 public final class DurableHandlers {
 

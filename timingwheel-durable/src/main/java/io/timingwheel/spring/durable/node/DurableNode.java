@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -14,6 +13,7 @@ import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
@@ -33,8 +33,6 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 /**
  * This application as one of the nodes that run the tasks of a store. Starts, pauses and
  * stops the steps that a task goes through. Thread-safe.
- *
- * @since 0.1
  */
 public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
@@ -62,8 +60,10 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
 		this.settler = new Settler(this.parts);
 		Names names = new Names(this.parts);
-		Runner runner = new Runner(this.parts, new LeaseKeeper(this.parts), this.settler);
+		Runner runner = new Runner(this.parts, this.settler);
 		Beginner beginner = new Beginner(this.parts, names, runner, this.settler);
+		// Renews leases in a loop of its own.
+		new LeaseKeeper(this.parts);
 		this.poller = new Poller(this.parts, names, beginner, this.settler);
 		this.housekeeping = new Housekeeping(this.parts);
 		this.pages = new TaskPages(store, handlers);
@@ -138,9 +138,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		return this.parts.policies.isPausedByPolicy(name);
 	}
 
-	/**
-	 * Whether tasks of a name that are due may have to wait, as far as this node knows.
-	 */
+	/** Whether tasks that are due may have to wait, as far as this node knows. */
 	public boolean mayHoldBack(String name) {
 		return this.parts.policies.mayHoldBack(name);
 	}
@@ -174,12 +172,9 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public List<Reported> nodes() {
-		if (outage() != null) {
-			return List.of();
-		}
 		String thisNode = this.parts.settings.nodeId();
-		return this.parts.store.nodes()
-			.stream()
+		List<NodeState.Reported> reported = (outage() != null) ? List.of() : this.parts.store.nodes();
+		return reported.stream()
 			.map((node) -> new Reported(node.state().nodeId(), node.state().nodeId().equals(thisNode),
 					node.state().activity() == Activity.CLAIMING, node.state().inFlight(), node.age()))
 			.toList();
@@ -233,13 +228,13 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		try {
 			this.poller.loop.stop(GRACE);
 			giveBack((name) -> true);
-			if (!await(this::isIdle, period)) {
+			if (!RunningBodies.await(this::isIdle, period)) {
 				long cut = this.parts.held.runs().stream().filter(Run::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
 						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
-				await(this::isIdle, GRACE);
+				RunningBodies.await(this::isIdle, GRACE);
 			}
-			if (!await(this::isSettled, GRACE)) {
+			if (!RunningBodies.await(this::isSettled, GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
 					.formatted(this.parts.held.size()));
@@ -262,17 +257,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	/** A body that has just ended may not have reached the settler yet. */
 	private boolean isSettled() {
 		return this.parts.held.runs().stream().allMatch(Run::isRunning);
-	}
-
-	private static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {
-		long end = System.nanoTime() + period.toNanos();
-		while (!condition.getAsBoolean()) {
-			if (System.nanoTime() - end > 0) {
-				return false;
-			}
-			TimeUnit.MILLISECONDS.sleep(5);
-		}
-		return true;
 	}
 
 	/**

@@ -37,13 +37,8 @@ final class LeaseKeeper {
 		this.roundNanos = parts.settings.lease().toNanos() / ROUNDS_PER_LEASE;
 	}
 
-	/** Called when a task has begun. Watches until none is left that has. */
-	void watch() {
-		this.loop.wake();
-	}
-
 	/** If the body has ended, the store decides whether it did so in time. */
-	void lose(Run run) {
+	private void lose(Run run) {
 		if (run.loseLease()) {
 			this.parts.lostLeases.increment();
 			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
@@ -70,7 +65,7 @@ final class LeaseKeeper {
 			}
 		}
 		this.rounds = round + 1;
-		this.loop.await(this.roundNanos, leased((term) -> true).isEmpty() ? Long.MAX_VALUE : this.roundNanos);
+		this.loop.await(this.roundNanos, this.parts.factory.polls() ? this.roundNanos : Long.MAX_VALUE);
 	}
 
 	private void loseEnded() {

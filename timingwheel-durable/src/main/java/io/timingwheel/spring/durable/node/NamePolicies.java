@@ -68,18 +68,16 @@ final class NamePolicies {
 
 	/** The switch in the store does not end this pause. */
 	boolean isPausedByPolicy(String name) {
-		DurableHandler handler = this.handlers.find(name);
-		return handler != null && this.policies.of(handler.name()).isPaused();
+		return policy(name).isPaused();
 	}
 
 	boolean mayHoldBack(String name) {
-		DurableHandler handler = this.handlers.find(name);
-		return isPaused(name) || (handler != null && limits(handler) != null);
+		return isPaused(name) || limits(name) != null;
 	}
 
 	/** {@code null} if the starts of the name are not limited. */
-	@Nullable StartLimits limits(DurableHandler handler) {
-		PolicySettings policy = this.policies.of(handler.name());
+	@Nullable StartLimits limits(String name) {
+		PolicySettings policy = policy(name);
 		StartRate rate = policy.rate();
 		int concurrent = Objects.requireNonNullElse(policy.maxConcurrent(), 0);
 		int perKey = Objects.requireNonNullElse(policy.maxConcurrentPerKey(), 0);
@@ -87,6 +85,10 @@ final class NamePolicies {
 			return new StartLimits(concurrent, perKey, micros(rate), burst(rate));
 		}
 		return (concurrent + perKey > 0) ? new StartLimits(concurrent, perKey, 0, 1) : null;
+	}
+
+	private PolicySettings policy(String name) {
+		return this.policies.of(this.handlers.canonicalName(name));
 	}
 
 	private static long micros(StartRate rate) {

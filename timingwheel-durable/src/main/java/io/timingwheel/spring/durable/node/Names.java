@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,20 +21,14 @@ final class Names {
 
 	private final NodeParts parts;
 
-	/** An alias has the window of its handler. */
 	private final Map<String, Window> windows = new ConcurrentHashMap<>();
 
 	Names(NodeParts parts) {
 		this.parts = parts;
 	}
 
-	Window window(DurableHandler handler) {
-		return this.windows.computeIfAbsent(handler.name(),
-				(name) -> new Window(this.parts::nanoTime, this.parts::wake));
-	}
-
-	private Window window(String name) {
-		return window(Objects.requireNonNull(this.parts.handlers.find(name)));
+	Window window(String name) {
+		return this.windows.computeIfAbsent(name, (key) -> new Window(this.parts::nanoTime, this.parts::wake));
 	}
 
 	/** The name of a suspect needs no room. */
@@ -43,7 +36,7 @@ final class Names {
 		int room = Math.min(free, this.parts.settings.maxRequest());
 		Map<String, Share> shares = new HashMap<>();
 		this.parts.handlers.all().forEach((name, handler) -> {
-			Window window = window(handler);
+			Window window = window(name);
 			if (this.parts.policies.isPaused(name)) {
 				window.backlog = false;
 				return;
@@ -54,7 +47,10 @@ final class Names {
 				window.backlog = true;
 			}
 			if (due > 0 || (suspect && room > 0)) {
-				shares.put(name, share(handler, window, share, due));
+				StartLimits limits = this.parts.policies.limits(name);
+				boolean later = due > 0 && limits == null && !window.backlog;
+				shares.put(name, new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
+						(limits != null) ? handler.method().expireAfter() : null));
 			}
 		});
 		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
@@ -75,25 +71,15 @@ final class Names {
 		return Math.min(room, Math.min(share, divided));
 	}
 
-	private Share share(DurableHandler handler, Window window, int share, int due) {
-		StartLimits limits = this.parts.policies.limits(handler);
-		boolean later = due > 0 && limits == null && !window.backlog;
-		return new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
-				(limits != null) ? handler.method().expireAfter() : null);
-	}
-
-	/** A name and its aliases have one window, whose tasks wait if those of one do. */
 	void learn(ClaimRequest request, Claimed claimed) {
 		Map<String, Integer> due = new HashMap<>();
 		claimed.tasks().forEach((task) -> due.merge(task.name(), task.begun() ? 1 : 0, Integer::sum));
 		boolean atLimit = claimed.tasks().size() >= request.limit();
-		Map<Window, Boolean> backlogs = new HashMap<>();
 		request.names().forEach((name, share) -> {
 			if (share.due() > 0) {
-				backlogs.merge(window(name), atLimit || due.getOrDefault(name, 0) >= share.due(), Boolean::logicalOr);
+				window(name).backlog = atLimit || due.getOrDefault(name, 0) >= share.due();
 			}
 		});
-		backlogs.forEach((window, backlog) -> window.backlog = backlog);
 	}
 
 	/** How many names have a backlog. */
@@ -115,9 +101,9 @@ final class Names {
 	}
 
 	/**
-	 * How many tasks of one handler may wait for a thread: nobody can cancel these, and
-	 * no other node can take them. Each start in a backlog adds a place. After a late
-	 * start none is free until fewer tasks wait. Thread-safe.
+	 * How many tasks of one name may wait for a thread: nobody can cancel these, and no
+	 * other node can take them. Each start in a backlog adds a place. After a late start
+	 * none is free until fewer tasks wait. Thread-safe.
 	 */
 	static final class Window {
 
@@ -144,9 +130,7 @@ final class Names {
 		/** Whether tasks that are due may wait for room, here or in the store. */
 		volatile boolean backlog;
 
-		/**
-		 * @param onRoom called in a backlog when half of the window becomes free
-		 */
+		/** Calls the runnable in a backlog when half of the window becomes free. */
 		Window(LongSupplier clock, Runnable onRoom) {
 			this.clock = clock;
 			this.onRoom = onRoom;
@@ -161,9 +145,7 @@ final class Names {
 			return this.backlog && this.used <= this.size / 2;
 		}
 
-		/**
-		 * @param always also without room
-		 */
+		/** Takes a place, {@code always} also without room. */
 		synchronized boolean enter(boolean always) {
 			if (!always && this.used >= this.size) {
 				this.backlog = true;

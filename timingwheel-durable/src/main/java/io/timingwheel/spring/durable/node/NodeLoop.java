@@ -6,8 +6,6 @@ import java.time.Duration;
  * Calls the rounds of one part of a node, also after an exception. In production each
  * loop has a thread. With virtual time, the thread that moves the time runs the rounds.
  * Thread-safe.
- *
- * @since 0.1
  */
 public interface NodeLoop {
 

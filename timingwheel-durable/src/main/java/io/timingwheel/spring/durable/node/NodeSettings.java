@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param maxInFlight how many tasks the node holds at most, waiting and running
  * @param maxPayloadBytes in bytes of UTF-8
  * @param deadRetention {@code null} for ever
- * @since 0.1
  */
 public record NodeSettings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,
 		int maxInFlight, int maxAttempts, int maxLostDeliveries, BackoffSettings backoff, long maxPayloadBytes,

@@ -183,11 +183,11 @@ final class Poller {
 		if (!this.lastWasSuspect) {
 			this.names.learn(request, claimed);
 		}
-		if (request.suspect()) {
-			this.suspectAt = this.lastWasSuspect ? this.claimedAt : this.claimedAt + this.pollNanos;
-		}
-		if (claimed.newSuspects()) {
+		if (this.lastWasSuspect || claimed.newSuspects()) {
 			this.suspectAt = this.claimedAt;
+		}
+		else if (request.suspect()) {
+			this.suspectAt = this.claimedAt + this.pollNanos;
 		}
 		this.busy = !claimed.tasks().isEmpty();
 	}

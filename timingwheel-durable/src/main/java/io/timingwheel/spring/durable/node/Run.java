@@ -4,9 +4,8 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
-import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 
-import io.timingwheel.RoutedTask;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * its states. The monitor guards the states, and nobody holds it while calling the store
  * or a body.
  */
-final class Run implements TaskExecution, RoutedTask {
+final class Run implements TaskExecution {
 
 	final LeasedTask task;
 
@@ -34,20 +33,18 @@ final class Run implements TaskExecution, RoutedTask {
 	/** The places for tasks that have begun and have no thread yet. */
 	final Names.Window window;
 
-	private final Runner runner;
+	private final LongSupplier clock;
 
 	final long dueNanos;
 
 	/** {@code null} without one, or if this release does not know it. */
 	private final @Nullable Schedule schedule;
 
-	/**
-	 * Too late to run. If the store found so, it did not count the task for its limits.
-	 */
+	/** Too late to run. If the store has found so, the task counts for no limit. */
 	volatile boolean expired;
 
-	/** Empty if they could not be read. */
-	@Nullable Object[] arguments = {};
+	/** {@code null} until they have been read. */
+	@Nullable Object @Nullable [] arguments;
 
 	private State state = State.WAITING;
 
@@ -56,28 +53,25 @@ final class Run implements TaskExecution, RoutedTask {
 
 	private long begunAt;
 
+	/** The due time until the task has started. */
 	long startedNanos;
-
-	long latenessNanos;
 
 	private @Nullable Thread thread;
 
 	private boolean interrupted;
 
-	private @Nullable Settlement settlement;
+	@Nullable Settlement settlement;
 
-	/**
-	 * The reply to the settlement in the transaction of the body, {@code null} without
-	 * one.
-	 */
+	/** To the settlement in the transaction of the body, {@code null} without one. */
 	@Nullable Reply reply;
 
-	Run(LeasedTask task, DurableHandler handler, Names.Window window, Runner runner, long dueNanos) {
+	Run(LeasedTask task, DurableHandler handler, Names.Window window, LongSupplier clock, long dueNanos) {
 		this.task = task;
 		this.handler = handler;
 		this.window = window;
-		this.runner = runner;
+		this.clock = clock;
 		this.dueNanos = dueNanos;
+		this.startedNanos = dueNanos;
 		this.schedule = known(task.schedule());
 	}
 
@@ -120,7 +114,7 @@ final class Run implements TaskExecution, RoutedTask {
 	}
 
 	@Nullable Object invoke() throws Throwable {
-		return this.handler.method().body().invoke(this.arguments);
+		return this.handler.method().body().invoke(Objects.requireNonNull(this.arguments));
 	}
 
 	/**
@@ -155,7 +149,7 @@ final class Run implements TaskExecution, RoutedTask {
 
 	/** The time by the store's clock, as this node estimates it. */
 	Instant storeTime() {
-		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
+		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.clock.getAsLong() - this.dueNanos);
 	}
 
 	// The states
@@ -218,38 +212,23 @@ final class Run implements TaskExecution, RoutedTask {
 		return this.thread != null;
 	}
 
-	/**
-	 * The shutdown must not wait for a body that waits for the end of the application.
-	 */
+	/** The shutdown must not wait for a body that waits for its end. */
 	synchronized boolean delaysShutdown() {
 		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
 	}
 
-	@Override
-	public Executor executor() {
-		return this.handler.method().executor().get();
-	}
-
-	@Override
-	public boolean handOver(Executor executor, Runnable timer) {
-		this.runner.handOver(this, executor, timer);
-		return true;
-	}
-
-	@Override
-	public void run() {
-		this.runner.run(this);
-	}
-
+	/**
+	 * Gives the task to the calling thread; {@code false} if the node has lost it, or is
+	 * about to, as after a suspension of the machine.
+	 */
 	synchronized boolean start(long now) {
-		if (this.state != State.BEGUN) {
+		if (this.state != State.BEGUN || this.term.isOver(now)) {
 			return false;
 		}
 		this.state = State.RUNNING;
 		this.window.started(this.begunAt);
 		this.thread = Thread.currentThread();
 		this.startedNanos = now;
-		this.latenessNanos = Math.max(0, now - this.dueNanos);
 		return true;
 	}
 
@@ -258,9 +237,7 @@ final class Run implements TaskExecution, RoutedTask {
 		return (transactions != null) ? transactions.run(this) : invoke();
 	}
 
-	/**
-	 * Ends the body, but not its transaction. No interrupt by this object outlives it.
-	 */
+	/** Ends the body alone. No interrupt by this object outlives it. */
 	synchronized void endBody() {
 		if (this.interrupted) {
 			Thread.interrupted();
@@ -279,10 +256,6 @@ final class Run implements TaskExecution, RoutedTask {
 
 	synchronized boolean wasCutOff() {
 		return this.interrupted;
-	}
-
-	void setSettlement(Settlement settlement) {
-		this.settlement = settlement;
 	}
 
 	Settlement settlement() {
@@ -315,9 +288,13 @@ final class Run implements TaskExecution, RoutedTask {
 			.ofEpochMilli((stored != null) ? Math.min(stored.scheduledAt(), this.task.dueAt()) : this.task.dueAt());
 	}
 
+	long latenessNanos() {
+		return Math.max(0, this.startedNanos - this.dueNanos);
+	}
+
 	@Override
 	public Duration lateness() {
-		return Duration.ofNanos(this.latenessNanos);
+		return Duration.ofNanos(latenessNanos());
 	}
 
 	@Override
@@ -348,9 +325,7 @@ final class Run implements TaskExecution, RoutedTask {
 
 	private enum State {
 
-		/**
-		 * The task is on the wheel, waits for a place, or the store is asked to begin it.
-		 */
+		/** On the wheel, or waits for a place or for the store, which begins it. */
 		WAITING,
 
 		/** The store has begun the task, which waits for its executor. */

@@ -1,11 +1,9 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskRecorder;
@@ -25,75 +23,41 @@ final class Runner {
 
 	private final NodeParts parts;
 
-	private final HandOverExecutors handOvers;
-
-	private final LeaseKeeper leases;
-
 	private final Settler settler;
 
 	private final Duration missedAfter;
 
-	Runner(NodeParts parts, LeaseKeeper leases, Settler settler) {
+	Runner(NodeParts parts, Settler settler) {
 		this.parts = parts;
-		this.handOvers = parts.services.handOvers();
-		this.leases = leases;
 		this.settler = settler;
 		this.missedAfter = parts.settings.lease().multipliedBy(MISSED_LEASES);
 	}
 
-	long nanoTime() {
-		return this.parts.nanoTime();
-	}
-
-	/** Takes a task that has begun, and that has a place of its window. */
+	/** The task has a place of its window. */
 	void submit(Run run, LeaseKeeper.Term term) {
-		if (!run.begin(term, nanoTime())) {
+		if (!run.begin(term, this.parts.nanoTime())) {
 			return;
 		}
-		this.leases.watch();
 		try {
-			// The executor may be a lazy bean that cannot be created now.
-			Executor executor = this.handOvers.resolve(run.handler.method().executor(), (error) -> fail(run, error));
-			if (executor != null) {
-				handOverOrWait(run, executor);
-			}
+			this.parts.services.handOvers()
+				.handOverOrKeep(run.handler.method().executor(), () -> run(run), (error) -> fail(run, error));
 		}
 		catch (RejectedExecutionException ex) {
-			// The wheel is full, or there is no thread or no memory for the executor.
+			// The executor is a lazy bean, and there is no thread or no memory for it.
 			this.parts.held.block();
 			this.settler.giveBack(run);
 		}
 	}
 
-	private void handOverOrWait(Run run, Executor executor) {
-		try {
-			handOver(run, executor, run);
-		}
-		catch (RejectedExecutionException ex) {
-			// The wheel tries again until the executor takes the task.
-			this.parts.wheel.scheduleAt(run, nanoTime());
-		}
-	}
-
-	void handOver(Run run, Executor executor, Runnable command) {
-		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
-	}
-
 	/** Ends an attempt with an exception that came before the body. */
 	private void fail(Run run, Throwable error) {
-		if (run.start(nanoTime())) {
-			attempt(run, () -> error, false);
+		if (run.start(this.parts.nanoTime())) {
+			attempt(run, () -> error);
 		}
 	}
 
-	void run(Run run) {
-		long now = nanoTime();
-		if (run.term.isOver(now)) {
-			// The machine may have been suspended.
-			this.leases.lose(run);
-			return;
-		}
-		if (!run.start(now)) {
+	private void run(Run run) {
+		if (!run.start(this.parts.nanoTime())) {
 			return;
 		}
 		if (run.isTooLate(this.missedAfter)) {
@@ -102,20 +66,14 @@ final class Runner {
 			this.settler.done(run);
 			return;
 		}
-		try {
-			run.readArguments();
-		}
-		catch (Throwable ex) {
-			attempt(run, () -> ex, true);
-			return;
-		}
-		attempt(run, () -> invoke(run), false);
+		attempt(run, () -> invoke(run));
 	}
 
 	private @Nullable Throwable invoke(Run run) {
 		RunningBodies bodies = this.parts.services.bodies();
 		bodies.enter();
 		try {
+			run.readArguments();
 			TaskExecution.run(run, run::proceed, this.parts.services.interceptor(), null);
 			return null;
 		}
@@ -128,14 +86,14 @@ final class Runner {
 	}
 
 	/** If the end fails, the node forgets the task, which comes back after its lease. */
-	private void attempt(Run run, Supplier<@Nullable Throwable> body, boolean unreadable) {
+	private void attempt(Run run, Supplier<@Nullable Throwable> body) {
 		TaskRecorder recorder = this.parts.recorder(run);
 		recorder.begun();
 		Throwable error = body.get();
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		boolean held = run.end();
 		try {
-			recorder.executed(run.latenessNanos, run.startedNanos, this.parts::nanoTime);
+			recorder.executed(run.latenessNanos(), run.startedNanos, this.parts::nanoTime);
 			if (run.reply != null) {
 				this.settler.replied(run, run.reply);
 			}
@@ -150,7 +108,7 @@ final class Runner {
 			}
 			else {
 				recorder.ended(TaskOutcome.FAILED);
-				this.settler.failed(run, error, unreadable);
+				this.settler.failed(run, error);
 			}
 		}
 		catch (Throwable ex) {

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
@@ -9,7 +10,6 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
-import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Repeat;
 import io.timingwheel.spring.durable.store.Settlement.Retry;
@@ -21,6 +21,7 @@ import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settles tasks in the store, and removes them from this node once the store has replied.
@@ -28,6 +29,8 @@ import org.apache.commons.logging.LogFactory;
 final class Settler extends Batcher {
 
 	private static final Log logger = LogFactory.getLog(Settler.class);
+
+	private static final @Nullable Object[] NO_ARGUMENTS = {};
 
 	private final TaskLog failures = new TaskLog(logger);
 
@@ -43,18 +46,17 @@ final class Settler extends Batcher {
 
 	/**
 	 * Retries a task, or gives it up after the last attempt. A run of a schedule is tried
-	 * again only before the next run, which nobody knows of an unknown schedule.
-	 * @param unreadable another release may read the task, so that all nodes have to poll
-	 * before the next attempt
+	 * again only before the next run, which nobody knows of an unknown schedule. Another
+	 * node may run what this one could not even begin, so all nodes have to poll first.
 	 */
-	void failed(Run run, Throwable error, boolean unreadable) {
+	void failed(Run run, Throwable error) {
 		String text = TaskLimits.error(UserErrors.describe(error));
 		TaskPolicies policies = this.parts.services.policies();
 		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings.maxAttempts());
 		int attempt = run.attempt();
 		Duration delay = policies.backoff(run.name(), this.parts.settings.backoff()).after(attempt);
 		Duration polls = this.parts.settings.pollInterval().multipliedBy(2);
-		if (unreadable && delay.compareTo(polls) < 0) {
+		if (run.arguments == null && delay.compareTo(polls) < 0) {
 			delay = polls;
 		}
 		boolean again = attempt < maxAttempts && delay.toMillis() < millisTo(run, run.end(text));
@@ -66,7 +68,7 @@ final class Settler extends Batcher {
 			return;
 		}
 		giveUp(run, text);
-		run.handler.handleError(error, run.arguments);
+		run.handler.handleError(error, Objects.requireNonNullElse(run.arguments, NO_ARGUMENTS));
 	}
 
 	void giveUp(Run run, String reason) {
@@ -99,7 +101,7 @@ final class Settler extends Batcher {
 	}
 
 	private void settle(Run run, Settlement settlement) {
-		run.setSettlement(settlement);
+		run.settlement = settlement;
 		add(run);
 	}
 
@@ -113,12 +115,8 @@ final class Settler extends Batcher {
 		if (reply == Reply.BUSY) {
 			return;
 		}
-		try {
-			count(run, run.settlement(), reply);
-		}
-		finally {
-			this.parts.held.remove(run);
-		}
+		count(run, run.settlement(), reply);
+		this.parts.held.remove(run);
 		if (millisTo(run, run.settlement()) < this.parts.settings.pollInterval().toMillis()) {
 			this.parts.wake();
 		}
@@ -136,18 +134,16 @@ final class Settler extends Batcher {
 		if (settlement instanceof Retry && reply == Reply.DONE) {
 			this.parts.retried.increment();
 		}
-		if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
-			if (run.expired) {
-				if (!refused) {
-					recorder.count(TaskOutcome.EXPIRED);
-				}
-			}
-			else if (refused) {
-				recorder.abandoned();
-			}
-			else {
-				recorder.ended(TaskOutcome.COMPLETED);
-			}
+		boolean ended = settlement instanceof Acknowledge
+				|| (settlement instanceof Repeat repeat && repeat.error() == null);
+		if (ended && run.expired && !refused) {
+			recorder.count(TaskOutcome.EXPIRED);
+		}
+		else if (ended && !run.expired && refused) {
+			recorder.abandoned();
+		}
+		else if (ended && !run.expired) {
+			recorder.ended(TaskOutcome.COMPLETED);
 		}
 	}
 
@@ -160,22 +156,6 @@ final class Settler extends Batcher {
 		}
 		long now = run.storeTime().toEpochMilli();
 		return due.resolve(now) - now;
-	}
-
-	/** The database may not know a character of an error. */
-	@Override
-	boolean change(Run run) {
-		Settlement end = run.settlement();
-		if (end instanceof Retry it) {
-			run.setSettlement(new Retry(it.task(), it.attempt(), it.delay(), TaskLimits.asciiError(it.error())));
-		}
-		else if (end instanceof Bury it) {
-			run.setSettlement(new Bury(it.task(), TaskLimits.asciiError(it.reason())));
-		}
-		else if (end instanceof Repeat it && it.error() != null) {
-			run.setSettlement(new Repeat(it.task(), it.schedule(), it.next(), TaskLimits.asciiError(it.error())));
-		}
-		return !run.settlement().equals(end);
 	}
 
 }

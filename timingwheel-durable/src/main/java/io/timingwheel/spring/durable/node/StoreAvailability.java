@@ -20,18 +20,13 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Whether the store answers and takes the requests of this node. Logs once that it, or a
- * part, does not, and once that all is back. A store that refuses requests is not away.
+ * Whether the store answers and accepts the requests of this node. Logs each problem
+ * once, and once that all is well again. A store that refuses requests is not away.
  * Thread-safe.
  */
 final class StoreAvailability {
 
 	private static final Log logger = LogFactory.getLog(StoreAvailability.class);
-
-	/** What was logged since the whole store last answered, besides missing parts. */
-	private static final String REFUSED = "refuses a request";
-
-	private static final String UNREACHABLE = "cannot be reached";
 
 	/** The part of the store that a call, which has succeeded, found missing. */
 	private final Supplier<@Nullable PartialOutage> partialOutage;
@@ -41,6 +36,7 @@ final class StoreAvailability {
 	/** The callers that fail and, last, the missing parts. */
 	private final Map<Caller, Outage> failing = new EnumMap<>(Caller.class);
 
+	/** The problems and the missing parts that were logged since all was well. */
 	private final Set<String> logged = new HashSet<>();
 
 	private volatile @Nullable Instant downSince;
@@ -56,14 +52,13 @@ final class StoreAvailability {
 	}
 
 	synchronized void failed(Caller caller, Throwable error) {
-		boolean refused = isRefusal(error);
-		String problem = refused ? REFUSED : UNREACHABLE;
-		if (!add(caller, error, Set.of(), Set.of(problem))) {
-			logger.debug("Still failing: " + caller.action, error);
-			return;
+		String problem = isRefusal(error) ? "refuses a request" : "cannot be reached";
+		if (add(caller, error, Set.of(), Set.of(problem))) {
+			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem, caller.action), error);
 		}
-		logger.warn("The store of durable tasks %s (%s): trying again until it is %s".formatted(problem, caller.action,
-				refused ? "accepted" : "back"), error);
+		else {
+			logger.debug("Still failing: " + caller.action, error);
+		}
 	}
 
 	void succeeded(Caller caller) {
@@ -88,11 +83,18 @@ final class StoreAvailability {
 		PartialOutage partial = this.partialOutage.get();
 		if (partial == null) {
 			this.failing.remove(Caller.PARTS);
-			end();
 		}
 		else if (add(Caller.PARTS, partial.cause(), partial.parts(), partial.parts())) {
 			logger.warn("A part of the store of durable tasks does not answer (%s): its tasks wait until it is back"
 				.formatted(String.join(", ", partial.parts())), partial.cause());
+		}
+		Instant since = this.downSince;
+		if (since != null && this.failing.isEmpty()) {
+			this.downSince = null;
+			this.logged.clear();
+			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
+			logger.info("The store of durable tasks answers and accepts all requests again, after "
+					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
 		}
 	}
 
@@ -103,18 +105,6 @@ final class StoreAvailability {
 		}
 		this.failing.put(caller, new Outage(error, this.downSince, parts));
 		return this.logged.addAll(problems);
-	}
-
-	private void end() {
-		Instant since = this.downSince;
-		if (since != null && this.failing.isEmpty()) {
-			boolean onlyRefused = this.logged.equals(Set.of(REFUSED));
-			this.downSince = null;
-			this.logged.clear();
-			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
-			logger.info("The store of durable tasks " + (onlyRefused ? "accepts all requests again" : "is back")
-					+ " after " + DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
-		}
 	}
 
 	synchronized @Nullable Outage outage() {

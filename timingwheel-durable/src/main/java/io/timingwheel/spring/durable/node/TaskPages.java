@@ -12,10 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads pages of the tasks of a name and of the earlier names of its method. Thread-safe.
- *
- * @since 0.1
  */
-public final class TaskPages {
+public record TaskPages(DelayedTaskStore store, DurableHandlers handlers) {
 
 	private static final Comparator<StoredTask> BY_TIME = Comparator
 		.comparingLong((StoredTask task) -> task.position().time())
@@ -23,15 +21,6 @@ public final class TaskPages {
 
 	/** What a store gives at most. */
 	private static final int MAX_LIMIT = 5000;
-
-	private final DelayedTaskStore store;
-
-	private final DurableHandlers handlers;
-
-	public TaskPages(DelayedTaskStore store, DurableHandlers handlers) {
-		this.store = store;
-		this.handlers = handlers;
-	}
 
 	/** Reads at most 5,000 tasks. */
 	public Page read(String name, Order order, StoredTask.@Nullable Position after, int limit) {

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -21,26 +20,25 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Runs bodies in transactions whose last statement settles the task, so that both commit
  * or none. If the lease is lost, the store refuses, and the transaction rolls back.
  * Thread-safe. Loaded only if there is such a body: {@code spring-tx} is optional.
- *
- * @since 0.1
  */
 public final class TransactionalBodies {
 
 	private static final Log logger = LogFactory.getLog(TransactionalBodies.class);
 
-	private final TransactionTemplate transactions;
+	private static final TransactionDefinition REQUIRES_NEW = new DefaultTransactionDefinition(
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+	private final PlatformTransactionManager manager;
 
 	private final DelayedTaskStore store;
 
 	private TransactionalBodies(PlatformTransactionManager manager, DelayedTaskStore store) {
-		this.transactions = new TransactionTemplate(manager,
-				new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
+		this.manager = manager;
 		this.store = store;
 	}
 
@@ -86,10 +84,13 @@ public final class TransactionalBodies {
 	}
 
 	private boolean reachesTheStore() {
-		return Boolean.TRUE.equals(this.transactions.execute((status) -> {
-			status.setRollbackOnly();
+		TransactionStatus status = this.manager.getTransaction(REQUIRES_NEW);
+		try {
 			return this.store.joinsTransaction();
-		}));
+		}
+		finally {
+			this.manager.rollback(status);
+		}
 	}
 
 	/**
@@ -97,37 +98,39 @@ public final class TransactionalBodies {
 	 * store said.
 	 */
 	@Nullable Object run(Run run) throws Throwable {
+		TransactionStatus status = this.manager.getTransaction(REQUIRES_NEW);
 		AtomicBoolean committed = new AtomicBoolean();
-		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-		AtomicReference<@Nullable Object> result = new AtomicReference<>();
+		Object result;
 		try {
-			this.transactions.executeWithoutResult((status) -> {
-				Transactions.afterCompletion(() -> committed.set(true), () -> {
-				});
-				try {
-					result.set(runAndSettle(run, status));
-				}
-				catch (Throwable ex) {
-					failure.set(ex);
-					status.setRollbackOnly();
-				}
+			Transactions.afterCompletion(() -> committed.set(true), () -> {
 			});
+			result = runAndSettle(run, status);
+		}
+		catch (Throwable ex) {
+			rollBack(status, ex);
+			throw ex;
+		}
+		try {
+			this.manager.commit(status);
 		}
 		catch (RuntimeException | Error ex) {
 			if (!committed.get()) {
-				failure.compareAndSet(null, ex);
+				throw ex;
 			}
-			else {
-				UserErrors.log(logger::error, "The transaction of the durable task " + run
-						+ " has committed, and a callback then threw an exception", ex);
-			}
-		}
-		Throwable error = failure.get();
-		if (error != null) {
-			throw error;
+			UserErrors.log(logger::error, "The transaction of the durable task " + run
+					+ " has committed, and a callback then threw an exception", ex);
 		}
 		run.reply = Reply.DONE;
-		return result.get();
+		return result;
+	}
+
+	private void rollBack(TransactionStatus status, Throwable error) {
+		try {
+			this.manager.rollback(status);
+		}
+		catch (RuntimeException | Error ex) {
+			error.addSuppressed(ex);
+		}
 	}
 
 	private @Nullable Object runAndSettle(Run run, TransactionStatus status) throws Throwable {
@@ -142,7 +145,7 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
 		}
-		run.setSettlement(run.end(null));
+		run.settlement = run.end(null);
 		if (!this.store.settleInTransaction(run.settlement())) {
 			run.reply = Reply.REFUSED;
 			throw new UnexpectedRollbackException("The lease of the durable task " + run

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -294,7 +295,7 @@ public interface DelayedTaskStore {
 	 * What tests need of this store.
 	 * @throws UnsupportedOperationException if this store has no virtual time
 	 */
-	default StoreTesting testing() {
+	default Testing testing() {
 		throw new UnsupportedOperationException(
 				getClass().getName() + " does not support virtual time: it does not override testing");
 	}
@@ -330,12 +331,37 @@ public interface DelayedTaskStore {
 	}
 
 	/**
+	 * The result of moving a pending task. Times are milliseconds since the epoch by the
+	 * store's clock.
+	 *
+	 * @param dueAt when the task is due now
+	 */
+	record Moved(String id, String name, long dueAt, long now) {
+
+	}
+
+	/**
 	 * One part of a store does not answer, while the rest does.
 	 *
 	 * @param parts the names of the missing parts, as an operator knows them
 	 * @param cause the error of a missing part
 	 */
 	record PartialOutage(Set<String> parts, Throwable cause) {
+
+	}
+
+	/** What tests need of a store. */
+	interface Testing {
+
+		/**
+		 * Replaces the store's clock for the store object that gave this object.
+		 * @param millis gives milliseconds since the epoch; {@code null} for the store's
+		 * own clock
+		 */
+		void setClock(@Nullable LongSupplier millis);
+
+		/** Deletes all tasks, and all that the store knows of names and nodes. */
+		void deleteAll();
 
 	}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.store;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -9,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +28,8 @@ public final class EnqueueCombiner {
 
 	private static final int MAX_TASKS = 100;
 
-	/** A request with more characters would be slow, or too large for the store. */
-	private static final int MAX_PAYLOADS = 1_000_000;
+	/** A task with more characters goes alone, since a request should not be large. */
+	private static final int MAX_PAYLOAD = 10_000;
 
 	private final Request together;
 
@@ -51,7 +51,7 @@ public final class EnqueueCombiner {
 	public Enqueued enqueue(NewTask task) {
 		Thread caller = Thread.currentThread();
 		// A call within the request of its own thread must not wait for this request.
-		if (caller.isInterrupted() || this.sender == caller) {
+		if (caller.isInterrupted() || this.sender == caller || task.payload().length() > MAX_PAYLOAD) {
 			return this.alone.apply(task);
 		}
 		Call call = new Call(caller, task, new CompletableFuture<>());
@@ -91,16 +91,7 @@ public final class EnqueueCombiner {
 
 	/** The first is that of the sender. */
 	private synchronized List<Call> take() {
-		List<Call> calls = new ArrayList<>();
-		long payloads = 0;
-		for (Call call = this.waiting.peek(); call != null && calls.size() < MAX_TASKS; call = this.waiting.peek()) {
-			payloads += call.task().payload().length();
-			if (!calls.isEmpty() && payloads > MAX_PAYLOADS) {
-				break;
-			}
-			calls.add(this.waiting.remove());
-		}
-		return calls;
+		return Stream.generate(this.waiting::remove).limit(Math.min(this.waiting.size(), MAX_TASKS)).toList();
 	}
 
 	/** Stores tasks in one request. The caller of a task takes its result. */

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.store;
 
 import java.nio.charset.StandardCharsets;
-import java.util.stream.Collectors;
 
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -63,22 +62,9 @@ public final class TaskLimits {
 	 * and halves of surrogate pairs.
 	 */
 	public static String error(String text) {
+		String cut = text.substring(0, Math.min(text.length(), DelayedTaskStore.MAX_ERROR_LENGTH));
 		// A cut may leave half of a surrogate pair.
-		return cut(text).replaceAll("\\p{Cs}", "\ufffd").replace('\0', ' ');
-	}
-
-	/**
-	 * The same in ASCII: writes all other characters as escapes such as
-	 * <code>&#92;u2192</code>.
-	 */
-	public static String asciiError(String text) {
-		return cut(text.chars()
-			.mapToObj((c) -> (c < 0x80) ? Character.toString(c) : "\\u%04x".formatted(c))
-			.collect(Collectors.joining()));
-	}
-
-	private static String cut(String text) {
-		return text.substring(0, Math.min(text.length(), DelayedTaskStore.MAX_ERROR_LENGTH));
+		return cut.replaceAll("\\p{Cs}", "\ufffd").replace('\0', ' ');
 	}
 
 }

@@ -38,12 +38,12 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.outage().error()).isSameAs(GONE);
 		this.availability.succeeded(Caller.SETTLE);
 		assertThat(this.availability.outage()).isNull();
-		assertThat(output).containsOnlyOnce("is back after");
+		assertThat(output).containsOnlyOnce("again, after");
 		this.availability.failed(Caller.RENEW, GONE);
 		this.availability.idle(Caller.RENEW);
-		assertThat(output).containsOnlyOnce("is back after");
+		assertThat(output).containsOnlyOnce("again, after");
 		this.availability.succeeded(Caller.CLAIM);
-		assertThat(output.toString().split("is back after")).hasSize(3);
+		assertThat(output.toString().split("again, after")).hasSize(3);
 	}
 
 	@Test
@@ -53,8 +53,8 @@ class StoreAvailabilityTests {
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage()).isNull();
 		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
-			.contains("accepts all requests again")
-			.doesNotContain("cannot be reached", "is back");
+			.contains("answers and accepts all requests again, after")
+			.doesNotContain("cannot be reached");
 	}
 
 	@Test

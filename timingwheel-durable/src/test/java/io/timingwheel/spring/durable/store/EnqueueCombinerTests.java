@@ -83,17 +83,15 @@ class EnqueueCombinerTests {
 	}
 
 	@Test
-	void aRequestHasAtMostAHundredTasksAndAMillionCharacters() throws Exception {
+	void aRequestHasAtMostAHundredTasksAndALargeTaskIsSentAlone() throws Exception {
 		List<Caller> callers = firstAndOthers(130);
-		for (String id : List.of("large", "larger")) {
-			callers.add(call(task(id, "x".repeat(600_000))));
-			callers.get(callers.size() - 1).awaitWaiting();
-		}
-		this.permits.release(4);
+		assertThat(this.combiner.enqueue(task("large", "x".repeat(10_001))).id()).isEqualTo("large");
+		this.permits.release(3);
 		for (Caller caller : callers) {
 			caller.get();
 		}
-		assertThat(this.requests).extracting(List::size).containsExactly(1, 100, 31, 1);
+		assertThat(this.requests).extracting(List::size).containsExactly(1, 100, 30);
+		assertThat(this.alone).containsExactly("large");
 	}
 
 	@Test

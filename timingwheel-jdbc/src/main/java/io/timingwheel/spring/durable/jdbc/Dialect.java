@@ -179,6 +179,11 @@ public abstract class Dialect {
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}
 
+	/** The text of an error, as the database can keep it. */
+	@Nullable String error(@Nullable String error) {
+		return error;
+	}
+
 	String payload(String json) {
 		return json;
 	}

@@ -16,10 +16,8 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
-import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.StoreTesting;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
@@ -283,8 +281,8 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	}
 
 	@Override
-	public StoreTesting testing() {
-		return new StoreTesting() {
+	public Testing testing() {
+		return new Testing() {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {

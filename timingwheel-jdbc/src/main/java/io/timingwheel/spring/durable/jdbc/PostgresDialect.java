@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
@@ -89,11 +90,23 @@ final class PostgresDialect extends Dialect {
 	}
 
 	private String escaped(String text) {
-		return this.unicode ? text
-				: text.replace("\\", "\\\\")
-					.chars()
-					.mapToObj((c) -> (c < 0x80) ? Character.toString(c) : "\\u%04x".formatted(c))
-					.collect(Collectors.joining());
+		return this.unicode ? text : ascii(text.replace("\\", "\\\\"));
+	}
+
+	private static String ascii(String text) {
+		return text.chars()
+			.mapToObj((c) -> (c < 0x80) ? Character.toString(c) : "\\u%04x".formatted(c))
+			.collect(Collectors.joining());
+	}
+
+	/** It is read as it is stored, since its end may be half of an escape. */
+	@Override
+	@Nullable String error(@Nullable String error) {
+		if (error == null || this.unicode) {
+			return error;
+		}
+		String ascii = ascii(error);
+		return ascii.substring(0, Math.min(ascii.length(), DelayedTaskStore.MAX_ERROR_LENGTH));
 	}
 
 	@Override

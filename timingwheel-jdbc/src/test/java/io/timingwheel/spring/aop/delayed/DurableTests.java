@@ -42,6 +42,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
@@ -116,9 +118,13 @@ class DurableTests {
 		});
 	}
 
+	/**
+	 * The executor has no lifecycle, and so does not pause by itself.
+	 */
 	@Test
 	void aPausedContextStartsNoStoredTask() {
-		this.runner.run((context) -> {
+		TaskExecutor executor = new SimpleAsyncTaskExecutor("task-");
+		this.runner.withBean("applicationTaskExecutor", TaskExecutor.class, () -> executor).run((context) -> {
 			Service service = context.getBean(Service.class);
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).stop();
 			service.later(Duration.ofMillis(1), new Order(7, List.of()));

@@ -21,12 +21,10 @@ import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StoreTesting;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
@@ -288,8 +286,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public StoreTesting testing() {
-		return new StoreTesting() {
+	public Testing testing() {
+		return new Testing() {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {

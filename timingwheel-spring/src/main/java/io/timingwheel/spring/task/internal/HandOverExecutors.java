@@ -106,6 +106,10 @@ public final class HandOverExecutors implements AutoCloseable {
 			report(ex, failed);
 			return;
 		}
+		keep(executor, task, failed);
+	}
+
+	private void keep(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		synchronized (this.queues) {
 			if (this.threads.isShutdown()) {
 				throw new RejectedExecutionException("The hand-over of tasks has ended");
@@ -117,17 +121,28 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Gets the executor of a task, which may have to be created.
-	 * @return the executor, {@code null} if {@code failed} takes an exception
-	 * @throws RejectedExecutionException if there is no thread or no memory for it
+	 * Hands a task over to an executor, which may have to be created. If the executor
+	 * refuses the task now, it waits in the queue of this executor.
+	 * @param failed takes, on another thread, what else the creation or the executor
+	 * throws
+	 * @throws RejectedExecutionException if there is no thread or no memory for the
+	 * creation, or if the hand-over of tasks has ended
 	 */
-	public @Nullable Executor resolve(Supplier<? extends Executor> executor, Consumer<? super Throwable> failed) {
+	public void handOverOrKeep(Supplier<? extends Executor> supplier, Runnable task,
+			Consumer<? super Throwable> failed) {
+		Executor executor;
 		try {
-			return Objects.requireNonNull(executor.get(), "The task has no executor");
+			executor = Objects.requireNonNull(supplier.get(), "The task has no executor");
 		}
 		catch (Throwable ex) {
 			report(ex, failed);
-			return null;
+			return;
+		}
+		try {
+			handOver(executor, task, failed);
+		}
+		catch (RejectedExecutionException ex) {
+			keep(executor, task, failed);
 		}
 	}
 

@@ -1,8 +1,11 @@
 package io.timingwheel.spring.task.internal;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * The threads that run bodies. A body may end the application, by closing the application
@@ -10,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * ended, so the shutdown must not wait for it. Thread-safe.
  */
 public final class RunningBodies {
+
+	private static final long MAX_PAUSE_MILLIS = 100;
 
 	/** How many bodies each thread runs. A body may run another on its thread. */
 	private final Map<Thread, Integer> byThread = new ConcurrentHashMap<>();
@@ -28,6 +33,23 @@ public final class RunningBodies {
 			.filter((bodies) -> waitsForEnd(bodies.getKey()))
 			.mapToLong(Map.Entry::getValue)
 			.sum();
+	}
+
+	/**
+	 * Waits for a condition, which bodies make true when they end.
+	 * @return whether it was true within the period
+	 */
+	public static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {
+		long start = System.nanoTime();
+		long pause = 1;
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() - start >= TimeUnit.NANOSECONDS.convert(period)) {
+				return false;
+			}
+			Thread.sleep(pause);
+			pause = Math.min(2 * pause, MAX_PAUSE_MILLIS);
+		}
+		return true;
 	}
 
 	/** Whether a thread closes the application context or calls {@link System#exit}. */

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 
@@ -13,8 +12,6 @@ import org.springframework.core.task.TaskRejectedException;
  * Thread-safe.
  */
 public final class TaskShutdown {
-
-	private static final long MAX_PAUSE_MILLIS = 100;
 
 	private volatile boolean accepting = true;
 
@@ -82,7 +79,7 @@ public final class TaskShutdown {
 			if (!timeStandsStill()) {
 				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
 				cancel((task) -> task.tasks().gate().isPaused() || !mayRun(task.dueNanos()));
-				await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
+				RunningBodies.await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}
 		finally {
@@ -96,8 +93,7 @@ public final class TaskShutdown {
 	}
 
 	public boolean awaitRunning(Duration period) throws InterruptedException {
-		await(() -> runningCount() == 0, period);
-		return runningCount() == 0;
+		return RunningBodies.await(() -> runningCount() == 0, period);
 	}
 
 	/** With virtual time nothing falls due or ends while nobody moves the time. */
@@ -115,15 +111,6 @@ public final class TaskShutdown {
 		}
 		long running = this.tasks.runningCount();
 		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
-	}
-
-	private static void await(BooleanSupplier condition, Duration period) throws InterruptedException {
-		long deadline = TaskClock.deadline(System.nanoTime(), period);
-		long pause = 1;
-		while (!condition.getAsBoolean() && deadline - System.nanoTime() > 0) {
-			Thread.sleep(pause);
-			pause = Math.min(2 * pause, MAX_PAUSE_MILLIS);
-		}
 	}
 
 }

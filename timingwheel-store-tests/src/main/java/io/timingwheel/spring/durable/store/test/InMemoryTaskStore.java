@@ -24,12 +24,10 @@ import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StoreTesting;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
@@ -555,8 +553,8 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public StoreTesting testing() {
-		return new StoreTesting() {
+	public Testing testing() {
+		return new Testing() {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {
