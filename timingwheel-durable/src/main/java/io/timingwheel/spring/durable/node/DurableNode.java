@@ -145,7 +145,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public int inFlight() {
-		return this.parts.held.size();
+		return this.parts.held.runs().size();
 	}
 
 	@Override
@@ -237,7 +237,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			if (!RunningBodies.await(this::isSettled, GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
-					.formatted(this.parts.held.size()));
+					.formatted(this.parts.held.runs().size()));
 			}
 		}
 		finally {

@@ -34,10 +34,6 @@ final class Held {
 		return this.parts.settings.maxInFlight() - this.runs.size();
 	}
 
-	int size() {
-		return this.runs.size();
-	}
-
 	Collection<Run> runs() {
 		return this.runs;
 	}

@@ -77,7 +77,8 @@ final class Housekeeping {
 
 	void heartbeat(Activity activity) {
 		attempt("report the state of this node", () -> {
-			this.parts.store.heartbeat(new NodeState(this.parts.settings.nodeId(), activity, this.parts.held.size()));
+			int inFlight = this.parts.held.runs().size();
+			this.parts.store.heartbeat(new NodeState(this.parts.settings.nodeId(), activity, inFlight));
 			return true;
 		});
 	}

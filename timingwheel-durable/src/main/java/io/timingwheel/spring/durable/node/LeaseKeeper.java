@@ -24,7 +24,7 @@ final class LeaseKeeper {
 
 	private final NodeParts parts;
 
-	final NodeLoop loop;
+	private final NodeLoop loop;
 
 	private final long roundNanos;
 

@@ -82,17 +82,14 @@ final class NamePolicies {
 		int concurrent = Objects.requireNonNullElse(policy.maxConcurrent(), 0);
 		int perKey = Objects.requireNonNullElse(policy.maxConcurrentPerKey(), 0);
 		if (rate != null) {
-			return new StartLimits(concurrent, perKey, micros(rate), burst(rate));
+			long micros = TimeUnit.NANOSECONDS.toMicros(rate.intervalNanos() + 999);
+			return new StartLimits(concurrent, perKey, micros, burst(rate));
 		}
 		return (concurrent + perKey > 0) ? new StartLimits(concurrent, perKey, 0, 1) : null;
 	}
 
 	private PolicySettings policy(String name) {
 		return this.policies.of(this.handlers.canonicalName(name));
-	}
-
-	private static long micros(StartRate rate) {
-		return TimeUnit.NANOSECONDS.toMicros(rate.intervalNanos() + 999);
 	}
 
 	/**

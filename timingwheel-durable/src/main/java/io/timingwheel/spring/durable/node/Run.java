@@ -58,7 +58,8 @@ final class Run implements TaskExecution {
 
 	private @Nullable Thread thread;
 
-	private boolean interrupted;
+	/** Whether the node has interrupted the body. */
+	volatile boolean interrupted;
 
 	@Nullable Settlement settlement;
 
@@ -252,10 +253,6 @@ final class Run implements TaskExecution {
 		endBody();
 		this.thread = null;
 		return this.state == State.SETTLING;
-	}
-
-	synchronized boolean wasCutOff() {
-		return this.interrupted;
 	}
 
 	Settlement settlement() {

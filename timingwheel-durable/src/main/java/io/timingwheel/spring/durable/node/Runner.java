@@ -103,7 +103,7 @@ final class Runner {
 			else if (error == null) {
 				this.settler.done(run);
 			}
-			else if (run.wasCutOff()) {
+			else if (run.interrupted) {
 				this.settler.cutOff(run);
 			}
 			else {

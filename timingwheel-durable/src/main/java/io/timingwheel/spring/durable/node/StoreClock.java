@@ -21,12 +21,10 @@ final class StoreClock {
 	private final LongSupplier clock;
 
 	/** By how many nanoseconds the node's clock is ahead, at most. */
-	private long ahead;
+	private long ahead = Long.MAX_VALUE / 2;
 
 	/** When the last reply arrived. */
 	private long heardAt;
-
-	private boolean known;
 
 	StoreClock(LongSupplier clock) {
 		this.clock = clock;
@@ -42,9 +40,8 @@ final class StoreClock {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(now);
 		long drifted = this.ahead + Math.max(0, received - this.heardAt) / DRIFT;
 		boolean setBack = sent - nanos - ROUNDING > drifted;
-		this.ahead = (this.known && !setBack) ? Math.min(drifted, received - nanos) : received - nanos;
+		this.ahead = setBack ? received - nanos : Math.min(drifted, received - nanos);
 		this.heardAt = received;
-		this.known = true;
 		return this.ahead;
 	}
 
