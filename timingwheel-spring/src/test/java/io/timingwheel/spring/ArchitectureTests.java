@@ -67,7 +67,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = areOptional(
-			TIMEOUT + ".ReactorTimeout|" + DELAYED + ".ReactorCancellation", "reactor..", "org.reactivestreams..");
+			TIMEOUT + ".ReactorTimeout|" + DELAYED + ".PendingCancellation", "reactor..", "org.reactivestreams..");
 
 	@ArchTest
 	static final ArchRule nobodyUsesJacksonOrDurableTasks = noClasses().should()

@@ -78,7 +78,7 @@ class AdviceOrderTests {
 			Advised proxy = (Advised) application.bean(Service.class);
 			assertThat(Arrays.stream(proxy.getAdvisors())
 				.map((advisor) -> advisor.getAdvice().toString())
-				.map((name) -> name.replaceFirst("Advice of @|.*\\.", ""))
+				.map((name) -> name.replaceFirst("Advice of @|.*\\.(\\w+Configuration\\$)?", ""))
 				.map((name) -> name.replaceFirst("(Annotation)?(Interceptor|BeanPostProcessor\\$).*|@.*", ""))
 				.filter((name) -> !name.contains("$")))
 				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));

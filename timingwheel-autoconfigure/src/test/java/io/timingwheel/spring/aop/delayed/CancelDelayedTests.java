@@ -22,20 +22,28 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.r2dbc.connection.R2dbcTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.reactive.TransactionalOperator;
@@ -237,10 +245,11 @@ class CancelDelayedTests {
 		assertThat(app.pending()).as("after subscriptions that were cancelled").isOne();
 	}
 
-	@Test
-	void aReactiveTransactionOfTheMethodCommitsFirst() {
+	@ParameterizedTest
+	@ValueSource(classes = { AnnotationDriven.class, Advised.class })
+	void aReactiveTransactionOfTheMethodCommitsFirst(Class<?> transactions) {
 		Mono<String> failing = Mono.error(new IllegalStateException("no money"));
-		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, ReactiveTransactions.class)) {
+		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, transactions)) {
 			Orders orders = reactive.bean(Orders.class);
 			List<Long> pendingAtCommit = new ArrayList<>();
 			Mono<String> paid = TransactionSynchronizationManager.forCurrentTransaction()
@@ -263,7 +272,7 @@ class CancelDelayedTests {
 
 	@Test
 	void aRollbackOfTheReactiveTransactionOfTheCallerStillCancels() {
-		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, ReactiveTransactions.class)) {
+		try (VirtualApplication reactive = VirtualApplication.of(Orders.class, AnnotationDriven.class)) {
 			Orders orders = reactive.bean(Orders.class);
 			orders.close(1);
 			Mono<String> failing = orders.payInReactiveTransaction(1, Mono.just("paid"))
@@ -291,13 +300,30 @@ class CancelDelayedTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
 	static class ReactiveTransactions {
 
 		@Bean
-		ReactiveTransactionManager reactiveTransactionManager() {
+		static ReactiveTransactionManager reactiveTransactionManager() {
 			return new R2dbcTransactionManager(H2ConnectionFactory.inMemory("reactive"));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class AnnotationDriven extends ReactiveTransactions {
+
+	}
+
+	/** Advises the methods as {@code aop:advisor} with {@code tx:advice} does. */
+	@Configuration(proxyBeanMethods = false)
+	static class Advised extends ReactiveTransactions {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor transactions(ReactiveTransactionManager manager) {
+			return new DefaultPointcutAdvisor(AnnotationMatchingPointcut.forMethodAnnotation(Transactional.class),
+					new TransactionInterceptor(manager, new AnnotationTransactionAttributeSource()));
 		}
 
 	}

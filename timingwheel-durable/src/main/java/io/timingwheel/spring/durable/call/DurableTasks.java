@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
-import io.timingwheel.spring.aop.internal.delayed.DurableMethods;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
@@ -43,7 +42,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Stores, cancels, moves and finds durable tasks for the application and its annotated
  * methods. If the store cannot be reached, its exception goes to the caller. Thread-safe.
  */
-public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethods {
+public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethod.Store {
 
 	private static final DueTime NOW = DueTime.after(Duration.ZERO);
 

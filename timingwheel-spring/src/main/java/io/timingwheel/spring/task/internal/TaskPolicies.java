@@ -19,9 +19,6 @@ public final class TaskPolicies {
 
 	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
 
-	/** The names of methods that are switched off. */
-	private final Set<String> switchedOff = ConcurrentHashMap.newKeySet();
-
 	private final Overrides overrides;
 
 	private final boolean exactBackoff;
@@ -33,10 +30,6 @@ public final class TaskPolicies {
 
 	public void declare(String name, PolicySettings policy) {
 		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
-	}
-
-	public void addSwitchedOff(String name) {
-		this.switchedOff.add(name);
 	}
 
 	public PolicySettings of(String name) {
@@ -51,9 +44,7 @@ public final class TaskPolicies {
 
 	/** Warns of names in the configuration that no method has. */
 	public void checkNames() {
-		Set<String> names = new TreeSet<>(this.declared.keySet());
-		names.addAll(this.switchedOff);
-		this.overrides.checkNames(names);
+		this.overrides.checkNames(new TreeSet<>(this.declared.keySet()));
 	}
 
 	/**

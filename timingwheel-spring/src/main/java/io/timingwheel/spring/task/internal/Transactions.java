@@ -10,10 +10,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
+import org.aopalliance.aop.Advice;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -67,6 +69,10 @@ public final class Transactions {
 
 	public static boolean isActive() {
 		return PRESENT && Calls.isTransactionActive();
+	}
+
+	public static boolean areOpenedBy(Advice advice) {
+		return PRESENT && advice instanceof TransactionInterceptor;
 	}
 
 	public static void defer(DeferredCall call) {

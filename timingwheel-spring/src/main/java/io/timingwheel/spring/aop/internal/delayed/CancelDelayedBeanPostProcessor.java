@@ -21,6 +21,7 @@ import io.timingwheel.spring.aop.internal.MethodAttributes;
 import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -136,7 +137,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		}
 		Advisor[] advisors = proxy.getAdvisors();
 		int position = 0;
-		while (advisors[position] != ofBean && !opensTransactions(advisors[position])) {
+		while (advisors[position] != ofBean && !Transactions.areOpenedBy(advisors[position].getAdvice())) {
 			position++;
 		}
 		DefaultPointcutAdvisor outer = advisor(
@@ -144,11 +145,6 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 		// Keeps the places of advisors that are added later.
 		outer.setOrder((advisors[position] instanceof Ordered inner) ? inner.getOrder() : LOWEST_PRECEDENCE);
 		proxy.addAdvisor(position, outer);
-	}
-
-	/** By name, since spring-tx is optional. */
-	private static boolean opensTransactions(Advisor advisor) {
-		return advisor.getClass().getName().endsWith("TransactionAttributeSourceAdvisor");
 	}
 
 	private @Nullable Object cancel(Cancellation method, MethodInvocation invocation) throws Throwable {
@@ -165,7 +161,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 			return result;
 		}
 		if (result != null && method.adapters() != null) {
-			return ReactorCancellation.apply(result, method.adapters().apply(result), cancellation);
+			return PendingCancellation.OfPublisher.apply(result, method.adapters().apply(result), cancellation);
 		}
 		cancellation.runWithTransaction();
 		return result;

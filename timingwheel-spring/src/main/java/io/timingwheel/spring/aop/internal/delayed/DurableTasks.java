@@ -24,7 +24,7 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final TaskRuntime runtime;
 
-	private final DurableMethods.@Nullable StoredCalls calls;
+	private final DurableMethod.Store.@Nullable StoredCalls calls;
 
 	DurableTasks(TaskMethod method, TaskRuntime runtime) {
 		this.method = method;

@@ -8,6 +8,11 @@ import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * Cancels a task, in memory or in the store, for one call of a {@code @CancelDelayed}
@@ -28,7 +33,7 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 	}
 
 	private void cancel(Consumer<TaskId> inMemory) {
-		DurableMethods durable = this.runtime.storeOf(this.taskId);
+		DurableMethod.Store durable = this.runtime.storeOf(this.taskId);
 		if (durable != null) {
 			durable.cancel(this.taskId);
 		}
@@ -66,9 +71,33 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		}
 	}
 
-	/** Whether the task may be in a store, whose answer the thread has to wait for. */
-	boolean isBlocking() {
-		return this.runtime.storeOf(this.taskId) != null;
+	/**
+	 * Cancels the task at the normal completion of each subscription. Only this class
+	 * needs Reactor, which is optional.
+	 */
+	static final class OfPublisher {
+
+		private OfPublisher() {
+		}
+
+		/** Gives what the caller gets in place of a publisher. */
+		static Object apply(Object returned, ReactiveAdapter adapter, PendingCancellation cancellation) {
+			Flux<?> result = apply(Flux.from(adapter.toPublisher(returned)), cancellation);
+			// The only value comes after the cancellation.
+			return adapter.fromPublisher(adapter.isMultiValue() ? result : result.singleOrEmpty());
+		}
+
+		/**
+		 * A thread that must not block leaves the call of a store to another thread.
+		 */
+		private static <T> Flux<T> apply(Flux<T> source, PendingCancellation cancellation) {
+			return source.concatWith(Mono.defer(() -> {
+				Mono<T> cancel = Mono.fromRunnable(cancellation::runWithTransaction);
+				return (Schedulers.isInNonBlockingThread() && cancellation.runtime.storeOf(cancellation.taskId) != null)
+						? cancel.subscribeOn(Schedulers.boundedElastic()) : cancel;
+			}));
+		}
+
 	}
 
 }

@@ -15,7 +15,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.delayed.DurableMethods.CallTime;
+import io.timingwheel.spring.aop.internal.delayed.DurableMethod.Store.CallTime;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;

@@ -14,6 +14,7 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.util.ClassUtils;
@@ -105,7 +106,8 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		claimName(method.name(), method);
 		method.values().aliases().forEach((alias) -> claimName(alias, method));
 		if (method.recurring() && method.values().schedule() == null) {
-			this.runtime.tasks().policies().addSwitchedOff(method.name());
+			// The configuration may still name it.
+			this.runtime.tasks().policies().declare(method.name(), PolicySettings.NONE);
 			return;
 		}
 		this.runtime.checkCanRun(method);

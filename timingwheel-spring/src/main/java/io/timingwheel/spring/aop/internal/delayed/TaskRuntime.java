@@ -40,7 +40,7 @@ final class TaskRuntime {
 	/**
 	 * An {@code Optional}, since a supplier that gives {@code null} locks at each call.
 	 */
-	private final SingletonSupplier<Optional<DurableMethods>> durableMethods;
+	private final SingletonSupplier<Optional<DurableMethod.Store>> durableMethods;
 
 	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
@@ -48,7 +48,7 @@ final class TaskRuntime {
 		this.beanFactory = beanFactory;
 		this.tasks = SingletonSupplier.of(() -> beanFactory.getBean(DelayedTaskRegistry.class));
 		this.durableMethods = SingletonSupplier
-			.of(() -> Optional.ofNullable(beanFactory.getBeanProvider(DurableMethods.class).getIfAvailable()));
+			.of(() -> Optional.ofNullable(beanFactory.getBeanProvider(DurableMethod.Store.class).getIfAvailable()));
 		this.exceptionHandler = new UncaughtExceptions(beanFactory);
 	}
 
@@ -56,13 +56,13 @@ final class TaskRuntime {
 		return this.tasks.obtain();
 	}
 
-	DurableMethods durableMethods() {
+	DurableMethod.Store durableMethods() {
 		return this.durableMethods.obtain().orElseThrow();
 	}
 
 	/** Whether tasks can be stored. Instantiates no bean. */
 	boolean hasStore() {
-		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DurableMethods.class, true,
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DurableMethod.Store.class, true,
 				false).length > 0;
 	}
 
@@ -103,8 +103,8 @@ final class TaskRuntime {
 	}
 
 	/** The store of a pending task, {@code null} for one in memory. */
-	@Nullable DurableMethods storeOf(TaskId taskId) {
-		DurableMethods durable = this.durableMethods.obtain().orElse(null);
+	DurableMethod.@Nullable Store storeOf(TaskId taskId) {
+		DurableMethod.Store durable = this.durableMethods.obtain().orElse(null);
 		if (durable == null || durable.owns(taskId.name())) {
 			return durable;
 		}

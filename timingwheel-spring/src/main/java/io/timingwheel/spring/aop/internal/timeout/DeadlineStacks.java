@@ -40,7 +40,7 @@ final class DeadlineStacks implements AutoCloseable {
 	private void read(InterruptGuard guard) {
 		StackTraceElement[] stack = null;
 		try {
-			stack = guard.thread().getStackTrace();
+			stack = guard.thread.getStackTrace();
 		}
 		finally {
 			guard.interrupt(stack);
@@ -48,7 +48,6 @@ final class DeadlineStacks implements AutoCloseable {
 		}
 	}
 
-	/** Ends the thread after the stack that it reads. */
 	@Override
 	public void close() {
 		this.reader.shutdown();

@@ -32,8 +32,8 @@ final class FutureTimeout {
 			return source;
 		}
 		CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
-		Executor executor = guard.call().runtime().executor();
-		Runnable expiry = expiry(source, result, guard.call());
+		Executor executor = guard.call.runtime().executor();
+		Runnable expiry = expiry(source, result, guard.call);
 		if (!guard.handOver(expiry)) {
 			return source;
 		}

@@ -69,9 +69,9 @@ final class InterruptGuard implements DirectTask {
 	/** The guard of the innermost call of the thread. */
 	private static final ThreadLocal<@Nullable InterruptGuard> CURRENT = new ThreadLocal<>();
 
-	private final LimitedCall call;
+	final LimitedCall call;
 
-	private final Thread thread = Thread.currentThread();
+	final Thread thread = Thread.currentThread();
 
 	private final @Nullable InterruptGuard enclosing;
 
@@ -197,10 +197,6 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	Thread thread() {
-		return this.thread;
-	}
-
 	/** Whether the call has returned after its deadline. */
 	boolean hasExpired() {
 		return this.state == CLEARED;
@@ -283,10 +279,6 @@ final class InterruptGuard implements DirectTask {
 		}
 		this.thrown = own;
 		return own;
-	}
-
-	LimitedCall call() {
-		return this.call;
 	}
 
 	private void clear() {

@@ -65,7 +65,6 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Run
 		return afterDeadline(timeout);
 	}
 
-	/** Returns what the caller gets after the deadline. */
 	private @Nullable Object afterDeadline(MethodTimeoutException timeout) throws Exception {
 		Fallback fallback = this.limit.fallback();
 		if (fallback == null) {
@@ -119,7 +118,7 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Run
 		 */
 		void interrupt(InterruptGuard guard) {
 			if (this.wheel.timeSource() instanceof ManualTimeSource) {
-				guard.interrupt(guard.thread().getStackTrace());
+				guard.interrupt(guard.thread.getStackTrace());
 			}
 			else {
 				this.stacks.interrupt(guard);

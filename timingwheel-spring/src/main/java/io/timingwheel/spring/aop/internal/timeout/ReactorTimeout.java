@@ -33,7 +33,7 @@ final class ReactorTimeout {
 	}
 
 	static Object limit(Object returned, InterruptGuard guard, ReactiveAdapter adapter) {
-		LimitedCall call = guard.call();
+		LimitedCall call = guard.call;
 		Callable<@Nullable Object> afterDeadline = call.afterDeadline();
 		Flux<?> source = Flux.from(adapter.toPublisher(returned));
 		Flux<?> limited = Flux.defer(() -> new ReactorTimeout(call, adapter).limit(source, afterDeadline));

@@ -2,17 +2,30 @@ package io.timingwheel.spring.aop.internal.timeout;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.internal.ArgumentExpression;
 import io.timingwheel.spring.aop.internal.MethodAttributes;
+import io.timingwheel.spring.aop.internal.ReactiveTypes;
 import io.timingwheel.spring.aop.internal.Refusal;
+import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -25,11 +38,28 @@ import org.springframework.util.function.SingletonSupplier;
 record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later, @Nullable Fallback fallback,
 		@Nullable ArgumentExpression expression, Supplier<Long> constant) {
 
-	private static final String EXAMPLE = "set a positive duration such as 800ms";
+	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
+
+	private static final List<Class<?>> LATER = Stream
+		.of("java.util.concurrent.Future", "java.util.concurrent.CompletionStage", "java.util.concurrent.Callable",
+				"java.util.concurrent.Flow$Publisher", "java.util.function.Supplier", "java.util.stream.BaseStream",
+				"java.util.Iterator", "org.reactivestreams.Publisher",
+				"org.springframework.beans.factory.ObjectFactory",
+				"org.springframework.web.context.request.async.DeferredResult",
+				"org.springframework.web.context.request.async.WebAsyncTask",
+				"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+				"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", "kotlin.Lazy",
+				"kotlin.sequences.Sequence", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow",
+				"io.smallrye.mutiny.Uni", "io.vertx.core.Future")
+		.filter((name) -> ClassUtils.isPresent(name, TimeLimit.class.getClassLoader()))
+		.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, TimeLimit.class.getClassLoader()))
+		.toList();
+
+	private static final List<Class<?>> COMPLETE = List.of(Iterable.class, Record.class, Enum.class);
 
 	static TimeLimit read(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			ConfigurableBeanFactory beanFactory) {
-		BiFunction<Object, InterruptGuard, Object> later = LaterResult.limiter(method, beanClass);
+		BiFunction<Object, InterruptGuard, Object> later = limiter(method, beanClass);
 		MethodAttributes attributes = new MethodAttributes(method, annotation, beanFactory);
 		boolean hasExpression = attributes.has("timeoutExpression");
 		Refusal.when(attributes.has("timeout") == hasExpression, method,
@@ -43,10 +73,46 @@ record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later
 				SingletonSupplier.of(() -> nanos(method, annotation.timeout(), attributes)));
 	}
 
+	/**
+	 * Checks the declared type of a result.
+	 * @return gives what the caller gets in place of what the method returned. If the
+	 * work goes on, the guard is handed over
+	 */
+	private static BiFunction<Object, InterruptGuard, Object> limiter(Method method, Class<?> beanClass) {
+		Refusal.when(KotlinDetector.isSuspendingFunction(method), method, "@Timeout is on a suspend function",
+				"use withTimeout in its body");
+		Class<?> type = ResolvableType.forMethodReturnType(method, beanClass).resolve(method.getReturnType());
+		if (FUTURES.contains(type)) {
+			return FutureTimeout::limit;
+		}
+		boolean isFuture = Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type);
+		Function<Object, ReactiveAdapter> adapters = isFuture ? null
+				: ReactiveTypes.adapters("@Timeout", method, type, "");
+		if (adapters != null) {
+			return (returned, guard) -> ReactorTimeout.limit(returned, guard, adapters.apply(returned));
+		}
+		Refusal.when(isLater(type), method,
+				"@Timeout is on a method that returns %s, and cannot limit its work, which comes after the return of the method"
+					.formatted(type.getName()),
+				"return the result itself, or a CompletableFuture or a publisher of it, or remove @Timeout (if it is on the class, annotate the other methods instead)");
+		return (returned, guard) -> returned;
+	}
+
+	/**
+	 * The handle of a task is complete. So is a collection, even if it supplies a stream
+	 * of its elements, as a page of Spring Data does, and a record or an enum constant,
+	 * which may supply what it holds.
+	 */
+	private static boolean isLater(Class<?> type) {
+		return type != DelayedTask.class && COMPLETE.stream().noneMatch((complete) -> complete.isAssignableFrom(type))
+				&& LATER.stream().anyMatch((later) -> later.isAssignableFrom(type));
+	}
+
 	private static long nanos(Method method, String text, MethodAttributes attributes) {
 		Duration limit = attributes.anyDuration("timeout");
 		Refusal.when(limit.isNegative() || limit.isZero(), method,
-				"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
+				"the limit \"%s\" of @Timeout is not positive".formatted(text),
+				"set a positive duration such as 800ms");
 		return TimeUnit.NANOSECONDS.convert(limit);
 	}
 

@@ -97,7 +97,6 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 		return (override != null) ? limit.replacedBy(override) : limit;
 	}
 
-	/** The known methods with a limit. */
 	public Set<Method> methods() {
 		return this.classes.values().stream().flatMap((limits) -> limits.keySet().stream()).collect(Collectors.toSet());
 	}
@@ -148,7 +147,6 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 		return null;
 	}
 
-	/** Ends the thread that interrupts expired calls. */
 	@Override
 	public void close() {
 		this.stacks.close();
