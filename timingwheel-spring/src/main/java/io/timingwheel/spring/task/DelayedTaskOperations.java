@@ -48,6 +48,8 @@ public interface DelayedTaskOperations {
 
 	/**
 	 * Schedules a task without a key.
+	 * @param delay how long from now; zero or negative for as soon as possible
+	 * @return the handle of the task, with the future of its end
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task);
@@ -56,18 +58,22 @@ public interface DelayedTaskOperations {
 	 * Schedules a task without a key that gives a result, as
 	 * {@link #schedule(Duration, Runnable)} does.
 	 * @param <T> the type of the result
+	 * @return the handle of the task, with the future of its result
 	 */
 	<T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task);
 
 	/**
 	 * Schedules a keyed task. It replaces the task that is pending under the id.
+	 * @param delay how long from now; zero or negative for as soon as possible
+	 * @return the handle of the new task
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending;
 	 * then the pending task stays
 	 */
 	DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task);
 
 	/**
-	 * Begins the description of a task, to be completed.
+	 * Begins the description of a task.
+	 * @return the description, whose last step schedules the task
 	 */
 	TaskSpec<@Nullable Void> task(Runnable task);
 
@@ -81,6 +87,10 @@ public interface DelayedTaskOperations {
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id. It
 	 * replaces the call that is pending under the id. This node need not have the method.
 	 * In a transaction the call takes effect at the commit.
+	 * @param delay how long from now; zero or negative for as soon as possible
+	 * @param arguments the arguments of the method by their positions; {@code null} where
+	 * the method takes it
+	 * @return the handle of the call, which gives no result
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
 
@@ -119,6 +129,7 @@ public interface DelayedTaskOperations {
 	 * additional run. To a later time it puts the next run off, which then stands for the
 	 * times before it. In a transaction the schedule takes effect at the commit.
 	 * @param schedule the times, by the clock of the store
+	 * @return the handle of the next run
 	 */
 	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
 
@@ -135,6 +146,7 @@ public interface DelayedTaskOperations {
 
 	/**
 	 * Moves the time at which a pending task is due.
+	 * @param delay how long from now; zero or negative for as soon as possible
 	 * @return {@code true} if there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
 	 * are pending; the task then stays as it is
@@ -142,7 +154,8 @@ public interface DelayedTaskOperations {
 	boolean reschedule(TaskId id, Duration delay);
 
 	/**
-	 * Finds a pending task; empty if none is pending.
+	 * Finds a pending task, in memory first.
+	 * @return its handle; empty if none is pending
 	 */
 	Optional<DelayedTask<?>> find(TaskId id);
 
