@@ -87,7 +87,7 @@ public record TaskId(String name, String key) {
 			if (ClassUtils.isPrimitiveWrapper(key.getClass()) || key instanceof UUID) {
 				return key.toString();
 			}
-			if (!hasOwnText(key.getClass())) {
+			if (ClassUtils.getMethod(key.getClass(), "toString").getDeclaringClass() == Object.class) {
 				throw refused(key.getClass().getTypeName());
 			}
 			String text = key.toString();
@@ -99,15 +99,6 @@ public record TaskId(String name, String key) {
 				checkParts(key, text);
 			}
 			return text;
-		}
-
-		private static boolean hasOwnText(Class<?> type) {
-			try {
-				return type.getMethod("toString").getDeclaringClass() != Object.class;
-			}
-			catch (NoSuchMethodException ex) {
-				return false;
-			}
 		}
 
 		private static void checkParts(Object key, String text) {

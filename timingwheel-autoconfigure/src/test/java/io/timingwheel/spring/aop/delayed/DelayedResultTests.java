@@ -207,11 +207,14 @@ class DelayedResultTests {
 
 	@Test
 	void schedulesNothingAfterARollbackAlsoToASavepoint(Service service, TransactionTemplate transaction) {
+		long cancelled = app.counts("service.rejected").cancelled();
 		DelayedTask<String> task = transaction.execute((status) -> {
 			status.setRollbackOnly();
+			service.rejected("k");
 			return service.committed("k", "b");
 		});
 		assertThat(app.pending()).isZero();
+		assertThat(app.counts("service.rejected").cancelled()).isEqualTo(cancelled + 1);
 		DelayedTask<String> inner = transaction.execute((outer) -> {
 			service.committed("k", "before");
 			Object savepoint = outer.createSavepoint();

@@ -11,9 +11,7 @@ import org.springframework.util.Assert;
 /**
  * Exponential backoff with jitter. A part that is {@code null} is not set. Immutable.
  *
- * @param initial the delay after the first failure
  * @param multiplier how many times longer each delay is than the one before, at least 1
- * @param max the longest delay
  * @param jitter how much a delay varies at most, as a part of the delay, from 0 to 1
  */
 public record BackoffSettings(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
@@ -29,7 +27,6 @@ public record BackoffSettings(@Nullable Duration initial, @Nullable Double multi
 		Assert.isTrue(jitter == null || (jitter >= 0 && jitter <= 1), "backoff.jitter must be from 0 to 1");
 	}
 
-	/** Refuses a longest delay that is shorter than the first. */
 	public BackoffSettings checkOrder() {
 		Assert.isTrue(this.initial == null || this.max == null || this.max.compareTo(this.initial) >= 0,
 				"backoff.max must not be shorter than backoff.initial");

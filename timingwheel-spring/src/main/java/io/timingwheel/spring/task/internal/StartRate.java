@@ -11,9 +11,6 @@ import org.springframework.util.Assert;
 
 /**
  * How many tasks may start in a period, spread evenly. Immutable.
- *
- * @param count how many, at least 1
- * @param unit the period: a second, a minute, an hour or a day
  */
 public record StartRate(long count, TimeUnit unit) {
 

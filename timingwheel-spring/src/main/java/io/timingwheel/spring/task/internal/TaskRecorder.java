@@ -103,10 +103,8 @@ public final class TaskRecorder {
 
 	public enum TaskOutcome {
 
-		/** With a result. */
 		COMPLETED,
 
-		/** With an exception. */
 		FAILED,
 
 		/** A user, a rollback or the shutdown cancelled it. */

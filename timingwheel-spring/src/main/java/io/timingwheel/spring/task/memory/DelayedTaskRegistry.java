@@ -75,7 +75,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	Stream<PendingTask> pending() {
-		return all().stream().flatMap((tasks) -> tasks.pending().values().stream());
+		return all().stream().flatMap((tasks) -> tasks.pending.values().stream());
 	}
 
 	/** The tasks of a name. This call declares the name. */
@@ -125,7 +125,7 @@ public final class DelayedTaskRegistry {
 
 	/** The recorder of a name, which also counts stored tasks. */
 	public TaskRecorder recorder(String name) {
-		return register(name).recorder();
+		return register(name).recorder;
 	}
 
 	/** Whether tasks in memory have this name: it was declared, or a task has had it. */
@@ -169,7 +169,7 @@ public final class DelayedTaskRegistry {
 
 	public boolean cancel(String name, String keyOrId) {
 		PendingTask found = get(name).find(keyOrId);
-		return found != null && get(name).cancel(found.slot(), NamedTasks.with(keyOrId));
+		return found != null && get(name).cancel(found.slot, NamedTasks.with(keyOrId));
 	}
 
 	/**
@@ -183,7 +183,7 @@ public final class DelayedTaskRegistry {
 
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
 		PendingTask found = get(name).find(keyOrId);
-		return found != null && get(name).reschedule(found.slot(), clock().after(delay), NamedTasks.with(keyOrId));
+		return found != null && get(name).reschedule(found.slot, clock().after(delay), NamedTasks.with(keyOrId));
 	}
 
 	public Optional<DelayedTask<?>> find(TaskId taskId) {
@@ -192,7 +192,7 @@ public final class DelayedTaskRegistry {
 
 	/** Whether a task is pending that runs once and whose name is not paused. */
 	public boolean hasPendingOnce() {
-		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate().isPaused());
+		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate.isPaused());
 	}
 
 	public Set<String> repeating() {
@@ -203,12 +203,12 @@ public final class DelayedTaskRegistry {
 
 	public void cancelAll(Set<String> except) {
 		pending().forEach((task) -> task.tasks()
-			.cancel(task.slot(), (current) -> !except.contains(TaskKeys.idOf(current.sequence()))));
+			.cancel(task.slot, (current) -> !except.contains(TaskKeys.idOf(current.sequence()))));
 	}
 
 	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
 	public void resetLimits() {
-		all().forEach((tasks) -> tasks.gate().countAnew(false));
+		all().forEach((tasks) -> tasks.gate.countAnew(false));
 	}
 
 	/** Computes the due times of repeating tasks again: a test has set the wall clock. */
@@ -219,7 +219,7 @@ public final class DelayedTaskRegistry {
 
 	/** The names that were declared, whose recorder was used, or that had a task. */
 	public List<String> names() {
-		return all().stream().map(NamedTasks::name).sorted().toList();
+		return all().stream().map((tasks) -> tasks.name).sorted().toList();
 	}
 
 	/** Calls a listener once for each name: at once, or on the thread that adds it. */
@@ -240,17 +240,17 @@ public final class DelayedTaskRegistry {
 	public boolean setPaused(String name, boolean paused) {
 		NamedTasks tasks = this.byName.get(name);
 		if (tasks != null) {
-			tasks.gate().setPaused(paused);
+			tasks.gate.setPaused(paused);
 		}
 		return tasks != null;
 	}
 
 	public boolean isPaused(String name) {
-		return get(name).gate().isPaused();
+		return get(name).gate.isPaused();
 	}
 
 	public long waiting(String name) {
-		return get(name).gate().waiting();
+		return get(name).gate.waiting();
 	}
 
 	public long pendingCount() {
@@ -258,7 +258,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	public long runningCount() {
-		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
+		return all().stream().mapToLong((tasks) -> tasks.recorder.running()).sum();
 	}
 
 	public Executor completions() {

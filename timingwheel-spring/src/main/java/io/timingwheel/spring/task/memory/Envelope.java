@@ -14,7 +14,7 @@ import org.springframework.core.task.TaskDecorator;
  */
 final class Envelope implements Runnable {
 
-	private final Object payload;
+	final Object payload;
 
 	private final @Nullable Object captured;
 
@@ -36,9 +36,9 @@ final class Envelope implements Runnable {
 	/** Puts a payload into an envelope if there is a context to keep. */
 	static Object seal(Object payload, TaskDefinition<?> definition) {
 		NamedTasks tasks = definition.tasks();
-		TaskExecutionInterceptor interceptor = tasks.environment().interceptor();
-		Object captured = (interceptor != null) ? interceptor.capture(tasks.name()) : null;
-		TaskDecorator decorator = tasks.environment().decorator();
+		TaskExecutionInterceptor interceptor = tasks.environment.interceptor();
+		Object captured = (interceptor != null) ? interceptor.capture(tasks.name) : null;
+		TaskDecorator decorator = tasks.environment.decorator();
 		// After shutdown the task is going to be rejected, and there may be no executor.
 		Object security = tasks.shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor) : null;
 		return (captured != null || decorator != null || security != null)
@@ -48,14 +48,10 @@ final class Envelope implements Runnable {
 	/** The envelope in what a pending task keeps, or one without a context. */
 	static Envelope of(Object kept) {
 		if (kept instanceof Repetition repetition) {
-			return repetition.envelope();
+			return repetition.envelope;
 		}
 		Object payload = (kept instanceof Debounce debounce) ? debounce.payload() : kept;
 		return (payload instanceof Envelope envelope) ? envelope : new Envelope(payload, null, null, null);
-	}
-
-	Object payload() {
-		return this.payload;
 	}
 
 	int attempt() {

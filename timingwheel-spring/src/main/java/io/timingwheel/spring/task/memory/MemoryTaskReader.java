@@ -33,8 +33,7 @@ public final class MemoryTaskReader {
 		NamedTasks tasks = this.tasks.get(name);
 		PendingTask found = tasks.find(keyOrId);
 		return Optional.ofNullable((found != null)
-				? tasks.read(found.slot(), (task) -> NamedTasks.with(keyOrId).test(task) ? describe(task) : null)
-				: null);
+				? tasks.read(found.slot, (task) -> NamedTasks.with(keyOrId).test(task) ? describe(task) : null) : null);
 	}
 
 	/**
@@ -42,7 +41,6 @@ public final class MemoryTaskReader {
 	 * Looks at all tasks of the name, since those that wait for a permit or for their
 	 * executor are not on the wheel.
 	 * @param after the last task of the page before, {@code null} for the first page
-	 * @param limit how many at most, at least 1
 	 */
 	public List<PendingTaskSnapshot> page(String name, PendingTaskSnapshot.@Nullable Position after, int limit) {
 		Place start = (after != null)
@@ -50,7 +48,7 @@ public final class MemoryTaskReader {
 				: new Place(null, Long.MIN_VALUE, 0);
 		PriorityQueue<Place> first = new PriorityQueue<>(BY_DUE.reversed());
 		long last = Long.MAX_VALUE;
-		for (PendingTask task : this.tasks.get(name).pending().values()) {
+		for (PendingTask task : this.tasks.get(name).pending.values()) {
 			long due = task.dueEpochNanos();
 			// Most of many tasks cost no more than this.
 			if (due > last || due < start.dueEpochNanos()) {
@@ -77,13 +75,13 @@ public final class MemoryTaskReader {
 		Map<String, List<Long>> result = new HashMap<>();
 		for (NamedTasks tasks : this.tasks.all()) {
 			long[] counts = new long[spans];
-			for (PendingTask task : tasks.pending().values()) {
+			for (PendingTask task : tasks.pending.values()) {
 				long ahead = task.dueEpochNanos() - start;
 				if (ahead >= 0 && ahead < spans * length) {
 					counts[(int) (ahead / length)]++;
 				}
 			}
-			result.put(tasks.name(), LongStream.of(counts).boxed().toList());
+			result.put(tasks.name, LongStream.of(counts).boxed().toList());
 		}
 		return result;
 	}
@@ -94,8 +92,8 @@ public final class MemoryTaskReader {
 
 	private static PendingTaskSnapshot describe(PendingTask task, long dueEpochNanos, long sequence) {
 		Repetition repetition = task.repetition();
-		return new PendingTaskSnapshot(TaskKeys.idOf(sequence), task.tasks().name(), TaskKeys.text(task.slot()),
-				TaskClock.toInstant(dueEpochNanos), (repetition != null) ? repetition.schedule().toString() : null,
+		return new PendingTaskSnapshot(TaskKeys.idOf(sequence), task.tasks().name, TaskKeys.text(task.slot),
+				TaskClock.toInstant(dueEpochNanos), (repetition != null) ? repetition.schedule.toString() : null,
 				(repetition != null) ? repetition.regularTime(task) : null);
 	}
 

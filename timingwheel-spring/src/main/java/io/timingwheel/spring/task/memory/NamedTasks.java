@@ -32,22 +32,22 @@ import org.springframework.core.task.TaskDecorator;
  */
 final class NamedTasks {
 
-	private final String name;
+	final String name;
 
-	private final TaskEnvironment environment;
+	final TaskEnvironment environment;
 
-	private final TaskRecorder recorder = new TaskRecorder();
+	final TaskRecorder recorder = new TaskRecorder();
 
-	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
+	final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 
 	/** How many repeating tasks run, and are in the map of the pending tasks too. */
-	private final LongAdder repeatingRuns = new LongAdder();
+	final LongAdder repeatingRuns = new LongAdder();
 
 	private volatile boolean declared;
 
 	private volatile PolicySettings policy = PolicySettings.NONE;
 
-	private final StartGate gate;
+	final StartGate gate;
 
 	NamedTasks(String name, TaskEnvironment environment) {
 		this.name = name;
@@ -55,20 +55,8 @@ final class NamedTasks {
 		this.gate = new StartGate(this);
 	}
 
-	String name() {
-		return this.name;
-	}
-
-	TaskEnvironment environment() {
-		return this.environment;
-	}
-
 	TaskShutdown shutdown() {
 		return this.environment.shutdown();
-	}
-
-	TaskRecorder recorder() {
-		return this.recorder;
 	}
 
 	void setDeclared() {
@@ -93,14 +81,6 @@ final class NamedTasks {
 		}
 	}
 
-	StartGate gate() {
-		return this.gate;
-	}
-
-	ConcurrentHashMap<Object, PendingTask> pending() {
-		return this.pending;
-	}
-
 	TaskCounts counts() {
 		return this.recorder.counts(pendingCount());
 	}
@@ -109,13 +89,9 @@ final class NamedTasks {
 		return Math.max(0, this.pending.mappingCount() - this.repeatingRuns.sum());
 	}
 
-	void countRepeatingRun(int change) {
-		this.repeatingRuns.add(change);
-	}
-
 	/** Changes or removes a task, if it is still in the map. */
 	boolean update(PendingTask task, Predicate<PendingTask> stays) {
-		return this.pending.computeIfPresent(task.slot(),
+		return this.pending.computeIfPresent(task.slot,
 				(slot, current) -> (current != task || stays.test(task)) ? current : null) == task;
 	}
 
@@ -134,7 +110,7 @@ final class NamedTasks {
 	static Predicate<PendingTask> with(String keyOrId) {
 		Object slot = TaskKeys.of(keyOrId);
 		long sequence = TaskKeys.sequenceOf(keyOrId);
-		return (task) -> task.slot().equals(slot) || task.sequence() == sequence;
+		return (task) -> task.slot.equals(slot) || task.sequence() == sequence;
 	}
 
 	/** Reads a pending task under the lock of its key; {@code null} if there is none. */

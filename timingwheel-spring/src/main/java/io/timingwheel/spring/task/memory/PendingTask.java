@@ -40,7 +40,7 @@ import org.springframework.core.task.TaskRejectedException;
  */
 final class PendingTask implements RoutedTask {
 
-	private final Object slot;
+	final Object slot;
 
 	private volatile TaskDefinition<?> definition;
 
@@ -63,10 +63,6 @@ final class PendingTask implements RoutedTask {
 	PendingTask(Object slot, TaskDefinition<?> definition) {
 		this.slot = slot;
 		this.definition = definition;
-	}
-
-	Object slot() {
-		return this.slot;
 	}
 
 	TaskDefinition<?> definition() {
@@ -125,7 +121,7 @@ final class PendingTask implements RoutedTask {
 
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
-		StartGate gate = tasks().gate();
+		StartGate gate = tasks().gate;
 		if (gate.mayHoldBack() && !gate.admit(this)) {
 			return false;
 		}
@@ -140,7 +136,7 @@ final class PendingTask implements RoutedTask {
 
 	@Override
 	public void run() {
-		StartGate gate = tasks().gate();
+		StartGate gate = tasks().gate;
 		if (gate.isPaused() || environment().handOvers().isPaused()) {
 			gate.letWait(this);
 		}
@@ -165,7 +161,7 @@ final class PendingTask implements RoutedTask {
 		}
 		catch (RejectedExecutionException ex) {
 			throw new TaskRejectedException(
-					"The task \"%s\" was not accepted: %s".formatted(tasks().name(), ex.getMessage()), ex);
+					"The task \"%s\" was not accepted: %s".formatted(tasks().name, ex.getMessage()), ex);
 		}
 		setDue(due);
 		showDue();
@@ -201,18 +197,23 @@ final class PendingTask implements RoutedTask {
 	 * definition.
 	 */
 	boolean move(TaskDefinition<?> definition, Deadline due) {
+		if (!(this.place instanceof TimerHandle timer)) {
+			return false;
+		}
 		TaskDefinition<?> former = this.definition;
 		// The definition comes first, since the timer may fire right after the move. If
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
 		this.definition = definition;
-		if (this.place instanceof TimerHandle timer && ((due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos())
-				: timer.reschedule(0, TimeUnit.NANOSECONDS))) {
+		boolean moved = (due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos())
+				: timer.reschedule(0, TimeUnit.NANOSECONDS);
+		if (moved) {
 			setDue(due);
-			return true;
 		}
-		this.definition = former;
-		return false;
+		else {
+			this.definition = former;
+		}
+		return moved;
 	}
 
 	/**
@@ -223,7 +224,7 @@ final class PendingTask implements RoutedTask {
 		if (move(this.definition, due)) {
 			return this;
 		}
-		if (due.delayNanos() <= 0 && tasks().gate().mayHoldBack()) {
+		if (due.delayNanos() <= 0 && tasks().gate.mayHoldBack()) {
 			// The task is due and starts as soon as the policy allows. It keeps its
 			// place.
 			return this;
@@ -241,7 +242,7 @@ final class PendingTask implements RoutedTask {
 		if (timer != null) {
 			timer.cancel();
 		}
-		tasks().gate().withdraw(this);
+		tasks().gate.withdraw(this);
 		forget();
 	}
 
@@ -274,7 +275,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	private TaskEnvironment environment() {
-		return tasks().environment();
+		return tasks().environment;
 	}
 
 	/**

@@ -30,9 +30,9 @@ final class Repetition {
 
 	private final NamedTasks tasks;
 
-	private final Envelope envelope;
+	final Envelope envelope;
 
-	private final Schedule schedule;
+	final Schedule schedule;
 
 	private final Missed missed;
 
@@ -54,14 +54,6 @@ final class Repetition {
 		this.schedule = schedule;
 		this.missed = missed;
 		this.endsWithFailure = definition.showsErrors();
-	}
-
-	Envelope envelope() {
-		return this.envelope;
-	}
-
-	Schedule schedule() {
-		return this.schedule;
 	}
 
 	boolean isRunning() {
@@ -86,7 +78,7 @@ final class Repetition {
 	void setRunning(boolean running) {
 		if (this.running != running) {
 			this.running = running;
-			this.tasks.countRepeatingRun(running ? 1 : -1);
+			this.tasks.repeatingRuns.add(running ? 1 : -1);
 		}
 	}
 
@@ -122,7 +114,7 @@ final class Repetition {
 			return false;
 		});
 		if (future == null || !future.isDone()) {
-			logger.warn("The repeating task \"" + this.tasks.name() + "\" does not run again, since it threw: "
+			logger.warn("The repeating task \"" + this.tasks.name + "\" does not run again, since it threw: "
 					+ UserErrors.describe(error));
 		}
 		return false;
@@ -139,7 +131,7 @@ final class Repetition {
 			scheduleNextRunLater(task, future);
 			return true;
 		}
-		this.tasks.cancelIfTooLate(task.slot(), task.sequence(), task.dueNanos());
+		this.tasks.cancelIfTooLate(task.slot, task.sequence(), task.dueNanos());
 		return !this.over;
 	}
 
@@ -157,10 +149,10 @@ final class Repetition {
 	/** The wheel is full, or the shutdown has begun. */
 	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
 		if (!this.tasks.shutdown().isAccepting()) {
-			this.tasks.cancel(task.slot(), (pending) -> pending == task);
+			this.tasks.cancel(task.slot, (pending) -> pending == task);
 			return;
 		}
-		Executor completions = this.tasks.environment().handOvers().completions();
+		Executor completions = this.tasks.environment.handOvers().completions();
 		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions).execute(() -> {
 			if (!scheduleNextRun(task, future) && future != null) {
 				future.end(null, null);
@@ -226,7 +218,7 @@ final class Repetition {
 	}
 
 	private TaskClock clock() {
-		return this.tasks.environment().clock();
+		return this.tasks.environment.clock();
 	}
 
 }

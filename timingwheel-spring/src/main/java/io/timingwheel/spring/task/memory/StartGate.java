@@ -98,7 +98,7 @@ final class StartGate {
 	 * no longer in the map.
 	 */
 	boolean admit(PendingTask task) {
-		Permits permits = this.tasks.read(task.slot(), (current) -> (current == task) ? permitsOf(task) : null);
+		Permits permits = this.tasks.read(task.slot, (current) -> (current == task) ? permitsOf(task) : null);
 		if (permits == null) {
 			startWaiting();
 		}
@@ -150,7 +150,7 @@ final class StartGate {
 	private static boolean release(PendingTask task) {
 		Permits permits = task.permits();
 		if (permits != null) {
-			permits.giveBack(task.slot(), true);
+			permits.giveBack(task.slot, true);
 			task.setPermits(null);
 		}
 		return permits != null;
@@ -210,9 +210,9 @@ final class StartGate {
 	 * wait.
 	 */
 	private boolean start(PendingTask task, Permits permits) {
-		Boolean onWheel = this.tasks.read(task.slot(), (current) -> (current == task) ? task.callUp(permits) : null);
+		Boolean onWheel = this.tasks.read(task.slot, (current) -> (current == task) ? task.callUp(permits) : null);
 		if (onWheel == null) {
-			startWaiting(() -> permits.giveBack(task.slot(), true));
+			startWaiting(() -> permits.giveBack(task.slot, true));
 			return false;
 		}
 		try {
@@ -227,7 +227,7 @@ final class StartGate {
 	/** The first task that waits for none of its own key. */
 	private @Nullable PendingTask first() {
 		for (PendingTask task : this.waiting) {
-			if (this.permits.isKeyFree(task.slot())) {
+			if (this.permits.isKeyFree(task.slot)) {
 				return task;
 			}
 		}
@@ -238,7 +238,7 @@ final class StartGate {
 		if (this.paused) {
 			return false;
 		}
-		if (this.permits.tryTake(task.slot(), now())) {
+		if (this.permits.tryTake(task.slot, now())) {
 			return true;
 		}
 		Long nextStart = this.permits.nextStart();
@@ -260,7 +260,7 @@ final class StartGate {
 		}
 		try {
 			DirectTask look = this::startWaiting;
-			this.look = this.tasks.environment().wheel().scheduleAt(look, nanos);
+			this.look = this.tasks.environment.wheel().scheduleAt(look, nanos);
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full.
@@ -270,7 +270,7 @@ final class StartGate {
 
 	/** Looks again without the wheel, unless the wheel has ended. */
 	private void lookLater(long delayNanos) {
-		TaskEnvironment environment = this.tasks.environment();
+		TaskEnvironment environment = this.tasks.environment;
 		if (environment.wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
 			CompletableFuture.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS, environment.handOvers().completions())
 				.execute(this::startWaiting);
@@ -278,7 +278,7 @@ final class StartGate {
 	}
 
 	private long now() {
-		return this.tasks.environment().clock().nanoTime();
+		return this.tasks.environment.clock().nanoTime();
 	}
 
 	private record Start(PendingTask task, Permits permits) {

@@ -54,7 +54,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public @Nullable TaskId taskId() {
-		return TaskKeys.taskId(this.tasks.name(), this.slot);
+		return TaskKeys.taskId(this.tasks.name, this.slot);
 	}
 
 	@Override
@@ -76,7 +76,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	@Override
 	public boolean reschedule(Duration delay) {
 		Assert.notNull(delay, "The delay must not be null");
-		return !isDone() && this.tasks.reschedule(this.slot, this.tasks.environment().clock().after(delay), this::isOf);
+		return !isDone() && this.tasks.reschedule(this.slot, this.tasks.environment.clock().after(delay), this::isOf);
 	}
 
 	private boolean isOf(PendingTask task) {
@@ -101,9 +101,9 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	private void checkWait() {
-		ManualTime time = this.tasks.environment().clock().manualTime();
+		ManualTime time = this.tasks.environment.clock().manualTime();
 		if (time != null && !isDone()) {
-			time.checkWait(this.tasks.name(), dueAt());
+			time.checkWait(this.tasks.name, dueAt());
 		}
 	}
 
@@ -146,13 +146,13 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	/** Cancels the future alone. */
 	boolean cancelled() {
 		return super.completeExceptionally(
-				new CancellationException("The task \"" + this.tasks.name() + "\" was cancelled"));
+				new CancellationException("The task \"" + this.tasks.name + "\" was cancelled"));
 	}
 
 	void replaced() {
 		this.replaced = true;
 		super.completeExceptionally(
-				new CancellationException("The task \"" + this.tasks.name() + "\" was replaced by a newer one"));
+				new CancellationException("The task \"" + this.tasks.name + "\" was replaced by a newer one"));
 	}
 
 	/** Tells whether somebody sees the result. */

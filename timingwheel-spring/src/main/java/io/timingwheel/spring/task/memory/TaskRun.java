@@ -33,11 +33,8 @@ final class TaskRun implements TaskExecution {
 
 	private static final Log logger = LogFactory.getLog(TaskRun.class);
 
+	/** Changes no more once the run has begun, but for its payload and its permit. */
 	private final PendingTask task;
-
-	// A replacement may change these values until the task begins, so they are read then.
-
-	private TaskDefinition<?> definition;
 
 	/** {@code null} if the task was no longer in the map. */
 	private @Nullable Envelope envelope;
@@ -45,12 +42,6 @@ final class TaskRun implements TaskExecution {
 	private @Nullable Permits permits;
 
 	private @Nullable Repetition repetition;
-
-	private @Nullable TaskFuture<?> future;
-
-	private long sequence;
-
-	private long dueEpochNanos;
 
 	private long begunNanos;
 
@@ -66,7 +57,6 @@ final class TaskRun implements TaskExecution {
 
 	TaskRun(PendingTask task) {
 		this.task = task;
-		this.definition = task.definition();
 	}
 
 	/** Runs the task or, after a failure that came before the body, ends it. */
@@ -75,15 +65,15 @@ final class TaskRun implements TaskExecution {
 		if (this.envelope == null) {
 			return;
 		}
-		if (this.definition.isExpired(this.latenessNanos)) {
+		if (definition().isExpired(this.latenessNanos)) {
 			endWithoutBody(TaskOutcome.EXPIRED);
 		}
-		else if (this.future != null && !this.future.begin()) {
+		else if (future() != null && !future().begin()) {
 			endWithoutBody(TaskOutcome.CANCELLED);
 		}
 		else {
 			if (this.permits != null) {
-				tasks().gate().bodyBegins(this.permits);
+				tasks().gate.bodyBegins(this.permits);
 			}
 			if (failure != null) {
 				failed(failure);
@@ -102,38 +92,32 @@ final class TaskRun implements TaskExecution {
 		}
 		// This comes before the removal: a task must always count as pending or as
 		// running.
-		tasks().recorder().begun();
-		this.definition = current.definition();
+		tasks().recorder.begun();
 		this.permits = current.permits();
 		current.setPermits(null);
-		this.future = current.future();
-		this.sequence = current.sequence();
-		this.dueEpochNanos = current.dueEpochNanos();
 		this.begunNanos = environment().clock().nanoTime();
 		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
 		Envelope envelope = Envelope.of(Objects.requireNonNull(current.payload()));
 		this.envelope = envelope;
 		this.attempt = envelope.attempt();
 		this.repetition = current.repetition();
-		if (this.repetition == null) {
-			current.forget();
-			return false;
+		if (this.repetition != null) {
+			this.repetition.begin();
 		}
-		this.repetition.begin();
-		return true;
+		return this.repetition != null;
 	}
 
 	private void endWithoutBody(TaskOutcome outcome) {
-		tasks().recorder().ended(outcome);
+		tasks().recorder.ended(outcome);
 		giveBackPermit(true);
-		if (this.future != null) {
-			this.future.cancelled();
+		if (future() != null) {
+			future().cancelled();
 		}
 	}
 
 	private void giveBackPermit(boolean reservesStart) {
 		if (this.permits != null) {
-			tasks().gate().giveBack(this.permits, this.task.slot(), reservesStart);
+			tasks().gate.giveBack(this.permits, this.task.slot, reservesStart);
 		}
 	}
 
@@ -183,9 +167,9 @@ final class TaskRun implements TaskExecution {
 
 	/** Ends the run, at the end of the future if the body has returned one. */
 	private void followResult() {
-		Object result = (this.error == null && this.definition.flattens()) ? this.result : null;
-		if (this.future != null) {
-			this.future.bodyReturned((result instanceof Future<?> inner) ? inner : null);
+		Object result = (this.error == null && definition().flattens()) ? this.result : null;
+		if (future() != null) {
+			future().bodyReturned((result instanceof Future<?> inner) ? inner : null);
 		}
 		if (!FutureCompletion.whenDone(result, environment().handOvers().completions(), this::resultEnded)) {
 			ended(this.result);
@@ -204,10 +188,10 @@ final class TaskRun implements TaskExecution {
 		Throwable thrown = this.error;
 		Throwable error = FutureCompletion.unwrapped(thrown);
 		boolean cancelled = error instanceof CancellationException
-				|| (this.repetition == null && this.future != null && this.future.isDone());
+				|| (this.repetition == null && future() != null && future().isDone());
 		try {
 			// 1. The times of the run.
-			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
+			tasks().recorder.executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 			// 2. Another attempt, before a newer task with the key may begin.
 			if (error != null && !cancelled && mayTryAgain() && triesAgain(error)) {
 				return;
@@ -219,24 +203,24 @@ final class TaskRun implements TaskExecution {
 			giveBackPermit(false);
 		}
 		// 4. The handler, with the context of the body, and then the next run.
-		boolean shown = this.definition.showsErrors();
+		boolean shown = definition().showsErrors();
 		if (thrown != null && !shown && (this.invoked || !cancelled)) {
 			handleInContext(thrown);
 		}
-		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, this.future, error);
+		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, future(), error);
 		// 5. The outcome, so that a thread that waits for the future sees the new count.
-		tasks().recorder()
+		tasks().recorder
 			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		// 6. The future. The handler gets what the future cannot show anybody.
-		boolean seen = !goesOn && this.future != null
-				&& (this.future.end((this.repetition != null) ? null : value, error) || cancelled);
+		boolean seen = !goesOn && future() != null
+				&& (future().end((this.repetition != null) ? null : value, error) || cancelled);
 		if (thrown != null && !seen && shown) {
 			handle(thrown);
 		}
 	}
 
 	private boolean mayTryAgain() {
-		return (this.repetition == null || !this.definition.showsErrors())
+		return (this.repetition == null || !definition().showsErrors())
 				&& this.attempt < tasks().policy().maxAttempts(1);
 	}
 
@@ -244,11 +228,12 @@ final class TaskRun implements TaskExecution {
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
 		Deadline due = environment().clock().after(delay);
+		long sequence = this.task.sequence();
 		if (!tasks().shutdown().mayRun(due.dueNanos())) {
 			return false;
 		}
-		if (this.future != null) {
-			this.future.waiting();
+		if (future() != null) {
+			future().waiting();
 		}
 		try {
 			if (!((this.repetition != null) ? this.repetition.triesAgain(this.task, due) : triesTaskAgain(due))) {
@@ -259,29 +244,29 @@ final class TaskRun implements TaskExecution {
 			error.addSuppressed(ex);
 			return false;
 		}
-		tasks().cancelIfTooLate(this.task.slot(), this.sequence, due.dueNanos());
+		tasks().cancelIfTooLate(this.task.slot, sequence, due.dueNanos());
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
 				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
 				delay.toMillis(), UserErrors.describe(error)));
-		tasks().recorder().abandoned();
+		tasks().recorder.abandoned();
 		return true;
 	}
 
 	/** Makes the task pending again, unless a newer one with its key is. */
 	private boolean triesTaskAgain(Deadline due) {
 		envelope().setAttempt(this.attempt + 1);
-		PendingTask next = new PendingTask(this.task.slot(), this.definition);
-		next.assign(envelope(), this.future, this.sequence);
-		if (tasks().pending().computeIfAbsent(next.slot(), (slot) -> {
+		PendingTask next = new PendingTask(this.task.slot, this.task.definition());
+		next.assign(envelope(), future(), this.task.sequence());
+		if (tasks().pending.computeIfAbsent(next.slot, (slot) -> {
 			next.start(due);
 			return next;
 		}) != next) {
-			tasks().recorder().count(TaskOutcome.SUPERSEDED);
+			tasks().recorder.count(TaskOutcome.SUPERSEDED);
 			return false;
 		}
-		if (this.future != null && this.future.isDone()) {
+		if (future() != null && future().isDone()) {
 			// The user may have looked before the task was pending again.
-			tasks().cancel(next.slot(), (pending) -> pending.sequence() == this.sequence);
+			tasks().cancel(next.slot, (pending) -> pending.sequence() == this.task.sequence());
 		}
 		return true;
 	}
@@ -318,40 +303,44 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private Object given() {
-		return envelope().payload();
+		return envelope().payload;
 	}
 
 	private NamedTasks tasks() {
-		return this.definition.tasks();
+		return this.task.tasks();
+	}
+
+	private @Nullable TaskFuture<?> future() {
+		return this.task.future();
 	}
 
 	@SuppressWarnings("unchecked")
 	private TaskDefinition<Object> definition() {
-		return (TaskDefinition<Object>) this.definition;
+		return (TaskDefinition<Object>) this.task.definition();
 	}
 
 	private TaskEnvironment environment() {
-		return tasks().environment();
+		return tasks().environment;
 	}
 
 	@Override
 	public String name() {
-		return tasks().name();
+		return tasks().name;
 	}
 
 	@Override
 	public String id() {
-		return TaskKeys.idOf(this.sequence);
+		return TaskKeys.idOf(this.task.sequence());
 	}
 
 	@Override
 	public @Nullable TaskId taskId() {
-		return TaskKeys.taskId(name(), this.task.slot());
+		return TaskKeys.taskId(name(), this.task.slot);
 	}
 
 	@Override
 	public Instant dueAt() {
-		return TaskClock.toInstant(this.dueEpochNanos);
+		return TaskClock.toInstant(this.task.dueEpochNanos());
 	}
 
 	@Override
@@ -366,7 +355,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public @Nullable Method method() {
-		return this.definition.method();
+		return definition().method();
 	}
 
 }

@@ -64,7 +64,7 @@ public final class TaskShutdown {
 	private long cancel(Predicate<PendingTask> condition) {
 		return this.tasks.pending()
 			.filter(condition)
-			.filter((task) -> task.tasks().cancelAtShutdown(task.slot()))
+			.filter((task) -> task.tasks().cancelAtShutdown(task.slot))
 			.count();
 	}
 
@@ -78,7 +78,7 @@ public final class TaskShutdown {
 		try {
 			if (!timeStandsStill()) {
 				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
-				cancel((task) -> task.tasks().gate().isPaused() || !mayRun(task.dueNanos()));
+				cancel((task) -> task.tasks().gate.isPaused() || !mayRun(task.dueNanos()));
 				RunningBodies.await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}

@@ -126,12 +126,12 @@ public final class TaskSubmission extends DeferredCall
 
 	private void place() {
 		NamedTasks tasks = tasks();
-		tasks.shutdown().checkAccepting(tasks.name());
+		tasks.shutdown().checkAccepting(tasks.name);
 		// A missing executor fails here, and not on the wheel's thread.
 		this.definition.executor();
-		tasks.pending().compute(this.slot, this);
+		tasks.pending.compute(this.slot, this);
 		if (this.givenUp) {
-			override(Effect.REPLACE);
+			giveUp(TaskOutcome.REPLACED);
 		}
 		if (this.replacedFuture != null) {
 			this.replacedFuture.replaced();
@@ -145,7 +145,7 @@ public final class TaskSubmission extends DeferredCall
 	 */
 	@Override
 	public PendingTask apply(Object slot, @Nullable PendingTask current) {
-		tasks().shutdown().checkAccepting(tasks().name());
+		tasks().shutdown().checkAccepting(tasks().name);
 		if (current != null && this.deferred && replaces() && current.sequence() > sequence()) {
 			this.givenUp = true;
 			return current;
@@ -204,7 +204,7 @@ public final class TaskSubmission extends DeferredCall
 
 	private @Nullable TaskFuture<?> takeOver(PendingTask current) {
 		if (this.ifPending == IfPending.REJECT) {
-			throw new DuplicateTaskException(new TaskId(tasks().name(), String.valueOf(TaskKeys.text(this.slot))));
+			throw new DuplicateTaskException(new TaskId(tasks().name, String.valueOf(TaskKeys.text(this.slot))));
 		}
 		return this.givesResult ? current.futureOrNew() : null;
 	}
@@ -219,9 +219,7 @@ public final class TaskSubmission extends DeferredCall
 	public void commit() {
 		TaskFuture<?> given = this.future;
 		if (given != null && given.isDone()) {
-			if (given.isCancelled()) {
-				count(TaskOutcome.CANCELLED);
-			}
+			giveUp(TaskOutcome.CANCELLED);
 			return;
 		}
 		try {
@@ -239,7 +237,7 @@ public final class TaskSubmission extends DeferredCall
 				given.end(null, ex);
 			}
 			else {
-				((TaskDefinition<Object>) this.definition).handleError(ex, Envelope.of(this.payload).payload());
+				((TaskDefinition<Object>) this.definition).handleError(ex, Envelope.of(this.payload).payload);
 			}
 		}
 	}
@@ -263,27 +261,32 @@ public final class TaskSubmission extends DeferredCall
 
 	@Override
 	protected void rollback() {
-		if (this.future != null && (this.future.cancelled() || this.future.isCancelled())) {
-			count(TaskOutcome.CANCELLED);
-		}
+		giveUp(TaskOutcome.CANCELLED);
 	}
 
-	/** Gives up the task, since a later call has cancelled or replaced it. */
 	@Override
 	protected void override(Effect later) {
-		if (this.future == null || !this.future.isDone()) {
-			count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
-			if (this.future != null && later == Effect.CANCEL) {
-				this.future.cancelled();
+		giveUp((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+	}
+
+	/** Ends the call without a task. Its user may have completed the future before. */
+	private void giveUp(TaskOutcome outcome) {
+		TaskFuture<?> future = this.future;
+		if (future != null && !future.isDone()) {
+			if (outcome == TaskOutcome.REPLACED) {
+				future.replaced();
 			}
-			else if (this.future != null) {
-				this.future.replaced();
+			else {
+				future.cancelled();
 			}
+		}
+		if (future == null || future.isCancelled()) {
+			count(outcome);
 		}
 	}
 
 	private void count(TaskOutcome outcome) {
-		tasks().recorder().count(outcome);
+		tasks().recorder.count(outcome);
 	}
 
 	private NamedTasks tasks() {
@@ -291,7 +294,7 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	private TaskClock clock() {
-		return tasks().environment().clock();
+		return tasks().environment.clock();
 	}
 
 	private Deadline due() {
