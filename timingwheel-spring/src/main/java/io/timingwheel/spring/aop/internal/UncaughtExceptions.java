@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,15 +32,11 @@ public final class UncaughtExceptions implements AsyncUncaughtExceptionHandler {
 	}
 
 	private static AsyncUncaughtExceptionHandler find(BeanFactory beanFactory) {
-		for (AsyncConfigurer configurer : beanFactory.getBeanProvider(AsyncConfigurer.class).orderedStream().toList()) {
-			AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
-			if (handler != null) {
-				return handler;
-			}
-		}
-		return beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class)
+		return beanFactory.getBeanProvider(AsyncConfigurer.class)
 			.orderedStream()
+			.flatMap((configurer) -> Stream.ofNullable(configurer.getAsyncUncaughtExceptionHandler()))
 			.findFirst()
+			.or(() -> beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
 			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
 	}
 

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task.internal;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -60,14 +61,9 @@ public final class TaskExecutors implements DisposableBean {
 	}
 
 	private Executor findDefault() {
-		Executor executor = bean(APPLICATION_TASK_EXECUTOR);
-		if (executor == null) {
-			executor = findOnly();
-		}
-		if (executor == null) {
-			executor = bean(TASK_EXECUTOR);
-		}
-		return (executor != null) ? executor : newPool();
+		return bean(APPLICATION_TASK_EXECUTOR).or(this::findOnly)
+			.or(() -> bean(TASK_EXECUTOR))
+			.orElseGet(this::newPool);
 	}
 
 	private Executor newPool() {
@@ -79,25 +75,23 @@ public final class TaskExecutors implements DisposableBean {
 		return pool;
 	}
 
-	private @Nullable Executor bean(String name) {
-		if (this.beanFactory.containsBean(name) && this.beanFactory.isTypeMatch(name, Executor.class)) {
-			Executor executor = this.beanFactory.getBean(name, Executor.class);
-			return (executor instanceof TaskScheduler) ? null : executor;
-		}
-		return null;
+	private Optional<Executor> bean(String name) {
+		boolean exists = this.beanFactory.containsBean(name) && this.beanFactory.isTypeMatch(name, Executor.class);
+		return (exists ? Optional.of(this.beanFactory.getBean(name, Executor.class)) : Optional.<Executor>empty())
+			.filter((executor) -> !(executor instanceof TaskScheduler));
 	}
 
 	/** Finds the only executor that is no scheduler, also behind its declared type. */
-	private @Nullable Executor findOnly() {
+	private Optional<Executor> findOnly() {
 		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);
 		TaskExecutor only = candidates.getIfUnique();
 		if (only != null && !(only instanceof TaskScheduler)) {
-			return only;
+			return Optional.of(only);
 		}
 		List<TaskExecutor> others = candidates.stream((type) -> !TaskScheduler.class.isAssignableFrom(type))
 			.filter((executor) -> !(executor instanceof TaskScheduler))
 			.toList();
-		return (others.size() == 1) ? others.get(0) : null;
+		return (others.size() == 1) ? Optional.of(others.get(0)) : Optional.empty();
 	}
 
 	@Override

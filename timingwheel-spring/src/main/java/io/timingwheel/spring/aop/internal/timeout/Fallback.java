@@ -35,11 +35,8 @@ record Fallback(Method method) {
 			.filter((candidate) -> candidate.getName().equals(name))
 			.filter((candidate) -> fits(parameters, parameters(candidate, beanClass)))
 			.max(Comparator.comparingInt(Method::getParameterCount))
-			.orElse(null);
-		if (method == null) {
-			throw invalid(limited, name, parameters, result,
-					"is no method of %s with these parameters".formatted(beanClass.getName()));
-		}
+			.orElseThrow(() -> invalid(limited, name, parameters, result,
+					"is no method of %s with these parameters".formatted(beanClass.getName())));
 		ResolvableType actual = ResolvableType.forMethodReturnType(method, beanClass);
 		if (!method.equals(limited) && !accepts(result, actual)) {
 			throw invalid(limited, name, parameters, result, "returns " + actual.getType().getTypeName());
