@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.task.internal.RunningBodies;
-import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
@@ -70,18 +68,13 @@ final class Runner {
 	}
 
 	private @Nullable Throwable invoke(Run run) {
-		RunningBodies bodies = this.parts.services.bodies();
-		bodies.enter();
 		try {
 			run.readArguments();
-			TaskExecution.run(run, run::proceed, this.parts.services.interceptor(), null);
+			this.parts.services.bodies().run(run, run::proceed, this.parts.services.interceptor(), null);
 			return null;
 		}
 		catch (Throwable ex) {
 			return ex;
-		}
-		finally {
-			bodies.leave();
 		}
 	}
 

@@ -7,6 +7,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskContextHolder;
+import io.timingwheel.spring.task.internal.TaskExecution.Body;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The threads that run bodies. A body may end the application, by closing the application
  * context or by {@link System#exit}. This body returns only when the application has
@@ -19,12 +24,23 @@ public final class RunningBodies {
 	/** How many bodies each thread runs. A body may run another on its thread. */
 	private final Map<Thread, Integer> byThread = new ConcurrentHashMap<>();
 
-	public void enter() {
+	/**
+	 * Runs a body within the interceptor, with the execution as the thread's
+	 * {@link DelayedTaskContext}.
+	 */
+	public @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
+			@Nullable Object captured) throws Throwable {
+		DelayedTaskContext outer = DelayedTaskContextHolder.get();
+		DelayedTaskContextHolder.set(execution);
 		this.byThread.merge(Thread.currentThread(), 1, Integer::sum);
-	}
-
-	public void leave() {
-		this.byThread.computeIfPresent(Thread.currentThread(), (thread, bodies) -> (bodies > 1) ? bodies - 1 : null);
+		try {
+			return (interceptor != null) ? interceptor.intercept(execution, captured, body) : body.run();
+		}
+		finally {
+			this.byThread.computeIfPresent(Thread.currentThread(),
+					(thread, bodies) -> (bodies > 1) ? bodies - 1 : null);
+			DelayedTaskContextHolder.set(outer);
+		}
 	}
 
 	public long waitingForEnd() {

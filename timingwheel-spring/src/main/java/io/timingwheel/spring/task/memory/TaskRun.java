@@ -12,7 +12,6 @@ import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
@@ -137,23 +136,10 @@ final class TaskRun implements TaskExecution {
 	private void invoke(@Nullable Object captured) {
 		this.invoked = true;
 		try {
-			this.result = runHere(() -> definition().run(given()), environment().interceptor(), captured);
+			this.result = bodies().run(this, () -> definition().run(given()), environment().interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			failed(ex);
-		}
-	}
-
-	/** Runs code of the application, for which this run is the thread's context. */
-	private @Nullable Object runHere(TaskExecution.Body code, @Nullable TaskExecutionInterceptor interceptor,
-			@Nullable Object captured) throws Throwable {
-		RunningBodies bodies = tasks().shutdown().bodies();
-		bodies.enter();
-		try {
-			return TaskExecution.run(this, code, interceptor, captured);
-		}
-		finally {
-			bodies.leave();
 		}
 	}
 
@@ -287,7 +273,7 @@ final class TaskRun implements TaskExecution {
 
 	private void handle(Throwable error) {
 		try {
-			runHere(() -> {
+			bodies().run(this, () -> {
 				definition().handleError(error, given());
 				return null;
 			}, null, null);
@@ -308,6 +294,10 @@ final class TaskRun implements TaskExecution {
 
 	private NamedTasks tasks() {
 		return this.task.tasks();
+	}
+
+	private RunningBodies bodies() {
+		return tasks().shutdown().bodies();
 	}
 
 	private @Nullable TaskFuture<?> future() {
