@@ -24,18 +24,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ScheduledExecutorServiceRaceTests {
 
 	static List<Arguments> holdsInEveryInterleaving() {
-		return List.of(race(PeriodicAndEnd.class, End.CANCEL.name()), race(PeriodicAndEnd.class, End.SHUTDOWN.name()),
-				race(PeriodicAndEnd.class, End.SHUTDOWN_NOW.name()), race(PeriodicAndEnd.class, End.STOP.name()),
-				race(PeriodicAtOnceAndCancel.class), race(OneShotAndShutdownNow.class), race(SubmitAndShutdown.class),
-				race(SubmitAndShutdownNow.class, 0),
+		return List.of(race(Periodic.class, "CANCEL"), race(Periodic.class, "SHUTDOWN"),
+				race(Periodic.class, "SHUTDOWN_NOW"), race(Periodic.class, "STOP"), race(PeriodicAtOnce.class),
+				race(OneShot.class), race(Submit.class, "SHUTDOWN", 0), race(Submit.class, "SHUTDOWN_NOW", 0),
 				// The timer is not due, so a timer that stays in the wheel is found.
-				race(SubmitAndShutdownNow.class, 1_000));
+				race(Submit.class, "SHUTDOWN_NOW", 1_000));
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void holdsInEveryInterleaving(Class<? extends Race> race, Object... arguments) {
 		Interleavings.explore(race, arguments);
+	}
+
+	private enum End {
+
+		CANCEL, SHUTDOWN, SHUTDOWN_NOW, STOP
+
 	}
 
 	/**
@@ -45,17 +50,30 @@ class ScheduledExecutorServiceRaceTests {
 
 		final ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 
+		final End end;
+
 		ScheduledFuture<?> future;
 
 		/** The tasks that {@code shutdownNow} or {@code stop} has returned. */
 		List<Runnable> returned = List.of();
+
+		OnAService(String end) {
+			this.end = End.valueOf(end);
+		}
 
 		@Override
 		public List<Runnable> threads() {
 			return List.of(() -> advance(2), this::act);
 		}
 
-		abstract void act();
+		void act() {
+			switch (this.end) {
+				case CANCEL -> assertThat(this.future.cancel(false)).isTrue();
+				case SHUTDOWN -> this.service.shutdown();
+				case SHUTDOWN_NOW -> this.returned = this.service.shutdownNow();
+				case STOP -> this.returned = this.wheel.stop();
+			}
+		}
 
 		void assertEnded() {
 			assertThat(this.wheel.pending()).as("freed at once").isZero();
@@ -69,29 +87,11 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private enum End {
+	private static final class Periodic extends OnAService {
 
-		CANCEL, SHUTDOWN, SHUTDOWN_NOW, STOP
-
-	}
-
-	private static final class PeriodicAndEnd extends OnAService {
-
-		private final End end;
-
-		PeriodicAndEnd(String end) {
-			this.end = End.valueOf(end);
+		Periodic(String end) {
+			super(end);
 			this.future = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
-		}
-
-		@Override
-		void act() {
-			switch (this.end) {
-				case CANCEL -> assertThat(this.future.cancel(false)).isTrue();
-				case SHUTDOWN -> this.service.shutdown();
-				case SHUTDOWN_NOW -> this.returned = this.service.shutdownNow();
-				case STOP -> this.returned = this.wheel.stop();
-			}
 		}
 
 		@Override
@@ -105,15 +105,11 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private static final class OneShotAndShutdownNow extends OnAService {
+	private static final class OneShot extends OnAService {
 
-		OneShotAndShutdownNow() {
+		OneShot() {
+			super("SHUTDOWN_NOW");
 			this.future = this.service.schedule(this.runs::incrementAndGet, 1, TimeUnit.MILLISECONDS);
-		}
-
-		@Override
-		void act() {
-			this.returned = this.service.shutdownNow();
 		}
 
 		@Override
@@ -127,7 +123,11 @@ class ScheduledExecutorServiceRaceTests {
 	/**
 	 * The first run may end before the call that schedules the task returns.
 	 */
-	private static final class PeriodicAtOnceAndCancel extends OnAService {
+	private static final class PeriodicAtOnce extends OnAService {
+
+		PeriodicAtOnce() {
+			super("CANCEL");
+		}
 
 		@Override
 		public List<Runnable> threads() {
@@ -137,7 +137,7 @@ class ScheduledExecutorServiceRaceTests {
 		@Override
 		void act() {
 			this.future = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 0, 1, TimeUnit.DAYS);
-			assertThat(this.future.cancel(false)).isTrue();
+			super.act();
 		}
 
 		@Override
@@ -147,13 +147,14 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private abstract static class Submit extends OnAService {
+	private static final class Submit extends OnAService {
 
 		private final long delay;
 
-		boolean rejected;
+		private boolean rejected;
 
-		Submit(long delay) {
+		Submit(String end, long delay) {
+			super(end);
 			this.delay = delay;
 		}
 
@@ -169,45 +170,12 @@ class ScheduledExecutorServiceRaceTests {
 			}, this::act, () -> advance(0));
 		}
 
-	}
-
-	private static final class SubmitAndShutdown extends Submit {
-
-		SubmitAndShutdown() {
-			super(0);
-		}
-
-		@Override
-		void act() {
-			this.service.shutdown();
-		}
-
 		@Override
 		public void verify() {
 			advance(0);
-			assertThat(this.runs).hasValue(this.rejected ? 0 : 1);
-			assertEnded();
-		}
-
-	}
-
-	private static final class SubmitAndShutdownNow extends Submit {
-
-		SubmitAndShutdownNow(long delay) {
-			super(delay);
-		}
-
-		@Override
-		void act() {
-			this.returned = this.service.shutdownNow();
-		}
-
-		@Override
-		public void verify() {
-			advance(0);
-			int outcomes = this.runs.get() + this.returned.size() + (this.rejected ? 1 : 0)
-					+ ((this.future != null && this.future.isCancelled()) ? 1 : 0);
-			assertThat(outcomes).isOne();
+			boolean cancelled = this.future != null && this.future.isCancelled();
+			assertThat(this.end == End.SHUTDOWN && cancelled).isFalse();
+			assertThat(this.runs.get() + this.returned.size() + (this.rejected ? 1 : 0) + (cancelled ? 1 : 0)).isOne();
 			assertEnded();
 		}
 

@@ -11,7 +11,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,8 +81,6 @@ class SoakTests {
 
 		private final TimingWheel wheel;
 
-		private final ScheduledExecutorService service;
-
 		private final ExecutorService pool = Executors.newFixedThreadPool(2);
 
 		private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -107,7 +104,6 @@ class SoakTests {
 				.maxPending(this.limit)
 				.onError((task, error) -> check(error instanceof OnPurpose, "A task has failed", error))
 				.build();
-			this.service = this.wheel.asScheduledExecutorService();
 		}
 
 		private void execute(Runnable task) {
@@ -147,8 +143,6 @@ class SoakTests {
 					.untilAsserted(() -> assertThat(this.ended).as("timers that ended").hasValue(this.accepted.get()));
 				assertThat(this.wheel.pending()).isZero();
 				assertThat(this.wheel.stop()).isEmpty();
-				this.service.shutdown();
-				assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 				assertThat(this.failures).isEmpty();
 			}
 			finally {
@@ -183,7 +177,6 @@ class SoakTests {
 								other.cancel();
 							}
 						}
-						case 10 -> periodic(random);
 						default -> {
 							// Their deadlines never decrease, so they run in this order.
 							DirectSubject next = new DirectSubject(last);
@@ -202,23 +195,6 @@ class SoakTests {
 				case 3 -> Long.MAX_VALUE;
 				default -> random.nextLong(20_000_000);
 			};
-		}
-
-		private void periodic(SplittableRandom random) {
-			AtomicInteger concurrent = new AtomicInteger();
-			try {
-				Future<?> future = this.service.scheduleAtFixedRate(() -> {
-					check(concurrent.incrementAndGet() == 1, "A periodic task overlaps itself", concurrent);
-					concurrent.decrementAndGet();
-				}, random.nextLong(10_000), random.nextLong(1, 10_000), TimeUnit.NANOSECONDS);
-				for (int spin = random.nextInt(200); spin > 0; spin--) {
-					Thread.onSpinWait();
-				}
-				future.cancel(random.nextBoolean());
-			}
-			catch (RejectedExecutionException ex) {
-				// The wheel is stopped, or the limit is reached.
-			}
 		}
 
 		/**
