@@ -23,7 +23,10 @@ import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.util.Assert;
 
 import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
 import static io.timingwheel.spring.task.memory.VirtualTasks.id;
@@ -136,15 +139,19 @@ class TaskRunTests {
 		assertThat(this.decorated.registry.counts(NAME)).isEqualTo(new TaskCounts(1, 0, 0, 0, 2, 0, 0, 0));
 	}
 
-	@Test
-	void aRunThatADecoratorDropsIsCancelledAndNobodyHandlesIt() {
-		VirtualTasks tasks = new VirtualTasks(Map.of(), (builder) -> builder, (task) -> () -> {
-		}, null);
+	@ParameterizedTest
+	@CsvSource({ "false, CANCELLED", "true, FAILED" })
+	void aRunThatADecoratorDropsIsCancelledAndOneThatItFailsHasFailed(boolean fails, Status status) {
+		VirtualTasks tasks = new VirtualTasks(Map.of(), (builder) -> builder,
+				(task) -> () -> Assert.state(!fails, "decorator"), null);
+		DelayedTask<?> task = tasks.schedule("once", 1000);
 		recur(tasks, () -> {
 		});
 		tasks.advanceSeconds(1);
-		assertThat(tasks.ran).isEmpty();
-		assertThat(tasks.registry.counts(NAME).cancelled()).isOne();
+		assertThat(task.status()).isEqualTo(status);
+		assertThat(tasks.ran).isEqualTo(fails ? List.of("handled") : List.of());
+		TaskCounts counts = tasks.registry.counts(NAME);
+		assertThat(fails ? counts.failed() : counts.cancelled()).isEqualTo(2);
 	}
 
 	@ParameterizedTest
