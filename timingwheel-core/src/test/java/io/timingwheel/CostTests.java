@@ -12,7 +12,8 @@ import io.timingwheel.interleaving.InstrumentingClassLoader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests how often calls read the clock, and that periodic tasks need no memory.
+ * Tests how often calls read the clock, and that periodic tasks need no memory. The lock
+ * of a shard and the thread that waits do not count.
  */
 class CostTests {
 

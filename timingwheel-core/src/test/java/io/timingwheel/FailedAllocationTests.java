@@ -100,6 +100,8 @@ class FailedAllocationTests {
 
 		private final int allocations;
 
+		private final int locksBefore = Hooks.locksHeld();
+
 		/** How many allocations are left until one fails. */
 		private int left;
 
@@ -149,6 +151,7 @@ class FailedAllocationTests {
 		private void letAllSucceed() {
 			Hooks.observeNothing();
 			this.failed = this.left < 0;
+			assertThat(Hooks.locksHeld()).as("locks").isEqualTo(this.locksBefore);
 		}
 
 		private TimerHandle schedule(String name, Duration delay) {

@@ -58,7 +58,7 @@ record RandomDelay(long nanos, Form form) {
 
 	TimerHandle schedule(TimingWheel wheel, Runnable task) {
 		return switch (this.form) {
-			case AMOUNT -> wheel.schedule(task, this.nanos, TimeUnit.NANOSECONDS);
+			case AMOUNT -> wheel.schedule(task, this.nanos, unit());
 			case DURATION -> wheel.schedule(task, duration());
 			case DEADLINE -> wheel.scheduleAt(task, wheel.nanoTime() + this.nanos);
 		};
@@ -66,15 +66,23 @@ record RandomDelay(long nanos, Form form) {
 
 	boolean reschedule(TimingWheel wheel, TimerHandle handle) {
 		return switch (this.form) {
-			case AMOUNT -> handle.reschedule(this.nanos, TimeUnit.NANOSECONDS);
+			case AMOUNT -> handle.reschedule(this.nanos, unit());
 			case DURATION -> handle.reschedule(duration());
 			case DEADLINE -> handle.rescheduleAt(wheel.nanoTime() + this.nanos);
 		};
 	}
 
+	/** A delay that no long can hold in nanoseconds counts as the longest. */
+	private boolean isSaturated() {
+		return this.nanos == Long.MAX_VALUE || this.nanos == Long.MIN_VALUE;
+	}
+
+	private TimeUnit unit() {
+		return isSaturated() ? TimeUnit.DAYS : TimeUnit.NANOSECONDS;
+	}
+
 	private Duration duration() {
-		boolean saturated = this.nanos == Long.MAX_VALUE || this.nanos == Long.MIN_VALUE;
-		return saturated ? Duration.ofSeconds(this.nanos) : Duration.ofNanos(this.nanos);
+		return isSaturated() ? Duration.ofSeconds(this.nanos) : Duration.ofNanos(this.nanos);
 	}
 
 	/**

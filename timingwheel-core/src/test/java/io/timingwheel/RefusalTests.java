@@ -333,6 +333,7 @@ class RefusalTests {
 	@Test
 	void timerIsNotLostIfTheLoggerFails() {
 		Logger logger = Logger.getLogger(TimingWheel.class.getName());
+		// It passes nothing on, since publish is replaced.
 		Handler failing = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {
 
 			@Override

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -107,10 +108,13 @@ class TimerTests {
 	@ParameterizedTest
 	@MethodSource
 	void movesOfSeveralThreadsAreAllCounted(Function<Runnable, Thread> start) {
-		int moves = 100_000;
+		int moves = 1_000_000;
+		CountDownLatch begun = new CountDownLatch(2);
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
 		Runnable moving = () -> {
 			TimerHandle handle = wheel.schedule(this.task, 1, TimeUnit.DAYS);
+			begun.countDown();
+			Latches.await(begun);
 			for (int i = 0; i < moves; i++) {
 				handle.reschedule(1, TimeUnit.DAYS);
 			}

@@ -22,6 +22,7 @@ final class WheelLog implements BeforeEachCallback, AfterEachCallback {
 
 	private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
+	/** Passes nothing on, since publish is replaced. */
 	private final Handler handler = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {
 
 		@Override

@@ -46,11 +46,14 @@ public final class Hooks {
 		}
 	}
 
-	/** An exception takes long, and all threads need the locks. */
-	public static void rejection() {
+	/**
+	 * An exception takes long, and other threads need the locks.
+	 * @param locks how many the thread may hold
+	 */
+	public static void rejection(int locks) {
 		ModelThread current = ModelThread.current();
-		if (current != null && current.locks > 1) {
-			check(current, "A rejection is made with several locks held");
+		if (current != null && current.locks > locks) {
+			check(current, "A rejection is made with " + current.locks + " locks held");
 		}
 	}
 
@@ -103,6 +106,11 @@ public final class Hooks {
 
 	private static ModelLock lockOf(Object monitor) {
 		return MONITORS.computeIfAbsent(monitor, (key) -> new ModelLock());
+	}
+
+	/** How many locks a test with one thread holds. */
+	public static int locksHeld() {
+		return ModelLock.heldOutside;
 	}
 
 	public static void spin() {

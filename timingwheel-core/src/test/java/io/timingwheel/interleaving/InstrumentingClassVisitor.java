@@ -55,9 +55,12 @@ final class InstrumentingClassVisitor extends ClassVisitor {
 		return new InstrumentingMethodVisitor(reporting(next), this.fields);
 	}
 
-	/** What a test does itself does not count. */
+	/**
+	 * What a class of tests does itself does not count. A race in a class of its own
+	 * does.
+	 */
 	private MethodVisitor reporting(MethodVisitor next) {
-		return this.type.contains("Tests") ? next : new ReportingMethodVisitor(next);
+		return this.type.contains("Tests") ? next : new ReportingMethodVisitor(next, this.type);
 	}
 
 	/**

@@ -6,9 +6,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The model of a {@link java.util.concurrent.locks.ReentrantLock} and of a monitor.
- * Outside a {@link Run} there is only one thread, and the methods do nothing.
+ * Outside a {@link Run} there is only one thread, and the methods only count.
  */
 public final class ModelLock {
+
+	/** How many locks are held outside a run. */
+	static int heldOutside;
 
 	private final int[] released = new int[DataRaces.MOST_THREADS];
 
@@ -21,6 +24,7 @@ public final class ModelLock {
 	public void lock() {
 		ModelThread current = ModelThread.current();
 		if (current == null) {
+			heldOutside++;
 			return;
 		}
 		current.scheduler().beforeStep(current);
@@ -35,6 +39,7 @@ public final class ModelLock {
 	public boolean tryLock() {
 		ModelThread current = ModelThread.current();
 		if (current == null) {
+			heldOutside++;
 			return true;
 		}
 		current.scheduler().beforeStep(current);
@@ -66,7 +71,11 @@ public final class ModelLock {
 
 	public void unlock() {
 		ModelThread current = ModelThread.current();
-		if (current == null || current.scheduler().failure() != null) {
+		if (current == null) {
+			heldOutside--;
+			return;
+		}
+		if (current.scheduler().failure() != null) {
 			return;
 		}
 		if (this.owner != current) {

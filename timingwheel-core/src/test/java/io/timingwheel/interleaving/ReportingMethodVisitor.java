@@ -10,8 +10,15 @@ import org.objectweb.asm.Opcodes;
  */
 final class ReportingMethodVisitor extends MethodVisitor {
 
-	ReportingMethodVisitor(MethodVisitor next) {
+	private final String type;
+
+	/**
+	 * Creates a visitor of a method.
+	 * @param type the internal name of its class
+	 */
+	ReportingMethodVisitor(MethodVisitor next, String type) {
 		super(Opcodes.ASM9, next);
+		this.type = type;
 	}
 
 	@Override
@@ -48,7 +55,10 @@ final class ReportingMethodVisitor extends MethodVisitor {
 			report("clockReading");
 		}
 		if (name.equals("<init>") && owner.equals("java/util/concurrent/RejectedExecutionException")) {
-			report("rejection");
+			// A shard rejects under its own lock.
+			super.visitInsn(
+					this.type.equals("io/timingwheel/HierarchicalTimingWheel") ? Opcodes.ICONST_0 : Opcodes.ICONST_1);
+			super.visitMethodInsn(Opcodes.INVOKESTATIC, InstrumentingMethodVisitor.HOOKS, "rejection", "(I)V", false);
 		}
 		super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
 		if (addToSet) {
