@@ -36,9 +36,9 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 			if (key instanceof DataSource bound && unwrap(bound) == unwrap(application)) {
 				ApplicationTransaction transaction = new ApplicationTransaction(bound);
 				if (transaction.isActive()) {
-					LateCommit commit = new LateCommit(bound);
-					if (!TransactionSynchronizationManager.getSynchronizations().contains(commit)) {
-						TransactionSynchronizationManager.registerSynchronization(commit);
+					EndOfTransaction end = new EndOfTransaction(bound);
+					if (!TransactionSynchronizationManager.getSynchronizations().contains(end)) {
+						TransactionSynchronizationManager.registerSynchronization(end);
 					}
 					return transaction;
 				}
@@ -89,7 +89,7 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 	 * transaction. Nobody else does: the connection is still bound to the thread, and a
 	 * pool may roll it back.
 	 */
-	private record LateCommit(DataSource bound) implements TransactionSynchronization {
+	private record EndOfTransaction(DataSource bound) implements TransactionSynchronization {
 
 		// Before others learn that what they have stored is certain.
 		@Override

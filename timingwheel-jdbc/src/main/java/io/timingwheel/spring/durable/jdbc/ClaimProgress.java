@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -20,13 +21,6 @@ final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
 
-	/**
-	 * The first time in a queue of a name. The order has all columns of the index, since
-	 * H2 would otherwise sort all rows.
-	 */
-	static final String FIRST = "(select next_at from {task} where name = %s and queue = %s and next_at %s"
-			+ " order by name, queue, next_at limit 1)";
-
 	private static final int MAX_ENDED = 128;
 
 	final ClaimRequest request;
@@ -39,8 +33,6 @@ final class ClaimProgress {
 	/** When {@link #now} arrived, by the JVM's clock. */
 	private long arrived;
 
-	long nextAt = NEVER;
-
 	long startAt = NEVER;
 
 	boolean more;
@@ -49,14 +41,23 @@ final class ClaimProgress {
 
 	Set<String> pausedNames = Set.of();
 
-	/** The names in which suspects wait, the earliest first, if the node wants one. */
-	List<String> suspects = List.of();
-
-	/** The first tasks of names that are not paused, at least of those with limits. */
+	/** The first times of the names that are not paused. */
 	Map<String, Look> looks = new HashMap<>();
+
+	/** The time of the looks, by the database's clock. */
+	long lookedAt;
 
 	ClaimProgress(ClaimRequest request) {
 		this.request = request;
+	}
+
+	/**
+	 * The first time in a queue of a name. The order has all columns of the index, since
+	 * H2 would otherwise sort all rows.
+	 */
+	static String first(String name, String queue, String condition) {
+		return "(select next_at from {task} where name = %s and queue = %s and next_at %s".formatted(name, queue,
+				condition) + " order by name, queue, next_at limit 1)";
 	}
 
 	/** What a transaction on a name with limits takes. */
@@ -77,6 +78,30 @@ final class ClaimProgress {
 
 	boolean isLimited(String name) {
 		return share(name).limits() != null;
+	}
+
+	/** For how long tasks are claimed before they are due. */
+	long ahead(String name) {
+		return isLimited(name) ? 0 : Session.millis(this.request.lookAhead());
+	}
+
+	/** The names in which a task can be claimed. */
+	Stream<String> due() {
+		return this.looks.keySet().stream().filter((name) -> look(name).dueAt() <= this.lookedAt + ahead(name));
+	}
+
+	/** The names in which the lease of a run has ended. */
+	List<String> ended() {
+		return this.looks.keySet().stream().filter((name) -> look(name).endAt() <= this.lookedAt).toList();
+	}
+
+	/** The names in which suspects wait, the earliest first. */
+	List<String> suspects() {
+		return this.looks.keySet()
+			.stream()
+			.filter((name) -> look(name).suspectAt() <= this.lookedAt)
+			.sorted(Comparator.comparing((name) -> look(name).suspectAt()))
+			.toList();
 	}
 
 	long now() {
@@ -108,13 +133,20 @@ final class ClaimProgress {
 	}
 
 	Claimed result(Database database) {
-		this.looks
-			.forEach((name, look) -> this.startAt = Math.min(this.startAt, isLimited(name) ? look.laterAt() : NEVER));
+		long nextAt = NEVER;
+		for (String name : this.looks.keySet()) {
+			if (isLimited(name)) {
+				this.startAt = Math.min(this.startAt, look(name).laterAt());
+			}
+			else {
+				nextAt = Math.min(nextAt, look(name).nextAt(this.lookedAt));
+			}
+		}
 		List<LeasedTask> leased = this.tasks.stream()
 			.map(TaskRow::leased)
 			.sorted(Comparator.comparingLong(LeasedTask::dueAt))
 			.toList();
-		return new Claimed(leased, this.now + database.millisSince(this.arrived), this.nextAt, this.startAt, this.more,
+		return new Claimed(leased, this.now + database.millisSince(this.arrived), nextAt, this.startAt, this.more,
 				this.newSuspects, this.pausedNames);
 	}
 
@@ -154,11 +186,15 @@ final class ClaimProgress {
 		return rows;
 	}
 
-	/** The times of the first task that is due, run that has ended, and later task. */
-	record Look(long dueAt, long endedAt, long laterAt) {
+	/**
+	 * The first times in the queues of a name: of the pending tasks, of those that are
+	 * later than what a claim takes, of the ends of leases of runs, and of suspects.
+	 */
+	record Look(long dueAt, long laterAt, long endAt, long suspectAt) {
 
-		boolean hasWork() {
-			return this.dueAt != NEVER || this.endedAt != NEVER;
+		long nextAt(long now) {
+			long nextEnd = (this.endAt > now) ? this.endAt : NEVER;
+			return Math.min(this.laterAt, Math.min(nextEnd, (this.suspectAt > now) ? this.suspectAt : NEVER));
 		}
 
 	}

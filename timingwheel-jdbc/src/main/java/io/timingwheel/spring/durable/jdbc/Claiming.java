@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 
 /**
- * Claim. The first request claims tasks of names without limits and looks at the names
- * with limits. A name with limits that has due tasks takes a transaction more, and so
- * does a suspect.
+ * Claim. The first request looks at all names and claims tasks of those without limits. A
+ * name with limits that has due tasks takes a transaction more, and so do a suspect and
+ * the runs whose leases have ended.
  */
 final class Claiming {
 
@@ -57,18 +57,18 @@ final class Claiming {
 		int limit = this.limitedWork ? request.limit() / 2 : request.limit();
 		steps().claim(progress, limit, request.suspect());
 		try {
-			for (String name : progress.suspects) {
-				locked(progress, name, NameLimits::takeSuspect);
-				if (!progress.tasks.isEmpty()) {
-					progress.more = true;
-					break;
-				}
+			lose(progress);
+			List<String> suspects = request.suspect() ? progress.suspects() : List.of();
+			for (int i = 0; i < suspects.size() && progress.tasks.isEmpty(); i++) {
+				locked(progress, suspects.get(i), NameLimits::takeSuspect);
+				progress.more |= !progress.tasks.isEmpty();
 			}
-			if (!progress.suspects.isEmpty() && progress.tasks.isEmpty()) {
+			if (!suspects.isEmpty() && progress.tasks.isEmpty()) {
 				// They wait for places or for locks.
 				steps().claim(progress, limit, false);
+				suspects = List.of();
 			}
-			if (progress.suspects.isEmpty()) {
+			if (suspects.isEmpty()) {
 				takeLimited(progress, request.limit() - progress.tasks.size());
 				if (limit == 0 && progress.tasks.isEmpty()) {
 					steps().claim(progress, request.limit(), false);
@@ -85,9 +85,18 @@ final class Claiming {
 		return progress.result(this.database);
 	}
 
+	private void lose(ClaimProgress progress) {
+		List<String> ended = progress.ended();
+		if (!ended.isEmpty()) {
+			this.database.node().transaction((session) -> {
+				ended.forEach((name) -> progress.lose(session, name));
+				return ended;
+			});
+		}
+	}
+
 	private void takeLimited(ClaimProgress progress, int room) {
-		List<String> names = new ArrayList<>(progress.looks.keySet());
-		names.removeIf((name) -> !progress.isLimited(name) || !progress.look(name).hasWork());
+		List<String> names = new ArrayList<>(progress.due().filter(progress::isLimited).toList());
 		// Each name comes first in some claims.
 		Collections.shuffle(names);
 		int before = progress.tasks.size();
@@ -135,8 +144,8 @@ final class Claiming {
 	interface Steps {
 
 		/**
-		 * Claims tasks of names without limits, and looks at the names with limits. Takes
-		 * no task if the node wants a suspect and one waits.
+		 * Looks at all names, and claims tasks of those without limits, but no task if
+		 * the node wants a suspect and one waits.
 		 */
 		void claim(ClaimProgress progress, int limit, boolean suspect);
 

@@ -14,9 +14,9 @@ import org.springframework.dao.support.DataAccessUtils;
 
 /**
  * A name whose starts are limited over all nodes, in a transaction that has locked the
- * row of the name: take ended runs away, count, begin. So no two claims of a name run at
- * the same time. No place is stored: a running task has its place until it is settled or
- * its lease has ended, and a suspect from its claim on.
+ * row of the name: count, begin. So no two claims of a name run at the same time. No
+ * place is stored: a running task has its place until it is settled or its lease has
+ * ended, and a suspect from its claim on.
  */
 final class NameLimits {
 
@@ -54,7 +54,7 @@ final class NameLimits {
 
 	private final Map<String, Integer> takenKeys = new HashMap<>();
 
-	/** The keys of the suspects that no node has. */
+	/** The keys of the suspects that no node has, and of runs that will be suspects. */
 	private final Map<String, Integer> suspectKeys = new HashMap<>();
 
 	private boolean suspects;
@@ -118,29 +118,24 @@ final class NameLimits {
 		}
 	}
 
-	// In MariaDB a search that locked ended runs at once would also lock others.
 	private void countPlaces() {
 		boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
 		long now = this.part.now();
 		long until = all ? Long.MAX_VALUE : now;
 		Object text = this.session.dialect().text(this.name);
 		String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
-		List<Boolean> lost = this.session.query(statement, (rs, rowNum) -> {
-			boolean running = rs.getInt(1) == TaskRow.RUNNING;
+		this.session.query(statement, (rs, rowNum) -> {
 			boolean ended = rs.getInt(2) == 1;
 			String key = this.session.dialect().text(rs, 4);
 			int count = rs.getInt(5);
-			boolean takes = !ended && (running || rs.getInt(3) == 1);
+			boolean takes = !ended && (rs.getInt(1) == TaskRow.RUNNING || rs.getInt(3) == 1);
 			this.taken += takes ? count : 0;
 			this.suspects |= ended;
 			if (key != null) {
 				(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
 			}
-			return running && ended;
+			return count;
 		}, now, text, until, now, text, until);
-		if (lost.contains(true)) {
-			this.part.lose(this.session, this.name);
-		}
 	}
 
 	private int free() {

@@ -5,9 +5,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
@@ -39,77 +37,43 @@ final class PortableClaim implements Claiming.Steps {
 	}
 
 	private static String first(String queue, String condition) {
-		return ClaimProgress.FIRST.formatted("?", queue, condition);
+		return ClaimProgress.first("?", queue, condition);
 	}
 
 	@Override
 	public void claim(ClaimProgress progress, int limit, boolean suspect) {
-		List<String> names = this.database.node().single((session) -> look(session, progress, suspect));
-		if (progress.suspects.isEmpty() && !names.isEmpty()) {
+		List<String> names = this.database.node().single((session) -> look(session, progress));
+		if (!names.isEmpty() && !(suspect && !progress.suspects().isEmpty())) {
 			progress.add(this.database.node().transaction((session) -> take(session, progress, names, limit)), limit);
 		}
 	}
 
-	private static List<String> look(Session session, ClaimProgress progress, boolean suspect) {
+	/** Gives the names without limits that have tasks to claim. */
+	private static List<String> look(Session session, ClaimProgress progress) {
 		progress.time(session.now());
-		progress.nextAt = ClaimProgress.NEVER;
+		progress.lookedAt = progress.now();
 		progress.looks.clear();
-		Map<String, Long> suspects = new HashMap<>();
-		firstTimes(session, progress).forEach((name, first) -> {
-			long now = progress.now();
-			long nextSuspect = first[3];
-			progress.looks.put(name, new Look(until(first[0], ahead(progress, name)), until(first[2], now), first[1]));
-			if (!progress.isLimited(name)) {
-				long nextEnd = Math.min(later(first[2], now), later(nextSuspect, now));
-				progress.nextAt = Math.min(progress.nextAt, Math.min(first[1], nextEnd));
-			}
-			if (suspect && nextSuspect <= now) {
-				suspects.put(name, nextSuspect);
-			}
-		});
-		progress.suspects = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
-		return progress.looks.keySet()
-			.stream()
-			.filter((name) -> !progress.isLimited(name) && progress.look(name).hasWork())
-			.toList();
-	}
-
-	private static long ahead(ClaimProgress progress, String name) {
-		return progress.now() + (progress.isLimited(name) ? 0 : Session.millis(progress.request.lookAhead()));
-	}
-
-	private static long until(long time, long last) {
-		return (time <= last) ? time : ClaimProgress.NEVER;
-	}
-
-	private static long later(long time, long now) {
-		return (time > now) ? time : ClaimProgress.NEVER;
-	}
-
-	/** The times of the names that are not paused. */
-	private static Map<String, long[]> firstTimes(Session session, ClaimProgress progress) {
 		List<String> names = List.copyOf(progress.request.names().keySet());
-		Map<String, long[]> first = new HashMap<>();
 		boolean paused = names.isEmpty();
 		for (int from = 0; from < names.size(); from += MAX_NAMES) {
 			List<String> some = names.subList(from, Math.min(names.size(), from + MAX_NAMES));
 			List<Object> parameters = new ArrayList<>();
 			for (String name : some) {
 				Object text = session.dialect().text(name);
-				parameters.addAll(List.of(text, text, ahead(progress, name), text, text));
+				parameters.addAll(List.of(text, text, progress.now() + progress.ahead(name), text, text));
 			}
 			paused |= session.query(LOOKS + String.join(", ", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
 				for (int i = 0; i < some.size(); i++) {
 					int column = 2 + 4 * i;
-					first.put(some.get(i), new long[] { time(rs, column), time(rs, column + 1), time(rs, column + 2),
-							time(rs, column + 3) });
+					progress.looks.put(some.get(i), new Look(time(rs, column), time(rs, column + 1),
+							time(rs, column + 2), time(rs, column + 3)));
 				}
 				return rs.getLong(1) > 0;
 			}, parameters.toArray()).get(0);
 		}
 		progress.pausedNames = paused ? TaskNames.paused(session) : Set.of();
-		first.keySet().removeAll(progress.pausedNames);
-		return first;
+		progress.looks.keySet().removeAll(progress.pausedNames);
+		return progress.due().filter((name) -> !progress.isLimited(name)).toList();
 	}
 
 	private static long time(ResultSet rs, int column) throws SQLException {
@@ -120,14 +84,7 @@ final class PortableClaim implements Claiming.Steps {
 	private static List<TaskRow> take(Session session, ClaimProgress progress, List<String> names, int limit) {
 		progress.time(session.now());
 		List<TaskRow> found = new ArrayList<>();
-		for (String name : names) {
-			if (progress.look(name).endedAt() != ClaimProgress.NEVER) {
-				progress.lose(session, name);
-			}
-			if (progress.look(name).dueAt() != ClaimProgress.NEVER) {
-				found.addAll(lockFirst(session, progress, name, limit));
-			}
-		}
+		names.forEach((name) -> found.addAll(lockFirst(session, progress, name, limit)));
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
 		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), true);
 	}
@@ -137,7 +94,8 @@ final class PortableClaim implements Claiming.Steps {
 		int soon = Math.min(limit, progress.share(name).soon());
 		List<TaskRow> found = new ArrayList<>();
 		if (due + soon > 0) {
-			for (TaskRow row : progress.lockFirst(session, name, "{pending}", ahead(progress, name), due + soon)) {
+			for (TaskRow row : progress.lockFirst(session, name, "{pending}", progress.now() + progress.ahead(name),
+					due + soon)) {
 				if (((row.foundAt() <= progress.now()) ? due-- : soon--) > 0) {
 					found.add(row);
 				}

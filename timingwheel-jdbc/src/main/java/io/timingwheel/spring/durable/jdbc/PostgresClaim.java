@@ -32,7 +32,12 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
  */
 final class PostgresClaim implements Claiming.Steps {
 
-	private static final String WANTED = """
+	/**
+	 * Looks at the names that are not paused. A statement that claims tasks of a name
+	 * need not know the first one. Only a sweep looks for runs and suspects, since the
+	 * entries of those that have ended come first, or a node that wants a suspect.
+	 */
+	private static final String LOOKS = """
 			with clock as (select {now} as now, ?::bigint as ahead),
 			paused as (select name from {name} where paused = 1),
 			given as (
@@ -40,33 +45,26 @@ final class PostgresClaim implements Claiming.Steps {
 					(select ?::boolean[])) with ordinality as g (name, due, soon, since, limited, number)
 				where g.name not in (select name from paused)
 			),
-			wanted as (select * from given where not limited),
-			""";
+			wishes as (select ?::boolean as suspect),
+			looks as (
+				select n.number, %s as due_at, %s as later_at, %s as end_at, %s as suspect_at
+				from given n, clock, wishes
+			),
+			""".formatted(first("{pending}", ">= n.since and n.limited"),
+			first("{pending}", "> clock.now + case when n.limited then 0 else clock.ahead end"),
+			first("{running}", "> -1 and n.since < 0"), first("{suspect}", "> -1 and (n.since < 0 or wishes.suspect)"));
 
-	/**
-	 * Runs whose leases have ended, which are lost. Suspects that wait, if the node wants
-	 * one. If there are none, the first tasks of each name up to its shares, and of these
-	 * the first ones up to the limit.
-	 */
+	/** The first tasks of each name up to its shares, and of these the first ones. */
 	private static final String CHOSEN = """
-			lost as (
-				select first.place from wanted w, clock, lateral (
-					select ctid as place from {task}
-					where name = w.name and queue = {running} and next_at <= clock.now
-					order by next_at limit 100 for update skip locked) first
-				where w.since < 0
-			),
-			suspects as (
-				select n.name, %s as next_at from given n, clock where (select ?::boolean)
-			),
 			found as (
 				select first.*, w.name, w.due, w.soon, first.next_at <= clock.now as is_due
-				from wanted w, clock, lateral (
+				from given w, clock, lateral (
 					select ctid as place, next_at from {task}
 					where name = w.name and queue = {pending} and next_at >= w.since
 						and next_at <= clock.now + clock.ahead and (owner is null or next_at <= clock.now)
 					order by next_at limit w.due + w.soon for update skip locked) first
-				where not exists (select 1 from suspects where next_at is not null)
+				where not w.limited and not exists (
+					select 1 from looks, clock, wishes where wishes.suspect and looks.suspect_at <= clock.now)
 			),
 			ranked as (
 				select place, next_at, case when is_due then due else soon end as share,
@@ -74,20 +72,16 @@ final class PostgresClaim implements Claiming.Steps {
 				from found
 			),
 			chosen as (
-				select place from lost
-				union all
-				(select place from ranked where rank <= share order by next_at limit (select ?::int))
+				select place from ranked where rank <= share order by next_at limit (select ?::int)
 			),
-			""".formatted(first("{suspect}", "<= clock.now"));
+			""";
 
 	private static final String CLAIMED = """
 			claimed as (
 				update {task} t set
-					owner = case when t.queue = {running} then null else ? end,
+					owner = ?,
 					fence = greatest(t.fence + 1, clock.now * 1000),
-					next_at = case when t.queue = {running} then t.due_at
-						else least(greatest(t.due_at, clock.now) + ?, {max}) end,
-					lost = t.lost + case when t.queue = {running} then 1 else 0 end,
+					next_at = least(greatest(t.due_at, clock.now) + ?, {max}),
 					deliveries = t.deliveries + case when {begins} then 1 else 0 end,
 					held_key = case when {begins} and t.schedule is null then null else t.held_key end,
 					first_at = case when {begins} then null else t.first_at end,
@@ -95,38 +89,24 @@ final class PostgresClaim implements Claiming.Steps {
 				from clock, chosen where t.ctid = chosen.place
 				returning t.*
 			),
-			""".replace("{begins}", "t.queue = {pending} and t.due_at <= clock.now");
+			""".replace("{begins}", "t.due_at <= clock.now");
 
-	private static final String LOOKS = """
-			looks as (
-				select array_agg(array[n.number, coalesce(%s, {never}), coalesce(%s, {never}), coalesce(%s, {never})]) as looks
-				from given n, clock where limited
-			)
-			"""
-		.formatted(first("{pending}", "between n.since and clock.now"),
-				first("{running}", "<= clock.now and n.since < 0"), first("{pending}", "> clock.now"))
-		.replace("{never}", String.valueOf(ClaimProgress.NEVER));
-
-	/**
-	 * The ends of leases matter to a node that sleeps. Only a sweep looks for them, since
-	 * the entries of runs that have ended come before them.
-	 */
-	private static final String NEXT = "(select min(least(%s, %s, %s)) from wanted n, clock)"
-		.formatted(first("{pending}", "> clock.now + clock.ahead"), first("{running}", "> clock.now and {idle}"),
-				first("{suspect}", "> clock.now and {idle}"))
-		.replace("{idle}", "n.since < 0 and not exists (select 1 from claimed)");
-
-	/** Each row has what concerns the whole claim, with the time at its end. */
+	/** One row has what concerns the whole claim, with the time at its end. */
 	private static final String RESULT = """
-			select %s,
-				(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
-					from (select count(*) from claimed) changed) as claimed_at, {next} as later_at,
-				(select count(*) from chosen) > (select count(*) from claimed) as has_left,
-				(select array_agg(name order by next_at) from suspects where next_at is not null) as suspects,
-				(select array_agg(name) from paused) as paused, (select looks from looks) as looks
-			from clock left join claimed on true""".formatted(TaskRow.CLAIM_COLUMNS);
+			claim as (
+				select now as looked_at,
+					(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+						from (select count(*) from claimed) changed) as claimed_at,
+					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
+					(select array_agg(name) from paused) as paused,
+					(select array_agg(array[number, coalesce(looks.due_at, %1$d), coalesce(later_at, %1$d),
+						coalesce(end_at, %1$d), coalesce(suspect_at, %1$d)]) from looks) as looks
+				from clock
+			)
+			select %2$s, claim.* from claim full join claimed on false""".formatted(ClaimProgress.NEVER,
+			TaskRow.CLAIM_COLUMNS);
 
-	private static final String CLAIM = WANTED + CHOSEN + CLAIMED + LOOKS + RESULT.replace("{next}", NEXT);
+	private static final String CLAIM = LOOKS + CHOSEN + CLAIMED + RESULT;
 
 	private static final long SWEEP = -DelayedTaskStore.MAX_TIME;
 
@@ -146,7 +126,7 @@ final class PostgresClaim implements Claiming.Steps {
 	}
 
 	private static String first(String queue, String condition) {
-		return ClaimProgress.FIRST.formatted("n.name", queue, condition);
+		return ClaimProgress.first("n.name", queue, condition);
 	}
 
 	@Override
@@ -158,7 +138,7 @@ final class PostgresClaim implements Claiming.Steps {
 		List<TaskRow> tasks = this.database.node()
 			.single((session) -> claim(session, progress, limit, suspect, sweeps));
 		progress.add(tasks, limit);
-		if (progress.suspects.isEmpty()) {
+		if (!suspect || progress.suspects().isEmpty()) {
 			raiseFloors(progress, tasks, limit);
 		}
 	}
@@ -185,33 +165,29 @@ final class PostgresClaim implements Claiming.Steps {
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
 				names.stream().map((name) -> all ? SWEEP : this.floors.getOrDefault(name, SWEEP)).toArray(Long[]::new),
 				shares.stream().map((share) -> share.limits() != null).toArray(Boolean[]::new), suspect, limit,
-				request.owner(), Session.millis(request.lease()), dialect.storedBytes(request.maxPayloadBytes()),
-				given);
+				request.owner(), Session.millis(request.lease()), given,
+				dialect.storedBytes(request.maxPayloadBytes()));
 	}
 
 	private static List<TaskRow> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, List<String> names)
 			throws SQLException {
-		rs.next();
-		progress.time(rs.getLong("claimed_at"));
-		Long laterAt = rs.getObject("later_at", Long.class);
-		progress.nextAt = (laterAt != null) ? laterAt : ClaimProgress.NEVER;
-		progress.more |= rs.getBoolean("has_left");
-		progress.suspects = dialect.texts(rs.getArray("suspects"));
-		progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
-		progress.looks.clear();
-		Array looks = rs.getArray("looks");
-		if (looks != null) {
-			for (Long[] look : (Long[][]) looks.getArray()) {
-				progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3]));
-			}
-		}
 		List<TaskRow> tasks = new ArrayList<>();
-		for (boolean claimed = rs.getString(1) != null; claimed; claimed = rs.next()) {
-			TaskRow row = TaskRow.read(rs, dialect);
-			if (row.owner != null) {
-				tasks.add(row);
+		while (rs.next()) {
+			if (rs.getString(1) != null) {
+				tasks.add(TaskRow.read(rs, dialect));
+				continue;
 			}
-			progress.newSuspects |= row.owner == null;
+			progress.time(rs.getLong("claimed_at"));
+			progress.lookedAt = rs.getLong("looked_at");
+			progress.more |= rs.getBoolean("has_left");
+			progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
+			progress.looks.clear();
+			Array looks = rs.getArray("looks");
+			if (looks != null) {
+				for (Long[] look : (Long[][]) looks.getArray()) {
+					progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3], look[4]));
+				}
+			}
 		}
 		return tasks;
 	}
@@ -223,10 +199,11 @@ final class PostgresClaim implements Claiming.Steps {
 	private void raiseFloors(ClaimProgress progress, List<TaskRow> tasks, int limit) {
 		Map<String, Long> until = new HashMap<>();
 		tasks.stream().filter(TaskRow::isRunning).forEach((task) -> until.merge(task.name, task.dueAt, Math::max));
-		progress.looks.forEach((name, look) -> until.put(name, look.dueAt()));
-		progress.request.names().forEach((name, share) -> {
-			if (tasks.size() < limit && share.limits() == null && share.due() > 0
-					&& !progress.pausedNames.contains(name)) {
+		progress.looks.forEach((name, look) -> {
+			if (progress.isLimited(name)) {
+				until.put(name, look.dueAt());
+			}
+			else if (tasks.size() < limit && progress.share(name).due() > 0) {
 				until.putIfAbsent(name, ClaimProgress.NEVER);
 			}
 		});

@@ -57,7 +57,6 @@ final class TaskNames {
 		return exists(session, name, "cancelled = 1");
 	}
 
-	/** Sets or deletes the mark of a declared schedule that was cancelled. */
 	static int setCancelled(Session session, String name, boolean cancelled) {
 		return set(session, "cancelled", name, cancelled);
 	}
@@ -68,7 +67,6 @@ final class TaskNames {
 				session.dialect().text(name));
 	}
 
-	/** Creates the row of a name if it is missing. */
 	static int create(Session session, String name) {
 		try {
 			return exists(session, name, "1 = 1") ? 0

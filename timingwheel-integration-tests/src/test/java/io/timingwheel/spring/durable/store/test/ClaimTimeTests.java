@@ -9,12 +9,14 @@ import java.util.concurrent.locks.LockSupport;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.jdbc.JdbcStores;
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
+import org.awaitility.Awaitility;
 import org.h2.api.Trigger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -89,6 +91,15 @@ class ClaimTimeTests {
 			assertThat(claimed.now()).isBetween(before + LEAST_MILLIS, slow.now() + CLOCKS_APART);
 			node.acknowledge(claimed.tasks().get(0));
 		}
+		node.enqueue(StoreContract.task(null, Duration.ZERO));
+		Map<String, Share> shares = Map.of(StoreContract.NAME, SHARE);
+		ClaimRequest brief = new ClaimRequest("a", shares, 10, false, StoreNode.LOOK_AHEAD, Duration.ofMillis(1),
+				Long.MAX_VALUE);
+		Awaitility.await().until(() -> slow.claim(brief).newSuspects());
+		before = slow.now();
+		claimed = slow.claim(node.request(shares, 10, true));
+		assertThat(claimed.tasks()).singleElement().matches(LeasedTask::suspect);
+		assertThat(claimed.now()).isBetween(before + LEAST_MILLIS, slow.now() + CLOCKS_APART);
 	}
 
 	public static final class SlowUpdate implements Trigger {

@@ -24,6 +24,7 @@ import io.timingwheel.spring.durable.jdbc.JdbcStores;
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
@@ -34,6 +35,7 @@ import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
@@ -387,6 +389,29 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		assertThat(this.a.pending()).hasSize(5);
 	}
 
+	/** PostgreSQL searches only about once a second before the tasks that it has seen. */
+	@Test
+	void aClaimTakesATaskThatIsStoredLongAfterItsTime() {
+		assertThat(this.a.claim()).isEmpty();
+		Enqueued overdue = this.a.enqueue(task("k", at(this.store.now() - HOUR.toMillis())));
+		List<LeasedTask> claimed = new ArrayList<>(this.a.claim());
+		if (this.database == TestDatabase.POSTGRESQL) {
+			await().until(() -> claimed.addAll(this.a.claim()) || !claimed.isEmpty());
+		}
+		assertThat(claimed).extracting(LeasedTask::id).containsExactly(overdue.id());
+	}
+
+	@Test
+	void aClaimOfASuspectAlsoFindsTheRunsWhoseLeasesHaveEnded() {
+		running("first");
+		this.other.testing().setClock(() -> System.currentTimeMillis() + LEASES_OVER.toMillis());
+		assertThat(this.other.claim(this.b.request(NAME)).newSuspects()).isTrue();
+		running("second");
+		Claimed claimed = this.other.claim(this.b.request(Map.of(NAME, new Share(10, 10)), 10, true));
+		assertThat(claimed.tasks()).extracting(LeasedTask::key).containsExactly("first");
+		assertThat(claimed.newSuspects()).isTrue();
+	}
+
 	@Test
 	void aTaskIsAcknowledgedInTheTransactionOfItsBody() {
 		LeasedTask task = running("k");
@@ -647,6 +672,21 @@ class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	PostgresStoreTransactionTests() {
 		super(TestDatabase.POSTGRESQL);
+	}
+
+	/** The clock of a test lets the claim take part in the transaction of the test. */
+	@Test
+	void aClaimOfALimitedNameLocksNoTaskThatIsNotDue() {
+		this.store.testing().setClock(System::currentTimeMillis);
+		enqueue("due", NOW);
+		Enqueued soon = enqueue("soon", SOON);
+		inTransaction(() -> {
+			assertThat(this.a.claim(new StartLimits(5, 0, 0, 1)).tasks()).extracting(LeasedTask::key)
+				.containsExactly("due");
+			assertThat(new JdbcTemplate(new DelegatingDataSource(this.pool)).queryForList(
+					"select id from timingwheel_task where id = ? for update skip locked", String.class, soon.id()))
+				.containsExactly(soon.id());
+		});
 	}
 
 	/** One statement stores the second task. Together the tasks take another way. */

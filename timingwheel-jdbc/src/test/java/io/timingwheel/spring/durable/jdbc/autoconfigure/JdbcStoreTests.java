@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
@@ -33,6 +34,12 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
@@ -146,6 +153,22 @@ class JdbcStoreTests {
 			assertThat(new JdbcTemplate(store).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check(List.of());
+		});
+	}
+
+	/** A task whose request is refused may end, which it must not in an outage. */
+	@Test
+	void anErrorOfAnUnknownKindIsNoRefusal() {
+		SQLException cause = new SQLException("cannot execute UPDATE in a read-only transaction", "25006");
+		this.runner.run((context) -> {
+			DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
+			assertThat(List.of(new BadSqlGrammarException("claim", "update", cause),
+					new DataIntegrityViolationException("too long", cause),
+					new PermissionDeniedDataAccessException("not permitted", cause)))
+				.allMatch(store::isRefusal);
+			assertThat(List.of(new UncategorizedSQLException("claim", "update", cause),
+					new CannotGetJdbcConnectionException("away", cause), new QueryTimeoutException("slow", cause)))
+				.noneMatch(store::isRefusal);
 		});
 	}
 
