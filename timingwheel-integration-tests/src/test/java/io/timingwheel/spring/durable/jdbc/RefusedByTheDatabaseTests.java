@@ -40,7 +40,7 @@ class RefusedByTheDatabaseTests {
 		TestLog log = run(latin1(), (context) -> {
 			Work work = context.getBean(Work.class);
 			DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
-			String text = "\u00e9 " + ARROW + " \ud83d\ude00 \\u2192 \"\0";
+			String text = "\u00e9 " + ARROW + " \ud83d\ude00 \\u2192 \"\0" + "x".repeat(3000);
 			work.failing(text);
 			work.arrow();
 			for (String key : List.of(ARROW, "\u00e9", "\\u2192", "\ud83d\ude00\\")) {

@@ -11,14 +11,13 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transaction that the calling thread has on the application's data source, whatever
  * its transaction manager, and whatever proxy wraps the data source. As a transaction
- * manager it takes part in this transaction.
+ * manager it takes part in this transaction, and makes savepoints in it.
  */
 final class ApplicationTransaction extends DataSourceTransactionManager {
 
@@ -36,9 +35,9 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 			if (key instanceof DataSource bound && unwrap(bound) == unwrap(application)) {
 				ApplicationTransaction transaction = new ApplicationTransaction(bound);
 				if (transaction.isActive()) {
-					EndOfTransaction end = new EndOfTransaction(bound);
-					if (!TransactionSynchronizationManager.getSynchronizations().contains(end)) {
-						TransactionSynchronizationManager.registerSynchronization(end);
+					LateCommit commit = new LateCommit(bound);
+					if (!TransactionSynchronizationManager.getSynchronizations().contains(commit)) {
+						TransactionSynchronizationManager.registerSynchronization(commit);
 					}
 					return transaction;
 				}
@@ -84,25 +83,15 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 	}
 
 	/**
-	 * Refuses to commit what a call has stored in part, which the manager of a JPA
-	 * transaction would commit. Commits what was stored after the commit of the
-	 * transaction. Nobody else does: the connection is still bound to the thread, and a
-	 * pool may roll it back.
+	 * Commits what was stored after the commit of the transaction. Nobody else does: the
+	 * connection is still bound to the thread, and a pool may roll it back.
 	 */
-	private record EndOfTransaction(DataSource bound) implements TransactionSynchronization {
+	private record LateCommit(DataSource bound) implements TransactionSynchronization {
 
 		// Before others learn that what they have stored is certain.
 		@Override
 		public int getOrder() {
 			return HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public void beforeCommit(boolean readOnly) {
-			if (TransactionSynchronizationManager.getResource(this.bound) instanceof ConnectionHolder holder
-					&& holder.isRollbackOnly()) {
-				throw new UnexpectedRollbackException("A call has stored only a part of its durable tasks");
-			}
 		}
 
 		@Override

@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a claim, or a part of it, has taken and seen so far. Not thread-safe.
@@ -191,6 +192,15 @@ final class ClaimProgress {
 	 * later than what a claim takes, of the ends of leases of runs, and of suspects.
 	 */
 	record Look(long dueAt, long laterAt, long endAt, long suspectAt) {
+
+		/** Of times that are {@code null} if there is no such task. */
+		static Look of(@Nullable Long dueAt, @Nullable Long laterAt, @Nullable Long endAt, @Nullable Long suspectAt) {
+			return new Look(time(dueAt), time(laterAt), time(endAt), time(suspectAt));
+		}
+
+		private static long time(@Nullable Long time) {
+			return (time != null) ? time : NEVER;
+		}
 
 		long nextAt(long now) {
 			long nextEnd = (this.endAt > now) ? this.endAt : NEVER;

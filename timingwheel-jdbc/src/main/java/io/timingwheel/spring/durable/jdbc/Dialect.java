@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -31,6 +32,9 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * @since 0.1
  */
 public abstract class Dialect {
+
+	/** The SQL state of H2 for missing rights, which Spring does not know. */
+	private static final String H2_RIGHTS = "90096";
 
 	private final SQLExceptionTranslator errors;
 
@@ -104,7 +108,10 @@ public abstract class Dialect {
 	static boolean isRefusal(Throwable error) {
 		return error instanceof DataIntegrityViolationException
 				|| error instanceof InvalidDataAccessResourceUsageException
-				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException;
+				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
+				|| (error instanceof UncategorizedSQLException unknown
+						&& unknown.getSQLException() instanceof SQLException cause
+						&& H2_RIGHTS.equals(cause.getSQLState()));
 	}
 
 	/** The location of the script that creates the tables. */
@@ -179,8 +186,11 @@ public abstract class Dialect {
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}
 
-	/** The text of an error, as the database can keep it. */
-	@Nullable String error(@Nullable String error) {
+	/**
+	 * The text of an error, as the database can keep it. A column has room for 2,000
+	 * characters. A text that the database refuses would hold up the end of its task.
+	 */
+	protected @Nullable String error(@Nullable String error) {
 		return error;
 	}
 

@@ -108,8 +108,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public Optional<StoredTask> find(Target target) {
-		List<TaskRow> found = this.database.caller().single((session) -> found(session, target, ""));
-		return found.stream().findFirst().map(TaskRow::stored);
+		return found(target).stream().findFirst().map(TaskRow::stored);
 	}
 
 	/**
@@ -120,26 +119,38 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	 * @param change gives {@code null} if it has not changed the task
 	 */
 	private <T> @Nullable T change(Target target, BiFunction<Session, TaskRow, @Nullable T> change) {
-		return this.database.caller().<@Nullable T>transaction((session) -> {
-			Set<String> tried = new HashSet<>();
-			List<TaskRow> rows = found(session, target, "");
-			while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
-				for (TaskRow found : rows) {
-					TaskRow row = canChange(found) ? lock(session, found.id) : null;
-					T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
-					if (row != null && result != null) {
-						session.write(List.of(row));
-						return result;
-					}
+		Session caller = this.database.caller();
+		Set<String> tried = new HashSet<>();
+		List<TaskRow> rows = found(target);
+		while (tried.addAll(rows.stream().map((row) -> row.id).toList())) {
+			for (TaskRow found : rows) {
+				T result = canChange(found)
+						? caller.<@Nullable T>transaction((session) -> change(session, found.id, change)) : null;
+				if (result != null) {
+					return result;
 				}
-				rows = found(session, target, "");
 			}
-			return null;
-		});
+			rows = found(target);
+		}
+		return null;
+	}
+
+	private static <T> @Nullable T change(Session session, String id,
+			BiFunction<Session, TaskRow, @Nullable T> change) {
+		TaskRow row = lock(session, id);
+		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
+		if (row != null && result != null) {
+			session.write(List.of(row));
+		}
+		return result;
 	}
 
 	private static boolean canChange(TaskRow row) {
 		return row.isPending() || row.schedule != null;
+	}
+
+	private List<TaskRow> found(Target target) {
+		return this.database.caller().single((session) -> found(session, target, ""));
 	}
 
 	/** Reads the tasks of a target, a task that runs once before a schedule. */

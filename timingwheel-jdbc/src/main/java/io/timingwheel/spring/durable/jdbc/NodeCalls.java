@@ -336,7 +336,8 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 		/**
 		 * The reply about a task that the caller does not have, or that another
-		 * transaction has locked. A repeated call is known by the fence.
+		 * transaction has locked. A repeated call is known by the fence. Changes at most
+		 * this copy of the row, to see whether it could be changed.
 		 */
 		Reply notLocked(@Nullable TaskRow row, long now) {
 			if (row == null) {

@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -65,8 +63,9 @@ final class PortableClaim implements Claiming.Steps {
 			paused |= session.query(LOOKS + String.join(", ", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
 				for (int i = 0; i < some.size(); i++) {
 					int column = 2 + 4 * i;
-					progress.looks.put(some.get(i), new Look(time(rs, column), time(rs, column + 1),
-							time(rs, column + 2), time(rs, column + 3)));
+					progress.looks.put(some.get(i),
+							Look.of(rs.getObject(column, Long.class), rs.getObject(column + 1, Long.class),
+									rs.getObject(column + 2, Long.class), rs.getObject(column + 3, Long.class)));
 				}
 				return rs.getLong(1) > 0;
 			}, parameters.toArray()).get(0);
@@ -74,11 +73,6 @@ final class PortableClaim implements Claiming.Steps {
 		progress.pausedNames = paused ? TaskNames.paused(session) : Set.of();
 		progress.looks.keySet().removeAll(progress.pausedNames);
 		return progress.due().filter((name) -> !progress.isLimited(name)).toList();
-	}
-
-	private static long time(ResultSet rs, int column) throws SQLException {
-		long time = rs.getLong(column);
-		return rs.wasNull() ? ClaimProgress.NEVER : time;
 	}
 
 	private static List<TaskRow> take(Session session, ClaimProgress progress, List<String> names, int limit) {

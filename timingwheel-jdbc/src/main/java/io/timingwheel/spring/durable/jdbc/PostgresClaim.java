@@ -99,12 +99,11 @@ final class PostgresClaim implements Claiming.Steps {
 						from (select count(*) from claimed) changed) as claimed_at,
 					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
 					(select array_agg(name) from paused) as paused,
-					(select array_agg(array[number, coalesce(looks.due_at, %1$d), coalesce(later_at, %1$d),
-						coalesce(end_at, %1$d), coalesce(suspect_at, %1$d)]) from looks) as looks
+					(select array_agg(array[number, due_at, later_at, end_at, suspect_at]) from looks
+						where coalesce(due_at, later_at, end_at, suspect_at) is not null) as looks
 				from clock
 			)
-			select %2$s, claim.* from claim full join claimed on false""".formatted(ClaimProgress.NEVER,
-			TaskRow.CLAIM_COLUMNS);
+			select %s, claim.* from claim full join claimed on false""".formatted(TaskRow.CLAIM_COLUMNS);
 
 	private static final String CLAIM = LOOKS + CHOSEN + CLAIMED + RESULT;
 
@@ -182,10 +181,12 @@ final class PostgresClaim implements Claiming.Steps {
 			progress.more |= rs.getBoolean("has_left");
 			progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
 			progress.looks.clear();
+			names.forEach((name) -> progress.looks.put(name, Look.of(null, null, null, null)));
+			progress.looks.keySet().removeAll(progress.pausedNames);
 			Array looks = rs.getArray("looks");
 			if (looks != null) {
 				for (Long[] look : (Long[][]) looks.getArray()) {
-					progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3], look[4]));
+					progress.looks.put(names.get(look[0].intValue() - 1), Look.of(look[1], look[2], look[3], look[4]));
 				}
 			}
 		}

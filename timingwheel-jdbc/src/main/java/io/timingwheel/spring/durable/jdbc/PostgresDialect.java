@@ -101,7 +101,7 @@ final class PostgresDialect extends Dialect {
 
 	/** It is read as it is stored, since its end may be half of an escape. */
 	@Override
-	@Nullable String error(@Nullable String error) {
+	protected @Nullable String error(@Nullable String error) {
 		if (error == null || this.unicode) {
 			return error;
 		}

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
@@ -100,7 +99,8 @@ public final class Schema {
 		for (int i = 1; true; i++) {
 			try {
 				if (isMissing()) {
-					new ResourceDatabasePopulator(resource()).execute(dataSource);
+					new ResourceDatabasePopulator(false, false, StandardCharsets.UTF_8.name(), resource())
+						.execute(dataSource);
 				}
 				return;
 			}
@@ -172,7 +172,8 @@ public final class Schema {
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			throw new UnusableTaskStoreException("the script %s cannot be read".formatted(script()),
+					"let the Dialect name a script that is on the class path", ex);
 		}
 	}
 

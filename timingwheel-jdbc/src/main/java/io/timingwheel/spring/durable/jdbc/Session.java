@@ -34,6 +34,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -61,7 +62,7 @@ final class Session {
 
 	private final Database database;
 
-	/** Takes part in the transaction of the caller, or makes short transactions. */
+	/** Makes savepoints in the transaction of the caller, or short transactions. */
 	private final TransactionTemplate template;
 
 	private final boolean joined;
@@ -72,6 +73,7 @@ final class Session {
 		this.database = database;
 		this.jdbc = database.dialect().template(Objects.requireNonNull(joined.getDataSource()));
 		this.template = new TransactionTemplate(joined);
+		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
 		this.joined = true;
 		this.commitsEach = false;
 	}
@@ -140,11 +142,20 @@ final class Session {
 	}
 
 	/**
-	 * Runs statements that take effect all or not at all. If they fail, the caller cannot
-	 * commit its transaction any more.
+	 * Runs statements that take effect all or not at all, so that the caller may commit
+	 * its transaction after an exception.
 	 */
 	<T extends @Nullable Object> T allOrNone(Function<Session, T> statements) {
-		return this.joined ? this.template.execute((status) -> statements.apply(this)) : transaction(statements);
+		if (!this.joined) {
+			return transaction(statements);
+		}
+		try {
+			return this.template.execute((status) -> statements.apply(this));
+		}
+		catch (TransactionSystemException ex) {
+			// The database has rolled back the whole transaction, and the savepoint.
+			throw (ex.getApplicationException() instanceof RuntimeException cause) ? cause : ex;
+		}
 	}
 
 	Dialect dialect() {

@@ -70,7 +70,11 @@ class JdbcStoreSchemaTests {
 
 	@Test
 	void theCheckNamesWhatIsMissingAndTheScriptMayRunAgain() {
-		assertRefused(this.store).hasMessageContaining("is missing").hasMessageContaining("run the script classpath:");
+		assertRefused(this.store).hasMessageContaining("is missing").hasMessageContaining(switch (this.database) {
+			case POSTGRESQL -> "schema-postgresql.sql";
+			case MARIADB -> "schema-mysql.sql";
+			default -> "schema-h2.sql";
+		});
 		create(JdbcStores.TABLE);
 		this.store.check(List.of());
 		this.jdbc.update("delete from timingwheel_task_version");

@@ -18,6 +18,7 @@ import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.jdbc.Schema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.h2.Driver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -44,6 +45,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -121,11 +123,14 @@ class JdbcStoreTests {
 
 	@Test
 	void createsAndFindsTheTableWithOneConnection(@TempDir Path folder) {
+		ApplicationContextRunner onFile = this.hikari.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
+				"spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks") + ";WRITE_DELAY=0");
+		onFile.run((context) -> assertThatExceptionOfType(UnusableTaskStoreException.class)
+			.as("a file is no embedded database")
+			.isThrownBy(() -> context.getBean(DelayedTaskStore.class).check(List.of()))
+			.withMessageContaining("is missing"));
 		for (String mode : List.of("always", "never")) {
-			this.hikari
-				.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
-						"spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks") + ";WRITE_DELAY=0",
-						"timingwheel.store.jdbc.initialize-schema=" + mode)
+			onFile.withPropertyValues("timingwheel.store.jdbc.initialize-schema=" + mode)
 				.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
 		}
 	}
@@ -164,7 +169,8 @@ class JdbcStoreTests {
 			DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
 			assertThat(List.of(new BadSqlGrammarException("claim", "update", cause),
 					new DataIntegrityViolationException("too long", cause),
-					new PermissionDeniedDataAccessException("not permitted", cause)))
+					new PermissionDeniedDataAccessException("not permitted", cause),
+					new UncategorizedSQLException("claim", "update", new SQLException("Not enough rights", "90096"))))
 				.allMatch(store::isRefusal);
 			assertThat(List.of(new UncategorizedSQLException("claim", "update", cause),
 					new CannotGetJdbcConnectionException("away", cause), new QueryTimeoutException("slow", cause)))
