@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.node;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -9,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -27,9 +25,6 @@ abstract class Batcher {
 
 	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(50), 2.0,
-			Duration.ofSeconds(2), 0.2);
-
 	final NodeParts parts;
 
 	private final Queue<Run> queue = new ConcurrentLinkedQueue<>();
@@ -39,8 +34,6 @@ abstract class Batcher {
 	private final Caller caller;
 
 	private int limit;
-
-	private int failures;
 
 	/** Until when a task that was refused alone keeps the store from being fine. */
 	private long refusedUntil;
@@ -98,7 +91,6 @@ abstract class Batcher {
 		if (this.parts.nanoTime() - this.refusedUntil >= 0) {
 			this.parts.availability.succeeded(this.caller);
 		}
-		this.failures = 0;
 		this.limit = Math.min(2 * this.limit, this.parts.settings.maxRequest());
 		for (int i = 0; i < batch.size(); i++) {
 			Run run = batch.get(i);
@@ -124,15 +116,14 @@ abstract class Batcher {
 			this.queue.addAll(batch);
 			return;
 		}
-		this.parts.availability.failed(this.caller, error);
+		long pause = this.parts.availability.failed(this.caller, error);
 		if (refused) {
 			this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
 			addLater(batch.get(0), REFUSED_NANOS);
 			return;
 		}
 		this.queue.addAll(batch);
-		this.failures++;
-		this.loop.sleep(BACKOFF.after(this.failures).toNanos());
+		this.loop.sleep(pause);
 	}
 
 }

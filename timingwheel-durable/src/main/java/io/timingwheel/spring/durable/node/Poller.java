@@ -7,16 +7,12 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 
 /**
  * Claims tasks that are due soon. A claim for a suspect takes nothing else, so such
  * claims and others take turns.
  */
 final class Poller {
-
-	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(100), 2.0,
-			Duration.ofSeconds(5), 0.2);
 
 	/** The look-ahead while there are tasks: the earliest ones get the room. */
 	private static final Duration BUSY_LOOK_AHEAD = Duration.ofMillis(300);
@@ -52,8 +48,6 @@ final class Poller {
 
 	/** When a timer of {@link #expect} wakes the node, or has done so. */
 	private volatile long wakeAt;
-
-	private int failures;
 
 	private boolean busy;
 
@@ -125,9 +119,7 @@ final class Poller {
 			claimed = claim(request);
 		}
 		catch (RuntimeException ex) {
-			this.failures++;
-			this.parts.availability.failed(Caller.CLAIM, ex);
-			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
+			this.loop.sleep(this.parts.availability.failed(Caller.CLAIM, ex));
 			return;
 		}
 		learn(request, claimed);
@@ -163,7 +155,6 @@ final class Poller {
 		Claimed claimed = this.parts.store.claim(request);
 		long ahead = this.clock.heard(claimed.now(), sent);
 		this.parts.availability.succeeded(Caller.CLAIM);
-		this.failures = 0;
 		this.parts.claims.increment();
 		this.parts.claimed.add(claimed.tasks().size());
 		if (this.parts.policies.learn(claimed.pausedNames(), changes)) {

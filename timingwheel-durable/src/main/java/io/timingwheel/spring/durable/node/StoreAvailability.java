@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.actuate.internal.StoreNode.Outage;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,9 @@ final class StoreAvailability {
 
 	private static final Log logger = LogFactory.getLog(StoreAvailability.class);
 
+	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(50), 2.0,
+			Duration.ofSeconds(2), 0.2);
+
 	/** The part of the store that a call, which has succeeded, found missing. */
 	private final Supplier<@Nullable PartialOutage> partialOutage;
 
@@ -35,6 +39,9 @@ final class StoreAvailability {
 
 	/** The callers that fail and, last, the missing parts. */
 	private final Map<Caller, Outage> failing = new EnumMap<>(Caller.class);
+
+	/** How often they have failed in a row. */
+	private final Map<Caller, Integer> failures = new EnumMap<>(Caller.class);
 
 	/** The problems and the missing parts that were logged since all was well. */
 	private final Set<String> logged = new HashSet<>();
@@ -51,7 +58,8 @@ final class StoreAvailability {
 		return this.isRefusal.test(error);
 	}
 
-	synchronized void failed(Caller caller, Throwable error) {
+	/** Gives the nanoseconds until the next attempt. */
+	synchronized long failed(Caller caller, Throwable error) {
 		String problem = isRefusal(error) ? "refuses a request" : "cannot be reached";
 		if (add(caller, error, Set.of(), Set.of(problem))) {
 			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem, caller.action), error);
@@ -59,6 +67,7 @@ final class StoreAvailability {
 		else {
 			logger.debug("Still failing: " + caller.action, error);
 		}
+		return BACKOFF.after(this.failures.merge(caller, 1, Integer::sum)).toNanos();
 	}
 
 	void succeeded(Caller caller) {
@@ -80,6 +89,7 @@ final class StoreAvailability {
 
 	private synchronized void settle(Caller caller) {
 		this.failing.remove(caller);
+		this.failures.remove(caller);
 		PartialOutage partial = this.partialOutage.get();
 		if (partial == null) {
 			this.failing.remove(Caller.PARTS);
@@ -92,6 +102,7 @@ final class StoreAvailability {
 		if (since != null && this.failing.isEmpty()) {
 			this.downSince = null;
 			this.logged.clear();
+			this.failures.clear();
 			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
 			logger.info("The store of durable tasks answers and accepts all requests again, after "
 					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
@@ -104,6 +105,22 @@ class RunningTaskTests extends NodeTestSupport {
 			advanceMillis(1);
 			return counts().completed() == 1;
 		});
+	}
+
+	/**
+	 * The machine may have been suspended, so that the thread of the leases comes later.
+	 */
+	@Test
+	void aTaskWhoseLeaseIsOverDoesNotStartAndIsLostOnce() {
+		LeasedTask task = new LeasedTask("id", 1, NAME, null, "1", null, 0, true, 1, 1, 0, null);
+		Run run = new Run(task, NumberHandler.of(NAME, this::waitForEnd), new Names.Window(() -> 0, () -> {
+		}), () -> 0, 0);
+		run.window.enter(true);
+		assertThat(run.begin(new LeaseKeeper.Term(0, 1_000), 0)).isTrue();
+		assertThat(run.start(900)).isFalse();
+		assertThat(run.loseLease()).isTrue();
+		assertThat(run.loseLease()).isFalse();
+		assertThat(run.start(100)).isFalse();
 	}
 
 	@Test
