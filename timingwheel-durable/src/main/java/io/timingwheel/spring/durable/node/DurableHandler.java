@@ -26,11 +26,7 @@ public record DurableHandler(List<String> names, DurableMethod method, Arguments
 		return this.names.get(0);
 	}
 
-	/**
-	 * Tells the exception handler of the application.
-	 * @param arguments empty if they could not be read
-	 * @return {@code false} if it has thrown an exception itself
-	 */
+	/** {@code false} if the exception handler has thrown an exception itself. */
 	public boolean handleError(Throwable error, @Nullable Object[] arguments) {
 		try {
 			this.method.errorHandler().accept(error, arguments);
@@ -46,14 +42,10 @@ public record DurableHandler(List<String> names, DurableMethod method, Arguments
 	/** Writes and reads the arguments of the method. Thread-safe. */
 	public interface Arguments {
 
-		/**
-		 * @throws IllegalArgumentException if the arguments cannot be stored
-		 */
+		/** Throws an {@link IllegalArgumentException} if they cannot be stored. */
 		String encode(@Nullable Object[] arguments);
 
-		/**
-		 * @throws Exception whose text becomes the error of the attempt
-		 */
+		/** The text of its exception becomes the error of the attempt. */
 		@Nullable Object[] decode(String payload) throws Exception;
 
 	}

@@ -16,8 +16,7 @@ public final class DurableHandlers {
 	private volatile Map<String, DurableHandler> handlers = Map.of();
 
 	/**
-	 * Adds a handler, unless there is one for the same method.
-	 * @return the handler that is registered from now on
+	 * Adds a handler, or gives the one that the method has already.
 	 * @throws IllegalStateException if a name belongs to another method; nothing is added
 	 */
 	public synchronized DurableHandler register(DurableHandler handler) {

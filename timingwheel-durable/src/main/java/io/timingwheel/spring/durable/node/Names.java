@@ -82,7 +82,6 @@ final class Names {
 		});
 	}
 
-	/** How many names have a backlog. */
 	int backlogs() {
 		return (int) this.windows.values().stream().filter((window) -> window.backlog).count();
 	}
@@ -140,7 +139,6 @@ final class Names {
 			return Math.max(0, this.size - this.used);
 		}
 
-		/** Whether a claim for tasks of the backlog would not be tiny. */
 		synchronized boolean hasRoomForBacklog() {
 			return this.backlog && this.used <= this.size / 2;
 		}

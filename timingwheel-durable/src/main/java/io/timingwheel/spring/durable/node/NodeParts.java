@@ -79,7 +79,6 @@ final class NodeParts {
 		this.wake = wake;
 	}
 
-	/** Makes the poller look at the store now. */
 	void wake() {
 		this.wake.run();
 	}

@@ -71,7 +71,6 @@ final class Poller {
 		parts.onWake(this.loop::wake);
 	}
 
-	/** Called for a task that is due soon and that a poll would find too late. */
 	void expect(long millis) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
 		if (nanos >= poll(this.pollNanos)) {

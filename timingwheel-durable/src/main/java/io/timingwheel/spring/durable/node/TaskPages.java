@@ -19,10 +19,9 @@ public record TaskPages(DelayedTaskStore store, DurableHandlers handlers) {
 		.comparingLong((StoredTask task) -> task.position().time())
 		.thenComparing(StoredTask::id);
 
-	/** What a store gives at most. */
+	/** What a store gives at most, and so a call. */
 	private static final int MAX_LIMIT = 5000;
 
-	/** Reads at most 5,000 tasks. */
 	public Page read(String name, Order order, StoredTask.@Nullable Position after, int limit) {
 		int most = Math.min(limit, MAX_LIMIT);
 		List<Page> pages = this.handlers.allNames(name)
