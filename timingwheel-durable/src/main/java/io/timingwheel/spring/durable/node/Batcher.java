@@ -79,12 +79,15 @@ abstract class Batcher {
 			this.loop.await(0, Long.MAX_VALUE);
 			return;
 		}
+		List<Reply> replies;
 		try {
-			replied(batch, request(batch));
+			replies = request(batch);
 		}
 		catch (Throwable ex) {
 			failed(batch, ex);
+			return;
 		}
+		replied(batch, replies);
 	}
 
 	private void replied(List<Run> batch, List<Reply> replies) {
@@ -99,7 +102,10 @@ abstract class Batcher {
 			}
 			catch (Throwable ex) {
 				this.parts.held.drop(run);
-				UserErrors.log(logger::error, "The end of the durable task " + run + " could not be handled", ex);
+				UserErrors.log(logger::error,
+						"The reply for the durable task " + run
+								+ " could not be handled: if the store still has it, it comes back after its lease",
+						ex);
 			}
 			if (replies.get(i) == Reply.BUSY) {
 				addLater(run, BUSY_NANOS);

@@ -60,10 +60,9 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
 		this.settler = new Settler(this.parts);
 		Names names = new Names(this.parts);
-		Runner runner = new Runner(this.parts, this.settler);
+		LeaseKeeper leases = new LeaseKeeper(this.parts);
+		Runner runner = new Runner(this.parts, leases, this.settler);
 		Beginner beginner = new Beginner(this.parts, names, runner, this.settler);
-		// Renews leases in a loop of its own.
-		new LeaseKeeper(this.parts);
 		this.poller = new Poller(this.parts, names, beginner, this.settler);
 		this.housekeeping = new Housekeeping(this.parts);
 		this.pages = new TaskPages(store, handlers);

@@ -38,7 +38,7 @@ final class LeaseKeeper {
 	}
 
 	/** If the body has ended, the store decides whether it did so in time. */
-	private void lose(Run run) {
+	void lose(Run run) {
 		if (run.loseLease()) {
 			this.parts.lostLeases.increment();
 			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));

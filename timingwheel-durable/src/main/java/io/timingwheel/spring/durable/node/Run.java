@@ -219,8 +219,8 @@ final class Run implements TaskExecution {
 	}
 
 	/**
-	 * Gives the task to the calling thread; {@code false} if the node has lost it, or is
-	 * about to, as after a suspension of the machine.
+	 * Gives the task to the calling thread; {@code false} if the node has lost it, or if
+	 * its lease has ended, as after a suspension of the machine.
 	 */
 	synchronized boolean start(long now) {
 		if (this.state != State.BEGUN || this.term.isOver(now)) {

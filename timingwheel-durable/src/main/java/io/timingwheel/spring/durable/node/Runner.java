@@ -21,12 +21,15 @@ final class Runner {
 
 	private final NodeParts parts;
 
+	private final LeaseKeeper leases;
+
 	private final Settler settler;
 
 	private final Duration missedAfter;
 
-	Runner(NodeParts parts, Settler settler) {
+	Runner(NodeParts parts, LeaseKeeper leases, Settler settler) {
 		this.parts = parts;
+		this.leases = leases;
 		this.settler = settler;
 		this.missedAfter = parts.settings.lease().multipliedBy(MISSED_LEASES);
 	}
@@ -49,13 +52,13 @@ final class Runner {
 
 	/** Ends an attempt with an exception that came before the body. */
 	private void fail(Run run, Throwable error) {
-		if (run.start(this.parts.nanoTime())) {
+		if (start(run)) {
 			attempt(run, () -> error);
 		}
 	}
 
 	private void run(Run run) {
-		if (!run.start(this.parts.nanoTime())) {
+		if (!start(run)) {
 			return;
 		}
 		if (run.isTooLate(this.missedAfter)) {
@@ -65,6 +68,15 @@ final class Runner {
 			return;
 		}
 		attempt(run, () -> invoke(run));
+	}
+
+	private boolean start(Run run) {
+		boolean started = run.start(this.parts.nanoTime());
+		if (!started) {
+			// A renewal that is under way must not keep a task that nobody runs.
+			this.leases.lose(run);
+		}
+		return started;
 	}
 
 	private @Nullable Throwable invoke(Run run) {

@@ -22,8 +22,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Whether the store answers and accepts the requests of this node. Logs each problem
- * once, and once that all is well again. A store that refuses requests is not away.
- * Thread-safe.
+ * once, and its end. A store that refuses requests is not away. Thread-safe.
  */
 final class StoreAvailability {
 

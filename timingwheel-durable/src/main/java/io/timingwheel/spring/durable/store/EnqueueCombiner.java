@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +91,8 @@ public final class EnqueueCombiner {
 
 	/** The first is that of the sender. */
 	private synchronized List<Call> take() {
-		return Stream.generate(this.waiting::remove).limit(Math.min(this.waiting.size(), MAX_TASKS)).toList();
+		int count = Math.min(this.waiting.size(), MAX_TASKS);
+		return IntStream.range(0, count).mapToObj((i) -> this.waiting.remove()).toList();
 	}
 
 	/** Stores tasks in one request. The caller of a task takes its result. */
