@@ -89,7 +89,7 @@ class DurableTests {
 		this.runs.clear();
 		Instant requeued = this.time.now().plus(HOUR);
 		this.operations.schedule(HOUR,
-				() -> this.storedTasks.dead().requeueAll("stored-run", new DeadSelection(null, null), null));
+				() -> this.storedTasks.dead().change("stored-run", true, new DeadSelection(null, null), null));
 		this.time.advance(HOUR.multipliedBy(2));
 		assertThat(this.runs.of("a")).containsExactly(requeued);
 	}

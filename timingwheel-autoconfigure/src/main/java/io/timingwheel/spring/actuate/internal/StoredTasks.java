@@ -86,9 +86,8 @@ public interface StoredTasks {
 
 		DeadDescriptor byError(String name, @Nullable String cursor);
 
-		StepDescriptor requeueAll(String name, DeadSelection which, @Nullable String cursor);
-
-		StepDescriptor deleteAll(String name, DeadSelection which, @Nullable String cursor);
+		/** Requeues or deletes dead tasks. */
+		StepDescriptor change(String name, boolean requeue, DeadSelection which, @Nullable String cursor);
 
 	}
 

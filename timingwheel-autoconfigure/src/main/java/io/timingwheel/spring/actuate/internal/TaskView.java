@@ -150,8 +150,9 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		List<TaskDescriptor> page = page(next, limit, showErrors);
 		List<TaskDescriptor> dead = (durable && after == null) ? page(store().dead(name, limit), limit, showErrors)
 				: null;
+		TaskDescriptor last = (page.size() < next.size()) ? page.get(page.size() - 1) : null;
 		return new NameDescriptor(name, counts(name, counts), page, dead,
-				(page.size() < next.size()) ? cursor(page.get(page.size() - 1)) : null);
+				(last != null) ? cursor(last.dueAt(), last.id()) : null);
 	}
 
 	private List<TaskDescriptor> pending(String name, boolean durable, @Nullable Position after, int limit) {
@@ -176,7 +177,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		return showErrors ? task : task.masked();
 	}
 
-	private static Position position(String cursor) {
+	public static Position position(String cursor) {
 		Matcher matcher = CURSOR.matcher(cursor);
 		if (!matcher.matches()) {
 			throw RefusedRequest.invalid(
@@ -186,8 +187,8 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 				matcher.group(3));
 	}
 
-	private static String cursor(TaskDescriptor task) {
-		return task.dueAt().getEpochSecond() + "." + task.dueAt().getNano() + "-" + task.id();
+	public static String cursor(Instant time, String id) {
+		return time.getEpochSecond() + "." + time.getNano() + "-" + id;
 	}
 
 	/** The recurring ones among the pending tasks of a name that are due first. */
@@ -278,8 +279,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		if (which.text() != null && which.group() != null) {
 			throw RefusedRequest.invalid("A request takes an error or a group, not both");
 		}
-		StoredTasks.Dead dead = store().dead();
-		return requeue ? dead.requeueAll(name, which, cursor) : dead.deleteAll(name, which, cursor);
+		return store().dead().change(name, requeue, which, cursor);
 	}
 
 	public static RefusedRequest noName(String name) {

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.timingwheel.spring.actuate.internal.RefusedRequest;
@@ -21,13 +20,14 @@ import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
+import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.durable.node.TaskPages;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.StoredTask.Position;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,8 +40,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
-
-	private static final Pattern CURSOR = Pattern.compile("(\\d{1,18})-(.{1,100})");
 
 	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{32}");
 
@@ -60,38 +58,36 @@ public final class DeadTasks implements StoredTasks.Dead {
 		this.requeue = requeue;
 	}
 
-	@Override
-	public StepDescriptor requeueAll(String name, DeadSelection which, @Nullable String cursor) {
-		Step step = step(name, which, cursor);
-		List<Requeue> results = step.ids.isEmpty() ? List.of() : this.requeue.apply(step.ids);
-		return new StepDescriptor(Collections.frequency(results, Requeue.REQUEUED),
-				Collections.frequency(results, Requeue.KEY_PENDING), step.next != null, step.next);
-	}
-
-	@Override
-	public StepDescriptor deleteAll(String name, DeadSelection which, @Nullable String cursor) {
-		Step step = step(name, which, cursor);
-		int deleted = step.ids.isEmpty() ? 0 : this.store.discard(step.ids);
-		return new StepDescriptor(deleted, 0, step.next != null, step.next);
-	}
-
 	/**
 	 * Begins with the latest deaths, and so never meets those that die again meanwhile.
 	 */
-	private Step step(String name, DeadSelection which, @Nullable String cursor) {
+	@Override
+	public StepDescriptor change(String name, boolean requeue, DeadSelection which, @Nullable String cursor) {
 		Predicate<@Nullable String> filter = filter(which);
-		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, place(cursor), DelayedTaskStore.MAX_STEP);
+		Page page = read(name, cursor, DelayedTaskStore.MAX_STEP);
 		List<String> ids = page.tasks()
 			.stream()
 			.filter((task) -> filter.test(task.error()))
 			.map(StoredTask::id)
 			.toList();
-		return new Step(ids, next(page.tasks(), page.more()));
+		String next = next(page.tasks(), page.more());
+		if (!requeue && !ids.isEmpty()) {
+			return new StepDescriptor(this.store.discard(ids), 0, next != null, next);
+		}
+		List<Requeue> results = ids.isEmpty() ? List.of() : this.requeue.apply(ids);
+		return new StepDescriptor(Collections.frequency(results, Requeue.REQUEUED),
+				Collections.frequency(results, Requeue.KEY_PENDING), next != null, next);
+	}
+
+	/** Reads a page, the first one without a cursor. */
+	private Page read(String name, @Nullable String cursor, int limit) {
+		Position after = (cursor != null) ? TaskView.position(cursor) : null;
+		return this.pages.read(name, Order.DEAD_LATEST_FIRST, OperatedTasks.place(after), limit);
 	}
 
 	@Override
 	public DeadDescriptor byError(String name, @Nullable String cursor) {
-		Page page = this.pages.read(name, Order.DEAD_LATEST_FIRST, place(cursor), MAX_EXAMINED);
+		Page page = read(name, cursor, MAX_EXAMINED);
 		Map<String, List<StoredTask>> groups = new LinkedHashMap<>();
 		int examined = 0;
 		for (StoredTask task : page.tasks()) {
@@ -127,21 +123,8 @@ public final class DeadTasks implements StoredTasks.Dead {
 		if (!more || tasks.isEmpty()) {
 			return null;
 		}
-		Position last = tasks.get(tasks.size() - 1).position();
-		return last.time() + "-" + last.id();
-	}
-
-	/** The task after which a call goes on, {@code null} for the first call. */
-	private static @Nullable Position place(@Nullable String cursor) {
-		if (cursor == null) {
-			return null;
-		}
-		Matcher matcher = CURSOR.matcher(cursor);
-		if (!matcher.matches()) {
-			throw RefusedRequest.invalid(
-					"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(cursor));
-		}
-		return new Position(Long.parseLong(matcher.group(1)), matcher.group(2));
+		StoredTask last = tasks.get(tasks.size() - 1);
+		return TaskView.cursor(diedAt(last), last.id());
 	}
 
 	/**
@@ -172,10 +155,6 @@ public final class DeadTasks implements StoredTasks.Dead {
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("Each JVM has SHA-256", ex);
 		}
-	}
-
-	private record Step(List<String> ids, @Nullable String next) {
-
 	}
 
 }

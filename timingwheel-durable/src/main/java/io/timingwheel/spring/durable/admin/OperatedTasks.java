@@ -35,9 +35,11 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public List<TaskDescriptor> pending(String name, @Nullable Position after, int limit) {
-		StoredTask.Position position = (after != null)
-				? new StoredTask.Position(after.dueAt().toEpochMilli(), after.id()) : null;
-		return shown(name, Order.PENDING, position, limit);
+		return shown(name, Order.PENDING, place(after), limit);
+	}
+
+	static StoredTask.@Nullable Position place(@Nullable Position position) {
+		return (position != null) ? new StoredTask.Position(position.dueAt().toEpochMilli(), position.id()) : null;
 	}
 
 	@Override

@@ -17,8 +17,6 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 class DurableTasksLifecycle extends AbstractTasksLifecycle implements ApplicationListener<ContextClosedEvent> {
 
-	private final Runnable check;
-
 	private final DurableTasks tasks;
 
 	private final DurableNode node;
@@ -27,10 +25,9 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle implements Applicatio
 
 	private final Duration awaitTerminationPeriod;
 
-	DurableTasksLifecycle(Runnable check, DurableTasks tasks, DurableNode node, boolean claims,
-			Duration awaitTerminationPeriod, ConfigurableApplicationContext applicationContext) {
+	DurableTasksLifecycle(DurableTasks tasks, DurableNode node, boolean claims, Duration awaitTerminationPeriod,
+			ConfigurableApplicationContext applicationContext) {
 		super(applicationContext, DURABLE_PHASE);
-		this.check = check;
 		this.tasks = tasks;
 		this.node = node;
 		this.claims = claims;
@@ -42,8 +39,7 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle implements Applicatio
 		if (!this.claims) {
 			this.node.pause();
 		}
-		this.check.run();
-		this.tasks.schedules().lookAfter();
+		this.tasks.start();
 		this.node.start();
 		if (this.claims) {
 			this.node.resume();

@@ -138,24 +138,19 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	TaskCounts timingWheelTaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
-			ObjectProvider<ManualTime> manualTime) {
-		return new TaskCounts(store, handlers, node,
-				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
-	}
-
-	@Bean
 	OperatedTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node,
-			TaskCounts counts, DelayedTaskStore store) {
+			DelayedTaskStore store, ObjectProvider<ManualTime> manualTime) {
+		TaskCounts counts = new TaskCounts(store, handlers, node,
+				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
 		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, node.pages(), node::requeueDead));
 	}
 
 	@Bean
 	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTasks tasks, DurableNode node,
-			TimingWheelProperties properties, TimingWheelStoreProperties storeProperties, PayloadCodec codec,
-			DurableHandlers handlers, ConfigurableApplicationContext applicationContext) {
-		return new DurableTasksLifecycle(() -> codec.checkMigrations(handlers.names()), tasks, node,
-				storeProperties.claimTasks(), properties.shutdown().awaitTerminationPeriod(), applicationContext);
+			TimingWheelProperties properties, TimingWheelStoreProperties storeProperties,
+			ConfigurableApplicationContext applicationContext) {
+		return new DurableTasksLifecycle(tasks, node, storeProperties.claimTasks(),
+				properties.shutdown().awaitTerminationPeriod(), applicationContext);
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
@@ -33,12 +34,16 @@ import org.jspecify.annotations.Nullable;
 public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
 		LongSupplier nanoTime, ObjLongConsumer<String> node) {
 
-	/** A key under all names of its method, the current name first. */
+	/**
+	 * A key under all names of its method, the current name first; nothing if no store
+	 * can have such a task.
+	 */
 	List<Target> targets(TaskId id, Kind kind) {
-		return this.handlers.allNames(id.name())
-			.stream()
-			.map((name) -> Target.of(new TaskId(name, id.key()), kind))
-			.toList();
+		return !TaskLimits.isStorable(id) ? List.of()
+				: this.handlers.allNames(id.name())
+					.stream()
+					.map((name) -> Target.of(new TaskId(name, id.key()), kind))
+					.toList();
 	}
 
 	List<Target> earlierNames(@Nullable TaskId id, Kind kind) {

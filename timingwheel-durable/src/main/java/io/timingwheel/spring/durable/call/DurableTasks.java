@@ -44,10 +44,6 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethod.Store {
 
-	private static final DueTime NOW = DueTime.after(Duration.ZERO);
-
-	private static final Object[] NO_ARGUMENTS = {};
-
 	private final PayloadCodec codec;
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
@@ -102,8 +98,11 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	@Override
 	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
 		DurableHandler handler = handler(method);
-		this.schedules.declare(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, NOW,
-				IfPending.REPLACE, null, Kind.SCHEDULE, NO_ARGUMENTS), schedule, initialDelay);
+		this.schedules
+			.declare(
+					() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler,
+							DueTime.after(Duration.ZERO), IfPending.REPLACE, null, Kind.SCHEDULE, new Object[0]),
+					schedule, initialDelay);
 	}
 
 	private DurableHandler handler(DurableMethod method) {
@@ -150,6 +149,14 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		Submission submission = submission(DurableCall.of(id, Duration.ZERO, arguments), Kind.SCHEDULE);
 		this.schedules.recur(submission, schedule);
 		return submission.task();
+	}
+
+	/**
+	 * Checks the migrations of arguments, and stores the declared schedules.
+	 */
+	public void start() {
+		this.codec.checkMigrations(this.parts.handlers().names());
+		this.schedules.lookAfter();
 	}
 
 	public void stopAccepting() {

@@ -13,7 +13,6 @@ import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
-import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
@@ -51,12 +50,7 @@ abstract class PendingTasks {
 	}
 
 	private List<StoredTask> findAll(TaskId id, Kind kind) {
-		return this.parts.find(targets(id, kind)).toList();
-	}
-
-	/** Empty if no store can have such a task. */
-	private List<Target> targets(TaskId id, Kind kind) {
-		return TaskLimits.isStorable(id) ? this.parts.targets(id, kind) : List.of();
+		return this.parts.find(this.parts.targets(id, kind)).toList();
 	}
 
 	/**
@@ -64,7 +58,7 @@ abstract class PendingTasks {
 	 * @param change tells whether there was a task
 	 */
 	private boolean changeAll(TaskId id, Predicate<Target> change) {
-		return targets(id, Kind.EITHER).stream().filter(change).count() > 0;
+		return this.parts.targets(id, Kind.EITHER).stream().filter(change).count() > 0;
 	}
 
 	public boolean cancel(TaskId id) {

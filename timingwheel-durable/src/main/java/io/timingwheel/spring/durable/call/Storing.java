@@ -1,23 +1,17 @@
 package io.timingwheel.spring.durable.call;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
-import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
-import io.timingwheel.spring.task.DuplicateTaskException;
-import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
-import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,9 +31,7 @@ final class Storing {
 	 * keys
 	 */
 	void enqueue(List<Submission> submissions) {
-		if (!this.parts.isDeferred() || !givesWayBeforeCommit(submissions.get(0))) {
-			store(submissions, this::storeNow);
-		}
+		store(submissions, this::storeNow);
 	}
 
 	/**
@@ -80,45 +72,20 @@ final class Storing {
 		}
 	}
 
-	/**
-	 * What earlier calls of the transaction are going to do counts as done.
-	 * @return {@code false} if the submission has to be stored after the commit
-	 */
-	private boolean givesWayBeforeCommit(Submission submission) {
-		TaskId id = submission.task().taskId();
-		if (id == null || submission.content().replaces()) {
-			return false;
-		}
-		Effect earlier = Transactions.earlier(this.parts.key(id.name(), id.key(), Kind.ONCE));
-		if (earlier == Effect.NONE) {
-			return givesWay(submission, this.parts.find(this.parts.targets(id, Kind.ONCE)).findFirst());
-		}
-		if (earlier.leavesPending() && submission.content().ifPending() == IfPending.REJECT) {
-			throw new DuplicateTaskException(id);
-		}
-		return false;
-	}
-
-	private static boolean givesWay(Submission submission, Optional<StoredTask> pending) {
-		pending.ifPresent((task) -> submission.giveWay(task.id(), task.dueAt()));
-		return pending.isPresent();
-	}
-
 	private List<Target> earlierNames(Submission submission) {
 		return this.parts.earlierNames(submission.task().taskId(), Kind.ONCE);
 	}
 
 	private void storeNow(List<Submission> submissions) {
 		Submission first = submissions.get(0);
-		if (!first.content().replaces() && givesWay(first, this.parts.find(earlierNames(first)).findFirst())) {
+		Optional<StoredTask> earlier = first.content().replaces() ? Optional.empty()
+				: this.parts.find(earlierNames(first)).findFirst();
+		if (earlier.isPresent()) {
+			first.giveWay(earlier.get().id(), earlier.get().dueAt());
 			return;
 		}
-		List<NewTask> tasks = new ArrayList<>();
-		for (Submission submission : submissions) {
-			tasks.add(submission.content());
-		}
 		try {
-			stored(submissions, this.parts.store().enqueue(tasks));
+			stored(submissions, this.parts.store().enqueue(submissions.stream().map(Submission::content).toList()));
 		}
 		catch (PartlyStoredException ex) {
 			stored(submissions, ex.enqueued());

@@ -50,13 +50,13 @@ class DeadTasksTests {
 	void aStepChangesAtMost500TasksThoseThatDiedLastAndTheLoopEndsAlsoWithoutTheCursor() {
 		bury(1700, (key) -> key, (key) -> "failed");
 		List<String> ids = allDead();
-		StepDescriptor first = this.dead.requeueAll(NAME, ALL, null);
+		StepDescriptor first = this.dead.change(NAME, true, ALL, null);
 		assertThat(first.affected()).isEqualTo(500);
 		assertThat(first.remaining()).isTrue();
 		assertThat(allDead()).isEqualTo(ids.subList(500, 1700));
-		assertThat(this.dead.requeueAll(NAME, ALL, first.cursor()).affected()).isEqualTo(500);
+		assertThat(this.dead.change(NAME, true, ALL, first.cursor()).affected()).isEqualTo(500);
 		assertThat(this.store.pending(NAME, 2000)).hasSize(1000);
-		assertThat(IntStream.range(0, 2).mapToObj((i) -> this.dead.deleteAll(NAME, ALL, null)))
+		assertThat(IntStream.range(0, 2).mapToObj((i) -> this.dead.change(NAME, false, ALL, null)))
 			.extracting(StepDescriptor::affected, StepDescriptor::remaining)
 			.containsExactly(tuple(500, true), tuple(200, false));
 	}
@@ -68,14 +68,14 @@ class DeadTasksTests {
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key)
 			.containsExactlyInAnyOrder("k999", "k1999", "k2999");
 		assertThat(requeueAll("Timed")).isZero();
-		assertThat(this.dead.deleteAll(NAME, new DeadSelection("refused", null), null).affected()).isEqualTo(500);
+		assertThat(this.dead.change(NAME, false, new DeadSelection("refused", null), null).affected()).isEqualTo(500);
 	}
 
 	private int requeueAll(String text) {
 		int affected = 0;
 		String cursor = null;
 		do {
-			StepDescriptor step = this.dead.requeueAll(NAME, new DeadSelection(text, null), cursor);
+			StepDescriptor step = this.dead.change(NAME, true, new DeadSelection(text, null), cursor);
 			affected += step.affected();
 			cursor = step.cursor();
 		}
@@ -87,8 +87,8 @@ class DeadTasksTests {
 	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
 		bury(500, (key) -> key, (key) -> "failed");
 		IntStream.range(0, 400).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(100, 400, false, null));
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(0, 400, false, null));
+		assertThat(this.dead.change(NAME, true, ALL, null)).isEqualTo(new StepDescriptor(100, 400, false, null));
+		assertThat(this.dead.change(NAME, true, ALL, null)).isEqualTo(new StepDescriptor(0, 400, false, null));
 		assertThat(allDead()).hasSize(400);
 	}
 
@@ -96,25 +96,25 @@ class DeadTasksTests {
 	void ofTwoDeadTasksWithOneKeyTheOneThatDiedLastIsRequeued() {
 		bury(1, (key) -> "same", (key) -> "failed");
 		List<String> last = bury(1, (key) -> "same", (key) -> "failed");
-		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new StepDescriptor(1, 1, false, null));
+		assertThat(this.dead.change(NAME, true, ALL, null)).isEqualTo(new StepDescriptor(1, 1, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(last);
 	}
 
 	@Test
 	void tasksThatDieAgainAreLeftToTheNextLoop() {
 		bury(501, (key) -> key, (key) -> "failed");
-		StepDescriptor step = this.dead.requeueAll(NAME, ALL, null);
+		StepDescriptor step = this.dead.change(NAME, true, ALL, null);
 		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
 		buryClaimed((key) -> "failed again");
 		assertThat(allDead()).hasSize(501);
-		assertThat(this.dead.requeueAll(NAME, ALL, step.cursor())).isEqualTo(new StepDescriptor(1, 0, false, null));
+		assertThat(this.dead.change(NAME, true, ALL, step.cursor())).isEqualTo(new StepDescriptor(1, 0, false, null));
 		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "x", "0", "0-", "-1-1", "9999999999999999999-1", "0-a\nb" })
 	void aCursorOfNoReplyIsRefused(String cursor) {
-		assertThatExceptionOfType(RefusedRequest.class).isThrownBy(() -> this.dead.requeueAll(NAME, ALL, cursor))
+		assertThatExceptionOfType(RefusedRequest.class).isThrownBy(() -> this.dead.change(NAME, true, ALL, cursor))
 			.withMessageContaining("cursor");
 		assertThatExceptionOfType(RefusedRequest.class).isThrownBy(() -> this.dead.byError(NAME, cursor))
 			.withMessageContaining("cursor");

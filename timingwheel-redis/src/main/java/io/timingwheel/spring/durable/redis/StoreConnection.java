@@ -21,6 +21,9 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -178,6 +181,23 @@ final class StoreConnection implements AutoCloseable {
 	public void close() {
 		this.factory.destroy();
 		this.resources.shutdown(0, 2, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * The scripts, and the field that {@link StoreConnection} reads, in a native image.
+	 */
+	static final class Hints implements RuntimeHintsRegistrar {
+
+		@Override
+		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+			hints.resources().registerPattern("io/timingwheel/spring/durable/redis/*.lua");
+			hints.reflection()
+				.registerTypeIfPresent(classLoader,
+						"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+						(type) -> type.onReachableType(TypeReference.of(StoreConnection.class))
+							.withField("configuration"));
+		}
+
 	}
 
 }

@@ -5,11 +5,11 @@
  * A namespace is split into partitions, whose keys {@code prelude.lua} states. All tasks
  * of a name are in one of them, so that a claim decides limits within one script. The key
  * {@code timingwheel:{namespace}:meta} has their number and the format. A script reads
- * and writes one partition atomically, by the clock of Redis. Its first lines tell which
- * changes of the table of states in {@link io.timingwheel.spring.durable.store} it makes.
- * Each call names all keys of its partition, even if its script uses fewer, so that a
- * server of a Cluster that moves the slot refuses the whole script ({@code TRYAGAIN}) and
- * never stops it in the middle.
+ * and writes one partition atomically, by the clock of Redis. It makes changes of the
+ * table of states in {@link io.timingwheel.spring.durable.store}. Each call names all
+ * keys of its partition, even if its script uses fewer, so that a server of a Cluster
+ * that moves the slot refuses the whole script ({@code TRYAGAIN}) and never stops it in
+ * the middle.
  *
  * <p>
  * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} makes the calls about

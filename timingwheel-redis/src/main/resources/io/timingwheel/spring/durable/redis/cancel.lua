@@ -1,5 +1,4 @@
--- scheduled, leased -> gone
--- running, with a schedule -> running, without its schedule. A declared schedule leaves a mark
+-- A running schedule loses its schedule. A declared schedule leaves a mark.
 -- ARGV: clock, 'id' or the kind, the id or the name, the key
 -- Returns: 1 if there was a task
 local task = target(ARGV[2], ARGV[3], ARGV[4])

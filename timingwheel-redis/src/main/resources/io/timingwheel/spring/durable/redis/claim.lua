@@ -1,6 +1,3 @@
--- scheduled: due soon, or lost > 0 -> leased; due, lost = 0 -> running, without its key
--- leased, lease over -> as from scheduled
--- running, lease over -> scheduled, without its key, lost + 1
 -- A limited name leases none of its tasks before they are due, but those that are too late to start.
 -- ARGV: clock, '1' to lease the first suspect and, if there is one, nothing else, look-ahead, lease, largest payload, how
 -- many tasks, of how many further tasks to return the times, then for each name: name, how many tasks may begin, how many
@@ -21,19 +18,17 @@ local function note_next(name, time)
   next_at[class] = math.min(next_at[class], time)
 end
 
--- Reads the first entry of each section of the name. The letters have the order of INDEX, and a look-up that passes a
--- section shows that it is empty.
+-- Reads the first entry of each section of the name, the dead aside, whose letter comes first in INDEX.
 local function look(name)
   name.first = {}
-  local first = ''
-  for _, letter in ipairs({ LEASED, RUNNING, SCHEDULED, 'u', 'v' }) do
-    if first and (byte(first, #name.text + 2) or 0) < byte(letter) then
-      local from, to = '[' .. section(name.text, letter), '(' .. section(name.text, '\255')
-      first = call('ZRANGEBYLEX', INDEX, from, to, 'LIMIT', 0, 1)[1]
-    end
-    if first and byte(first, #name.text + 2) == byte(letter) then
+  local from, to = '[' .. section(name.text, LEASED), '(' .. section(name.text, '\255')
+  while from do
+    local first = call('ZRANGEBYLEX', INDEX, from, to, 'LIMIT', 0, 1)[1]
+    local letter = first and sub(first, #name.text + 2, #name.text + 2)
+    if first then
       name.first[letter] = struct.unpack('>I8', first, #name.text + 3)
     end
+    from = first and '(' .. section(name.text, letter) .. '\255'
   end
 end
 

@@ -1,4 +1,3 @@
--- dead -> gone
 -- ARGV: clock, age, limit to delete the tasks that have been dead for longer; or clock, nothing, nothing, ids...
 -- Returns: how many tasks were deleted
 if ARGV[2] ~= '' then

@@ -1,14 +1,10 @@
--- running: acknowledge -> gone
--- leased, running: repeat -> scheduled, lost = 0; gone if the schedule has ended
--- running: retry -> scheduled, lost = 0; gone if its key is taken
--- leased, running: release -> scheduled; gone if its key is taken. The delivery is undone if the body has not started
--- leased, running: bury -> dead. The oldest dead tasks beyond the limit -> gone
--- running: retry, leased, running: release, bury, with a schedule that was cancelled -> gone
+-- The events with which a node ends what it does with its tasks. The oldest dead tasks beyond the limit -> gone
 -- ARGV: clock, how many dead tasks a name keeps, then for each task: id, fence, event, and the arguments of the
 -- event: none for acknowledge; schedule, next time or delay, '1' if a time (nothing if there is no next time), error or
 -- nothing for repeat; attempt, delay, error for retry; '1' if the body has started for release; reason for bury
 -- Returns: how many dead tasks were dropped; the replies...
 local WIDTHS = { acknowledge = 3, ['repeat'] = 7, retry = 6, release = 4, bury = 4 }
+local AFTER = { ['repeat'] = SCHEDULED, retry = SCHEDULED, release = SCHEDULED, bury = DEAD } -- the states after events
 local MAX_DROPPED = 1000
 
 local buried = {} -- the names of buried tasks
@@ -71,7 +67,7 @@ local function settle(event, id, fence, i)
   elseif not task or task.fence ~= tonumber(fence) then
     return REFUSED
   elseif task.state == DEAD or task.state == SCHEDULED then -- the call may be repeated
-    return (event == 'bury') == (task.state == DEAD) and event ~= 'acknowledge' and DONE or REFUSED
+    return task.state == AFTER[event] and DONE or REFUSED
   end
   return events[event](task, i)
 end

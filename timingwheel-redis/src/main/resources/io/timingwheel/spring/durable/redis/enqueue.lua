@@ -1,5 +1,3 @@
--- none -> scheduled
--- scheduled, leased: REPLACE, UPDATE -> gone, and the new task scheduled; otherwise the same
 -- ARGV: clock, then for each task: id, name, '1' if it has a key, key, payload, trace or nothing, due time or delay, '1'
 -- if a due time, what to do if the key is pending, longest wait or nothing
 -- Returns, for each task: outcome, id, due, now

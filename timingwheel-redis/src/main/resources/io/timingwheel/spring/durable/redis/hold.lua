@@ -1,5 +1,3 @@
--- leased: begin -> running, without its key
--- running: begin -> the same, since the call was repeated; renew -> running, with a lease from now
 -- ARGV: clock, 'begin' or 'renew', lease, then for each task: id, fence
 -- Returns: 0; the replies...
 local event, ends = ARGV[2], at_most(now + ARGV[3])

@@ -1,4 +1,3 @@
--- scheduled, leased -> scheduled
 -- ARGV: clock, 'id' or the kind, the id or the name, the key, due time or delay, '1' if a due time
 -- Returns: id, name, due, now; nothing if the task was not pending
 local task = target(ARGV[2], ARGV[3], ARGV[4])

@@ -14,9 +14,8 @@ for i = 1, #reports, 2 do
   if age > tonumber(ARGV[2]) then
     call('HDEL', NODES, reports[i])
   else
-    for _, value in ipairs({ reports[i], activity, in_flight, age }) do
-      reply[#reply + 1] = value
-    end
+    append(reply, reports[i], activity, in_flight)
+    append(reply, age)
   end
 end
 return reply

@@ -1,4 +1,3 @@
--- dead -> scheduled, due now, lost = 0; dead if its key is taken
 -- ARGV: clock, ids...
 -- Returns, for each task: the result
 local REQUEUED, NOT_DEAD, KEY_PENDING = 0, 1, 2

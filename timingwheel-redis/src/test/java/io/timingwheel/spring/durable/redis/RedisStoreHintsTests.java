@@ -26,7 +26,7 @@ class RedisStoreHintsTests {
 		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
 			.load(RuntimeHintsRegistrar.class)
 			.stream()
-			.filter(RedisStoreHints.class::isInstance)
+			.filter(StoreConnection.Hints.class::isInstance)
 			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
 	}
 
