@@ -7,8 +7,9 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Lets Awaitility wait for up to a minute. Ten seconds, the default, are too short on a
- * machine that runs three modules at a time. A wait that succeeds takes no longer.
+ * Lets Awaitility wait for up to three minutes. Ten seconds, the default, are too short
+ * on a machine that runs three modules at a time or stands still. A wait that succeeds
+ * takes no longer.
  *
  * <p>
  * The build compiles this class with the tests of each module. JUnit finds the class as a
@@ -19,7 +20,7 @@ public final class PatientWaits implements BeforeAllCallback {
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
-		Awaitility.setDefaultTimeout(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 60)));
+		Awaitility.setDefaultTimeout(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
 	}
 
 }

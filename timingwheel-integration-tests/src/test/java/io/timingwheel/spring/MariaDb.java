@@ -2,12 +2,8 @@ package io.timingwheel.spring;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 import ch.vorburger.exec.ManagedProcess;
 import ch.vorburger.exec.ManagedProcessBuilder;
@@ -22,8 +18,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A MariaDB server. Its data is in a folder of its own. The program is unpacked once for
- * all JVMs that run tests.
+ * A MariaDB server. Its data is in a folder of its own. The program is unpacked once.
  */
 public final class MariaDb extends DB {
 
@@ -48,25 +43,6 @@ public final class MariaDb extends DB {
 			throw new IllegalStateException(ex);
 		}
 		FileSystemUtils.deleteRecursively(getConfiguration().getDataDir());
-	}
-
-	/**
-	 * Unpacks the files that are missing. Another JVM may do the same at this time.
-	 */
-	@Override
-	protected void unpackEmbeddedDb() {
-		synchronized (MariaDb.class) {
-			try {
-				Files.createDirectories(PROGRAM);
-				try (FileChannel file = FileChannel.open(PROGRAM.resolve("lock"), StandardOpenOption.CREATE,
-						StandardOpenOption.WRITE); FileLock lock = file.lock()) {
-					super.unpackEmbeddedDb();
-				}
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
 	}
 
 	/**

@@ -23,10 +23,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.TaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,10 +37,7 @@ import static org.awaitility.Awaitility.await;
  */
 @ParameterizedClass
 @ValueSource(classes = { Jobs.InMemory.class, Jobs.Stored.class })
-@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "timingwheel.tasks.stopped.paused=true",
-		"timingwheel.tasks.stored-stopped.paused=true", "timingwheel.task-scheduler.enabled=true" })
-@AutoConfigureVirtualTime
-@Import(BothKindsTests.Limited.class)
+@TestApplication.WithStore
 class BothKindsTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
@@ -239,17 +234,17 @@ class BothKindsTests {
 	void runAllRunsWhatIsPendingHoweverFarAwayAndLeavesPausedTasksAlone() {
 		this.runs.setBody((key) -> {
 			if (key.length() < 3) {
-				this.jobs.run(key + "a", Duration.ofDays(30));
+				this.jobs.run(key + "a", Duration.ofDays(3));
 			}
 		});
 		this.jobs.stopped();
 		DelayedTask<?> repeating = this.tasks.task(() -> {
 		}).name("repeating").every(Duration.ofDays(1));
-		this.jobs.run("a", Duration.ofDays(300));
+		this.jobs.run("a", Duration.ofDays(30));
 		this.time.runAll();
 		assertThat(this.runs.names()).containsExactly("a", "aa", "aaa");
 		assertThat(this.time.pending(this.jobs.name("stopped"))).isOne();
-		assertThat(this.time.now()).isEqualTo(this.start.plus(Duration.ofDays(360)));
+		assertThat(this.time.now()).isEqualTo(this.start.plus(Duration.ofDays(36)));
 		assertThat(repeating.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
 		repeating.cancel(false);
 	}

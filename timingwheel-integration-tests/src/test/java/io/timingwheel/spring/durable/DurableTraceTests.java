@@ -15,13 +15,12 @@ import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
 import io.micrometer.tracing.handler.TracingObservationHandler;
 import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
 import io.micrometer.tracing.otel.bridge.OtelTracer;
-import io.opentelemetry.context.Context;
-import io.opentelemetry.sdk.trace.ReadWriteSpan;
-import io.opentelemetry.sdk.trace.ReadableSpan;
+import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -29,6 +28,7 @@ import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfigura
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
@@ -43,23 +43,31 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.mock;
 
 /**
  * The runs of a stored task have links to the span in which the task was stored, with the
  * bridge to OpenTelemetry.
  */
-class DurableTraceTests extends StoreTestSupport {
+class DurableTraceTests {
 
 	private final List<SpanData> spans = new CopyOnWriteArrayList<>();
 
+	private final SpanExporter exporter = mock(SpanExporter.class, (call) -> {
+		this.spans.addAll(call.getArgument(0));
+		return CompletableResultCode.ofSuccess();
+	});
+
 	private final Tracer tracer = new OtelTracer(
-			SdkTracerProvider.builder().addSpanProcessor(new Recorder()).build().get("test"),
+			SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(this.exporter)).build().get("test"),
 			new OtelCurrentTraceContext(), (event) -> {
 			});
 
-	DurableTraceTests() {
-		super(TestStores::inMemory);
-	}
+	private final InMemoryTaskStore store = new InMemoryTaskStore();
+
+	/** The store of another node. */
+	private final InMemoryTaskStore other = new InMemoryTaskStore(this.store);
 
 	private ApplicationContextRunner untraced(DelayedTaskStore store) {
 		return new ApplicationContextRunner()
@@ -120,7 +128,7 @@ class DurableTraceTests extends StoreTestSupport {
 			.run((context) -> await().until(() -> context.getBean(Drivers.class).runs() == 1));
 		untraced(this.store).run(stores::accept);
 		ClaimRequest request = new ClaimRequest("node", Map.of("offline", new Share(1, 0)), 1, false, Duration.ZERO,
-				LEASE, ANY_SIZE);
+				Duration.ofMinutes(5), 1024);
 		assertThat(this.other.claim(request).tasks().get(0).traceparent()).isNull();
 	}
 
@@ -150,29 +158,6 @@ class DurableTraceTests extends StoreTestSupport {
 
 	private List<SpanData> spans(String name) {
 		return new ArrayList<>(this.spans).stream().filter((span) -> span.getName().equals(name)).toList();
-	}
-
-	private final class Recorder implements SpanProcessor {
-
-		@Override
-		public void onStart(Context parent, ReadWriteSpan span) {
-		}
-
-		@Override
-		public boolean isStartRequired() {
-			return false;
-		}
-
-		@Override
-		public void onEnd(ReadableSpan span) {
-			DurableTraceTests.this.spans.add(span.toSpanData());
-		}
-
-		@Override
-		public boolean isEndRequired() {
-			return true;
-		}
-
 	}
 
 	static class Drivers {

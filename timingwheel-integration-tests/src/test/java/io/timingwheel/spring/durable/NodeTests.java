@@ -12,103 +12,156 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.BackoffSettings;
-import io.timingwheel.spring.task.internal.PolicySettings;
-import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Nodes on each store: they share what is there, and keep limits together.
  */
-@Order(2)
-@ParameterizedClass
-@EnumSource
-class NodeTests extends StoreTestSupport {
+abstract class NodesOnAStore {
+
+	private static final String NAME = "count";
 
 	/** Long enough that a node which waits for a poll fails the test. */
-	private static final Duration LONG_POLL = Duration.ofMinutes(2);
+	private static final String LONG_POLL = "timingwheel.store.poll-interval=2m";
 
 	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
 	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
 
-	private final List<TestNode> nodes = new ArrayList<>();
+	private final List<ConfigurableApplicationContext> nodes = new ArrayList<>();
 
 	private final Map<Integer, AtomicInteger> runs = new ConcurrentHashMap<>();
 
-	NodeTests(TestStore store) {
-		super(store::stores);
+	private final TestStore kind;
+
+	/** The store of the first node. */
+	private DelayedTaskStore store;
+
+	/** The store of the second node. */
+	private DelayedTaskStore other;
+
+	NodesOnAStore(TestStore store) {
+		this.kind = store;
+	}
+
+	@BeforeEach
+	void openStores() {
+		this.store = open();
+		this.other = open();
+		this.store.testing().deleteAll();
+	}
+
+	private DelayedTaskStore open() {
+		return this.kind.open(getClass());
 	}
 
 	@AfterEach
-	void closeNodes() throws Exception {
-		TestNode.closeAll(this.nodes);
+	void closeNodes() {
+		this.nodes.forEach(ConfigurableApplicationContext::close);
 	}
 
-	private TestNode node(TestNode node) {
+	/**
+	 * Starts a node whose tasks have this body.
+	 */
+	private ApplicationContext start(DelayedTaskStore store, Counting.Body body, String... properties) {
+		return start(store, (node) -> node.registerBean(Counting.class, () -> new Counting(body)), properties);
+	}
+
+	/**
+	 * Starts a node that only stores tasks.
+	 */
+	private DelayedTaskOperations storing() {
+		return start(this.store, (node) -> {
+		}).getBean(DelayedTaskOperations.class);
+	}
+
+	private ApplicationContext start(DelayedTaskStore store, Consumer<AnnotationConfigApplicationContext> beans,
+			String... properties) {
+		AnnotationConfigApplicationContext node = new AnnotationConfigApplicationContext();
 		this.nodes.add(node);
+		// A node that stalls for some time does not lose this lease.
+		TestPropertyValues.of("timingwheel.store.lease=1m", "timingwheel.store.poll-interval=200ms")
+			.and(properties)
+			.applyTo(node);
+		node.registerBean(DelayedTaskStore.class, () -> store, (definition) -> definition.setDestroyMethodName(""));
+		beans.accept(node);
+		node.register(Config.class);
+		node.refresh();
 		return node;
 	}
 
-	private void count(int argument) {
-		this.runs.computeIfAbsent(argument, (key) -> new AtomicInteger()).incrementAndGet();
+	private List<ApplicationContext> startFour(Counting.Body body, String... properties) {
+		return Stream.of(this.store, this.other, open(), open())
+			.map((store) -> start(store, body, properties))
+			.toList();
+	}
+
+	private static long completed(ApplicationContext node) {
+		return node.getBean(DelayedTaskRegistry.class).counts(NAME).completed();
+	}
+
+	private void enqueueMany(int tasks) {
+		storing().enqueueAll(IntStream.range(0, tasks)
+			.mapToObj((i) -> DurableCall.of(TaskId.of(NAME, i), Duration.ZERO, i))
+			.toList());
+	}
+
+	private void count(int number) {
+		this.runs.computeIfAbsent(number, (key) -> new AtomicInteger()).incrementAndGet();
 	}
 
 	@Test
 	void aBacklogIsSharedAndEachTaskRunsOnce() {
 		int tasks = 1000;
-		TestNode storing = node(TestNode.withoutHandler(this.store));
-		storing.durable()
-			.enqueueAll(IntStream.range(0, tasks)
-				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
-				.toList());
+		enqueueMany(tasks);
 		CountDownLatch bothRun = new CountDownLatch(1);
-		TestNode first = node(TestNode.start(this.store, (argument, context) -> {
+		ApplicationContext first = start(this.store, (number, context) -> {
 			bothRun.await();
-			count(argument);
-		}));
-		TestNode second = node(TestNode.start(this.other, (argument, context) -> {
+			count(number);
+		});
+		ApplicationContext second = start(this.other, (number, context) -> {
 			bothRun.countDown();
-			count(argument);
-		}));
-		await().until(() -> first.counts().completed() + second.counts().completed() == tasks);
+			count(number);
+		});
+		await().until(() -> completed(first) + completed(second) == tasks);
 		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		assertThat(first.counts().completed()).isPositive();
-		assertThat(second.counts().completed()).isPositive();
+		assertThat(completed(first)).isPositive();
+		assertThat(completed(second)).isPositive();
 		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
-	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey) {
-		return new PolicySettings(null, BackoffSettings.NONE, concurrent, perKey, null, null);
-	}
-
-	private List<TestNode> startFour(PolicySettings policy, Duration pollInterval, NumberBody body) throws Exception {
-		List<TestNode> four = new ArrayList<>();
-		for (DelayedTaskStore store : List.of(this.store, this.other, node(), node())) {
-			four.add(node(TestNode.with(body).policy(policy).threads(12).pollInterval(pollInterval).start(store)));
-		}
-		return four;
-	}
-
-	private void enqueueMany(int tasks) {
-		node(TestNode.withoutHandler(this.store)).durable()
-			.enqueueAll(IntStream.range(0, tasks)
-				.mapToObj((i) -> DurableCall.of(TaskId.of(TestNode.NAME, i), Duration.ZERO, i))
-				.toList());
-	}
-
 	@Test
-	void fourNodesRunTenBodiesAtOnceNeitherMoreNorLess() throws Exception {
+	void fourNodesRunTenBodiesAtOnceNeitherMoreNorLess() {
 		int tasks = 300;
 		int limit = 10;
 		AtomicInteger running = new AtomicInteger();
@@ -118,7 +171,7 @@ class NodeTests extends StoreTestSupport {
 		AtomicLong shortSince = new AtomicLong(Long.MAX_VALUE);
 		AtomicLong longestShortage = new AtomicLong();
 		enqueueMany(tasks);
-		List<TestNode> four = startFour(policy(limit, null), LONG_POLL, (number, context) -> {
+		List<ApplicationContext> four = startFour((number, context) -> {
 			int now = running.incrementAndGet();
 			most.accumulateAndGet(now, Math::max);
 			if (now >= limit || started.incrementAndGet() > tasks - 2 * limit) {
@@ -130,23 +183,23 @@ class NodeTests extends StoreTestSupport {
 			Thread.sleep(ThreadLocalRandom.current().nextInt(20));
 			shortSince.accumulateAndGet(System.nanoTime(), Math::min);
 			running.decrementAndGet();
-		});
-		await().until(() -> four.stream().mapToLong((node) -> node.counts().completed()).sum() == tasks);
+		}, LONG_POLL, "timingwheel.tasks.count.max-concurrent=" + limit, "spring.task.execution.pool.core-size=12");
+		await().until(() -> four.stream().mapToLong(NodesOnAStore::completed).sum() == tasks);
 		assertThat(most).hasValue(limit);
 		assertThat(Duration.ofNanos(longestShortage.get())).isLessThan(SOON_ENOUGH);
 		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
-	void theBodiesOfAKeyNeverOverlapAndKeepTheirOrder() throws Exception {
+	void theBodiesOfAKeyNeverOverlapAndKeepTheirOrder() {
 		int keys = 6;
 		int runs = 8;
 		Map<String, List<Integer>> order = new ConcurrentHashMap<>();
 		Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
 		Queue<String> overlaps = new ConcurrentLinkedQueue<>();
-		TestNode storing = node(TestNode.withoutHandler(this.store));
+		DelayedTaskOperations storing = storing();
 		// Nodes find the tasks of the storing node when they poll.
-		startFour(policy(null, 1), Duration.ofSeconds(1), (number, context) -> {
+		List<ApplicationContext> four = startFour((number, context) -> {
 			String key = context.taskId().key();
 			if (running.computeIfAbsent(key, (any) -> new AtomicInteger()).incrementAndGet() > 1) {
 				overlaps.add(key);
@@ -154,18 +207,70 @@ class NodeTests extends StoreTestSupport {
 			order.computeIfAbsent(key, (any) -> new CopyOnWriteArrayList<>()).add(number);
 			if (number + 1 < runs) {
 				// The next task of the key is pending while this one runs.
-				storing.enqueue(key, Duration.ZERO, number + 1);
+				storing.enqueue(TaskId.of(NAME, key), Duration.ZERO, number + 1);
 			}
 			Thread.sleep(ThreadLocalRandom.current().nextInt(10));
 			running.get(key).decrementAndGet();
-		});
+		}, "timingwheel.tasks.count.max-concurrent-per-key=1", "timingwheel.store.poll-interval=1s");
 		for (int key = 0; key < keys; key++) {
-			this.nodes.get(1).enqueue("key " + key, Duration.ZERO, 0);
+			four.get(0).getBean(DelayedTaskOperations.class).enqueue(TaskId.of(NAME, "key " + key), Duration.ZERO, 0);
 		}
 		await().until(() -> order.size() == keys && order.values().stream().allMatch((list) -> list.size() == runs));
 		List<Integer> expected = IntStream.range(0, runs).boxed().toList();
 		assertThat(order.values()).allSatisfy((list) -> assertThat(list).isEqualTo(expected));
 		assertThat(overlaps).isEmpty();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+			TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
+	static class Config {
+
+	}
+
+	static class Counting {
+
+		private final Body body;
+
+		Counting(Body body) {
+			this.body = body;
+		}
+
+		@Delayed(delay = "0s", name = NAME, key = "#number", durable = true)
+		public void count(int number) throws Exception {
+			this.body.run(number, DelayedTaskContext.current().orElseThrow());
+		}
+
+		interface Body {
+
+			void run(int number, DelayedTaskContext context) throws Exception;
+
+		}
+
+	}
+
+}
+
+@Order(2)
+@ParameterizedClass
+@EnumSource(names = { "H2", "POSTGRESQL", "REDIS" })
+class NodeTests extends NodesOnAStore {
+
+	NodeTests(TestStore store) {
+		super(store);
+	}
+
+}
+
+/** On the servers that take long to start. */
+@Order(2)
+@Tag("servers")
+@ParameterizedClass
+@EnumSource(names = { "MARIADB", "REDIS_CLUSTER" })
+class NodeServerTests extends NodesOnAStore {
+
+	NodeServerTests(TestStore store) {
+		super(store);
 	}
 
 }

@@ -6,22 +6,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.redis.RedisProcess;
 import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.Missed;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(classes = VirtualTimeContractTests.Config.class,
 		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always" })
 @AutoConfigureVirtualTime
-public abstract class VirtualTimeContractTests {
+abstract class VirtualTimeContractTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
@@ -41,20 +43,9 @@ public abstract class VirtualTimeContractTests {
 	@Autowired
 	private Reminders reminders;
 
-	@Autowired
-	private Reports reports;
-
-	@Autowired
-	private DelayedTaskOperations operations;
-
-	/**
-	 * Only the test of the recurring methods wants their schedules.
-	 */
 	@BeforeEach
 	void clear() {
 		this.reminders.clear();
-		this.reports.log().clear();
-		Reports.NAMES.forEach((name) -> this.operations.cancel(TaskId.of(name, "recurring")));
 	}
 
 	@Test
@@ -88,25 +79,6 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.time).hasNothingPending();
 	}
 
-	@Test
-	void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
-		this.time.reset();
-		this.operations.cancel(TaskId.of("skip", "recurring"));
-		this.time.advance(Duration.ofMinutes(1));
-		this.operations.find(TaskId.of("all", "recurring")).orElseThrow().cancel(false);
-		this.reports.log().clear();
-		this.time.advance(Duration.ofMinutes(10));
-		assertThat(this.reports.log()).extracting((line) -> line.split(" ")[0]).containsExactly("once", "once");
-		loseEverything();
-		this.time.advance(Duration.ofMinutes(1));
-		this.reports.log().clear();
-		this.time.advance(Duration.ofMinutes(5));
-		assertThat(this.reports.log()).extracting((line) -> line.split(" ")[0])
-			.containsExactlyInAnyOrder("once", "skip", "all");
-	}
-
-	protected abstract void loseEverything();
-
 	@RepeatedTest(2)
 	void eachMethodBeginsWithAnEmptyStore() {
 		assertThat(this.time).hasNothingPending();
@@ -115,38 +87,8 @@ public abstract class VirtualTimeContractTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(Reminders.class)
 	static class Config {
-
-		@Bean
-		Reminders reminders(VirtualTime time) {
-			return new Reminders(time);
-		}
-
-		@Bean
-		Reports reports(VirtualTime time) {
-			return new Reports(time, new ArrayList<>());
-		}
-
-	}
-
-	record Reports(VirtualTime time, List<String> log) {
-
-		static final List<String> NAMES = List.of("once", "skip", "all");
-
-		@Recurring(every = "5m", name = "once", durable = true)
-		public void once() {
-			this.log.add("once " + this.time.now());
-		}
-
-		@Recurring(every = "5m", name = "skip", durable = true, missed = Missed.SKIP)
-		public void skip() {
-			this.log.add("skip " + this.time.now());
-		}
-
-		@Recurring(every = "5m", name = "all", durable = true, missed = Missed.ALL)
-		public void all() {
-			this.log.add("all " + this.time.now());
-		}
 
 	}
 
@@ -174,6 +116,34 @@ public abstract class VirtualTimeContractTests {
 			this.log.add(key + " " + deliveries + " " + this.time.now());
 		}
 
+	}
+
+}
+
+@Tag("servers")
+class PostgresVirtualTimeTests extends VirtualTimeContractTests {
+
+	@DynamicPropertySource
+	static void database(DynamicPropertyRegistry registry) {
+		registry.add("timingwheel.store.type", () -> "jdbc");
+		registry.add("spring.datasource.url",
+				() -> TestDatabase.POSTGRESQL.pool(PostgresVirtualTimeTests.class).getJdbcUrl());
+	}
+
+}
+
+@Tag("servers")
+class RedisVirtualTimeTests extends VirtualTimeContractTests {
+
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
+
+	@DynamicPropertySource
+	static void redis(DynamicPropertyRegistry registry) {
+		registry.add("timingwheel.store.type", () -> "redis");
+		registry.add("spring.data.redis.port", server::port);
+		registry.add("spring.autoconfigure.exclude",
+				() -> "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
 	}
 
 }

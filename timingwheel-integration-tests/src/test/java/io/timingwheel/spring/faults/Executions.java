@@ -88,10 +88,6 @@ final class Executions implements AutoCloseable {
 		return count("select count(*) from execution");
 	}
 
-	long startedOf(long number) {
-		return count("select count(*) from execution where number = ?", number);
-	}
-
 	long startedOn(String node) {
 		return count("select count(*) from execution where node = ?", node);
 	}

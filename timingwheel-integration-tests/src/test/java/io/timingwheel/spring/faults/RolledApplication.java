@@ -87,38 +87,25 @@ class RolledApplication implements Function<String[], String> {
 			}
 		});
 		this.template.enqueueAll(together);
-		for (Kind kind : List.of(Kind.RETRIED, Kind.LIMITED, Kind.DYING)) {
+		for (Kind kind : List.of(Kind.RETRIED, Kind.LIMITED)) {
 			kind.numbers(phase)
 				.forEach((number) -> this.template.enqueue(kind.id(number), kind.delay(number, spread), number));
-		}
-		for (Kind kind : List.of(Kind.CANCELLED, Kind.MOVED)) {
-			kind.numbers(phase).forEach((number) -> this.template.enqueue(kind.id(number), FAR, number));
 		}
 		Kind.REPLACED.numbers(phase).forEach((number) -> this.template.enqueue(Kind.REPLACED.id(number), FAR, FORMER));
 		this.template.recur(AGAIN, Schedule.every(PERIOD), Kind.AGAIN.numbers(phase).findFirst().orElseThrow());
 	}
 
+	/** Another node may have stored these tasks. */
 	private void change(long phase) {
-		Kind.CANCELLED.numbers(phase)
-			.forEach((number) -> expect(this.template.cancel(Kind.CANCELLED.id(number)), "cancel"));
-		Kind.MOVED.numbers(phase)
-			.forEach((number) -> expect(this.template.reschedule(Kind.MOVED.id(number), Duration.ofSeconds(2)),
-					"reschedule"));
 		Kind.REPLACED.numbers(phase).forEach((number) -> {
-			expect(this.template.find(Kind.REPLACED.id(number)).isPresent(), "find");
+			this.template.find(Kind.REPLACED.id(number)).orElseThrow();
 			this.template.enqueue(Kind.REPLACED.id(number), Duration.ofSeconds(2), number);
 		});
 	}
 
-	private static void expect(boolean done, String call) {
-		if (!done) {
-			throw new IllegalStateException("There is no task to " + call);
-		}
-	}
-
 	enum Kind {
 
-		ORDER, RETRIED, LIMITED, DYING, CANCELLED, MOVED, REPLACED, AGAIN, TICK;
+		ORDER, RETRIED, LIMITED, REPLACED, AGAIN, TICK;
 
 		private static final long NUMBERS = 1_000_000;
 
@@ -187,7 +174,9 @@ class RolledApplication implements Function<String[], String> {
 				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "3s")))
 		void retried(long number) {
 			long execution = this.executions.begin(number);
-			failIf(DelayedTaskContext.current().orElseThrow().attempt() == 1);
+			if (DelayedTaskContext.current().orElseThrow().attempt() == 1) {
+				throw new IllegalStateException("As the test wants it");
+			}
 			this.executions.end(execution);
 		}
 
@@ -198,14 +187,7 @@ class RolledApplication implements Function<String[], String> {
 			this.executions.end(execution);
 		}
 
-		@Delayed(delay = NONE, name = "dying", durable = true, policy = @TaskPolicy(maxAttempts = 1))
-		void dying(long number) {
-			long execution = this.executions.begin(number);
-			failIf(this.executions.startedOf(number) == 1);
-			this.executions.end(execution);
-		}
-
-		@Delayed(delay = NONE, name = "cancelled", aliases = { "moved", "replaced", "again" }, durable = true)
+		@Delayed(delay = NONE, name = "replaced", aliases = "again", durable = true)
 		void other(long number) {
 			this.executions.end(this.executions.begin(number));
 		}
@@ -213,12 +195,6 @@ class RolledApplication implements Function<String[], String> {
 		@Recurring(every = "1s", name = "tick", durable = true)
 		void tick() {
 			this.executions.end(this.executions.begin(Kind.TICK.numbers(0).findFirst().orElseThrow()));
-		}
-
-		private static void failIf(boolean condition) {
-			if (condition) {
-				throw new IllegalStateException("As the test wants it");
-			}
 		}
 
 	}

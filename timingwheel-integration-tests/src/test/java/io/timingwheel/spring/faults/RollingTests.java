@@ -10,10 +10,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.store.ListQuery;
-import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.faults.Executions.Execution;
 import io.timingwheel.spring.faults.NodeProcess.Program;
 import io.timingwheel.spring.faults.RolledApplication.Kind;
@@ -65,9 +61,8 @@ class RollingTests extends FaultTestSupport {
 		work(right, left);
 		left = replaceKilled(left, this.first);
 		work(left, right);
-		requeueDead();
 		left.tell("end 0");
-		Set<Long> expected = Stream.of(Kind.ORDER, Kind.RETRIED, Kind.LIMITED, Kind.DYING, Kind.MOVED, Kind.REPLACED)
+		Set<Long> expected = Stream.of(Kind.ORDER, Kind.RETRIED, Kind.LIMITED, Kind.REPLACED)
 			.flatMap((kind) -> IntStream.range(0, this.phase).boxed().flatMap((i) -> kind.numbers(i).boxed()))
 			.collect(Collectors.toSet());
 		await(() -> this.client.store().counts(List.of()).keySet().equals(Set.of(name(Kind.TICK))));
@@ -118,25 +113,6 @@ class RollingTests extends FaultTestSupport {
 		return node(build).awaitReady();
 	}
 
-	/**
-	 * Most of the tasks that should die have died, on nodes of both builds. A task whose
-	 * node was killed meanwhile has run again.
-	 */
-	private void requeueDead() {
-		String name = name(Kind.DYING);
-		int all = this.phase * RolledApplication.OTHERS;
-		await(() -> {
-			StoredCounts counts = this.client.store().counts(List.of(name)).getOrDefault(name, StoredCounts.NONE);
-			return counts.pending() == 0 && counts.running() == 0;
-		});
-		List<StoredTask> dead = this.client.store()
-			.list(new ListQuery(name, Order.DEAD_LATEST_FIRST, null, all))
-			.tasks();
-		assertThat(dead).hasSizeGreaterThan(all * 3 / 4)
-			.allSatisfy((task) -> assertThat(task.error()).contains("As the test wants it"));
-		this.client.store().requeue(dead.stream().map(StoredTask::id).toList());
-	}
-
 	private static String name(Kind kind) {
 		return kind.name().toLowerCase();
 	}
@@ -147,7 +123,7 @@ class RollingTests extends FaultTestSupport {
 	 */
 	private void assertRunOnce(List<Execution> runs) {
 		Kind kind = Kind.of(runs.get(0).number());
-		int failures = (kind == Kind.RETRIED || kind == Kind.DYING) ? 1 : 0;
+		int failures = (kind == Kind.RETRIED) ? 1 : 0;
 		Execution last = runs.get(runs.size() - 1);
 		List<Execution> failed = runs.stream()
 			.filter((run) -> run != last && !this.killedAt.containsKey(run.node()))

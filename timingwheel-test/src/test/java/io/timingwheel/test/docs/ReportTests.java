@@ -38,8 +38,8 @@ class ReportTests {
 	@Test
 	void aReportIsWrittenEachNightWithTheDateOfVirtualTime() {
 		LocalDate date = LocalDate.now(this.time.clock());
-		this.time.advance(Duration.ofDays(365));
-		assertThat(this.reports.dates()).hasSize(365).last().isIn(date.plusDays(364), date.plusDays(365));
+		this.time.advance(Duration.ofDays(30));
+		assertThat(this.reports.dates()).hasSize(30).last().isIn(date.plusDays(29), date.plusDays(30));
 	}
 
 	// tag::clock[]

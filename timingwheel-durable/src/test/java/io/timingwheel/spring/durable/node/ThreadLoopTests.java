@@ -34,7 +34,7 @@ class ThreadLoopTests {
 
 	private Thread begin(Consumer<ThreadLoop> round) throws InterruptedException {
 		this.rounds.add(round);
-		Thread thread = this.begun.poll(10, TimeUnit.SECONDS);
+		Thread thread = this.begun.poll(1, TimeUnit.MINUTES);
 		assertThat(thread).isNotNull();
 		return thread;
 	}

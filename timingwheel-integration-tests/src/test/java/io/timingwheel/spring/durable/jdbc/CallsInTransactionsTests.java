@@ -78,7 +78,7 @@ class CallsInTransactionsTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "H2_SHARED", "POSTGRESQL", "MARIADB" })
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void theFirstCallsInATransactionTakeOnlyItsConnection(TestDatabase database) {
 		try (HikariDataSource pool = database.newTaskDatabase()) {
 			DurableApplication.on(pool.getJdbcUrl())
@@ -116,7 +116,7 @@ class CallsInTransactionsTests {
 	 * auto-commit rolls back what nobody commits.
 	 */
 	@ParameterizedTest
-	@EnumSource(names = { "H2_SHARED", "POSTGRESQL", "MARIADB" })
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void whatIsStoredInCallbacksOfATransactionStays(TestDatabase database) {
 		try (HikariDataSource pool = database.newTaskDatabase()) {
 			DurableApplication.on(pool.getJdbcUrl())

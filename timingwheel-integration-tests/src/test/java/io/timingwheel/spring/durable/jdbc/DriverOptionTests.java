@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
@@ -40,7 +41,7 @@ class DriverOptionTests {
 				Arguments.of(TestDatabase.MARIADB,
 						"sessionVariables=sql_mode='ORACLE'&useAffectedRows=true&useServerPrepStmts=true"),
 				Arguments.of(TestDatabase.MARIADB, "autocommit=false&transactionIsolation=SERIALIZABLE"),
-				Arguments.of(TestDatabase.H2_SHARED, "CASE_INSENSITIVE_IDENTIFIERS=TRUE"));
+				Arguments.of(TestDatabase.H2_MEMORY, "CASE_INSENSITIVE_IDENTIFIERS=TRUE"));
 	}
 
 	@ParameterizedTest
@@ -73,9 +74,12 @@ class DriverOptionTests {
 	}
 
 	private static String url(TestDatabase database, String options) {
+		if (database == TestDatabase.H2_MEMORY) {
+			return "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;" + options;
+		}
 		try (HikariDataSource pool = database.newDatabase()) {
 			String url = pool.getJdbcUrl();
-			return url + ((database.name().startsWith("H2")) ? ";" : url.contains("?") ? "&" : "?") + options;
+			return url + (url.contains("?") ? "&" : "?") + options;
 		}
 	}
 

@@ -30,15 +30,6 @@ class H2MemoryStoreTests extends JdbcStoreContractTests {
 
 }
 
-@Tag("servers")
-class H2SharedStoreTests extends JdbcStoreContractTests {
-
-	H2SharedStoreTests() {
-		super(TestDatabase.H2_SHARED);
-	}
-
-}
-
 class PostgresStoreTests extends JdbcStoreContractTests {
 
 	PostgresStoreTests() {

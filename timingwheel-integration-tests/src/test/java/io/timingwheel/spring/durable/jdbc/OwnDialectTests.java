@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
 import io.timingwheel.spring.durable.store.test.StoreFixture;
-import io.timingwheel.spring.durable.store.test.StoringContractTests;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -20,11 +19,6 @@ class OwnDialectTests {
 			HikariDataSource pool = TestDatabase.H2_MEMORY.pool(OwnDialectTests.class);
 			return new JdbcDelayedTaskStore(pool, pool, "public." + JdbcStores.TABLE, new OwnDialect());
 		}
-
-	}
-
-	@Nested
-	class Storing extends StoringContractTests implements Fixture {
 
 	}
 

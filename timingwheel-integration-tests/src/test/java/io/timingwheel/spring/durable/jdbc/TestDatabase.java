@@ -1,8 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -13,12 +10,10 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
-import io.timingwheel.spring.durable.TestStores;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.util.FileSystemUtils;
 
 /**
  * Real databases. A server is started when it is first needed, once per JVM. Each test
@@ -32,16 +27,6 @@ public enum TestDatabase {
 		@Override
 		String create(String name) {
 			return "jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1";
-		}
-
-	},
-
-	/** H2 in a file that several processes open. */
-	H2_SHARED {
-
-		@Override
-		String create(String name) throws IOException {
-			return "jdbc:h2:file:" + folder().resolve(name) + ";WRITE_DELAY=0;AUTO_SERVER=TRUE";
 		}
 
 	},
@@ -98,11 +83,6 @@ public enum TestDatabase {
 		return this.pools.computeIfAbsent(testClass, this::open);
 	}
 
-	public TestStores stores(Class<?> testClass) {
-		HikariDataSource pool = pool(testClass);
-		return () -> JdbcStores.open(pool);
-	}
-
 	public synchronized HikariDataSource newDatabase() {
 		try {
 			return newPool(create("db" + UUID.randomUUID().toString().replace("-", "")), CONNECTIONS);
@@ -135,12 +115,6 @@ public enum TestDatabase {
 		// A connection may be slow to open beside many other tests.
 		config.setConnectionTimeout(Duration.ofMinutes(2).toMillis());
 		return new HikariDataSource(config);
-	}
-
-	private static Path folder() throws IOException {
-		Path folder = Files.createTempDirectory("timingwheel-h2");
-		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(folder.toFile())));
-		return folder;
 	}
 
 }

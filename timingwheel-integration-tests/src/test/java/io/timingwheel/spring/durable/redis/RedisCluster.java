@@ -119,7 +119,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	/**
 	 * Waits until a primary has a replica that is up to date.
 	 */
-	public void awaitReplica(int index) {
+	private void awaitReplica(int index) {
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
 			.until(() -> server(index).info("replication").contains("state=online"));

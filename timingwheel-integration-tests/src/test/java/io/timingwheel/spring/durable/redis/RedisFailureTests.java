@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisBusyException;
@@ -47,6 +48,7 @@ import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Redis loses its scripts, restarts, is full, busy or a replica, or loses connections.
@@ -265,6 +267,35 @@ class RedisFailureTests extends RedisTestSupport {
 		write.join();
 		await().until(() -> !admin.sync().clientList().contains(" cmd=wait "));
 		enqueueUncertain(waiting);
+	}
+
+	@Test
+	void aConnectionWhoseServerHasBecomeAReplicaIsClosed() {
+		DelayedTaskStore waiting = stores.node(RedisStores.waiting(Duration.ofSeconds(2)));
+		Set<String> before = connections("cmd=eval");
+		assertThat(waiting.cancel(key("absent"))).as("a write that changes nothing waits for no replica").isFalse();
+		Set<String> own = connections("cmd=eval");
+		own.removeAll(before);
+		assertThat(own).hasSize(1);
+		admin.sync().replicaof("127.0.0.1", 1);
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, "k", HOUR))
+				.withStackTraceContaining("READONLY");
+			await().until(() -> !connections("id=").containsAll(own));
+		}
+		finally {
+			admin.sync().replicaofNoOne();
+		}
+	}
+
+	/** The ids of the connections with this in their lines. */
+	private static Set<String> connections(String text) {
+		return admin.sync()
+			.clientList()
+			.lines()
+			.filter((line) -> line.contains(text))
+			.map((line) -> line.split(" ")[0])
+			.collect(Collectors.toSet());
 	}
 
 	@Test

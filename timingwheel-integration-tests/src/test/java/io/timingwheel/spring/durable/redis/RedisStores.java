@@ -7,9 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.TestStores;
-import io.timingwheel.spring.durable.redis.RedisCluster;
-import io.timingwheel.spring.durable.redis.RedisProcess;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -25,7 +22,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * stores of two nodes. As an extension, this class closes them after the tests of a
  * class, and connects again for a class that runs once more.
  */
-public final class RedisStores implements TestStores, AutoCloseable, AfterAllCallback {
+public final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = options("test");
 
@@ -89,7 +86,6 @@ public final class RedisStores implements TestStores, AutoCloseable, AfterAllCal
 		return new RedisStoreOptions(OPTIONS.namespace(), OPTIONS.partitions(), 1, timeout, OPTIONS.maxDead());
 	}
 
-	@Override
 	public RedisDelayedTaskStore node() {
 		return node(this.options);
 	}
@@ -104,7 +100,6 @@ public final class RedisStores implements TestStores, AutoCloseable, AfterAllCal
 		return factory().getConnection();
 	}
 
-	@Override
 	public void clear() {
 		this.stores.forEach(RedisDelayedTaskStore::close);
 		this.stores.clear();

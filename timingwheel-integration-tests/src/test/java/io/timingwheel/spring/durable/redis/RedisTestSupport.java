@@ -21,8 +21,6 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,13 +38,6 @@ abstract class RedisTestSupport {
 	static final Duration LEASE = Duration.ofMinutes(5);
 
 	static final Duration LOOK_AHEAD = Duration.ofMinutes(2);
-
-	/**
-	 * Waits for as long as a busy machine may need.
-	 */
-	static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
-	}
 
 	static NewTask task(@Nullable String key, Duration delay) {
 		return task(NAME, key, delay);

@@ -265,30 +265,6 @@ class DurableTests {
 	}
 
 	@Test
-	void manyCallsArePartOfTheTransactionOrStoredAfterIt() {
-		ApplicationContextRunner jdbc = DurableContexts.withTransactions(DurableContexts.jdbc(Application.class));
-		for (ApplicationContextRunner store : List.of(this.runner, jdbc)) {
-			store.run((context) -> {
-				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
-				List<TaskId> ids = List.of(TaskId.of("replace", 1), TaskId.of("replace", 2));
-				List<DurableCall> calls = ids.stream()
-					.map((id) -> DurableCall.of(id, Duration.ofHours(1), 1, "a"))
-					.toList();
-				List<DelayedTask<Void>> rolledBack = transaction.execute((status) -> {
-					status.setRollbackOnly();
-					return template.enqueueAll(calls);
-				});
-				assertThat(rolledBack).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.CANCELLED);
-				assertThat(ids).allMatch((id) -> template.find(id).isEmpty());
-				List<DelayedTask<Void>> committed = transaction.execute((status) -> template.enqueueAll(calls));
-				assertThat(committed).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
-				assertThat(ids).allMatch((id) -> template.find(id).isPresent());
-			});
-		}
-	}
-
-	@Test
 	void onlyCallsThatAreNotStoredAfterTheCommitFail() {
 		this.store.refuse("1", "3");
 		this.runner.run((context) -> {

@@ -96,14 +96,12 @@ class SettlementTests {
 					runs.incrementAndGet();
 					hostile.fail();
 				});
-				await().atMost(SOON)
-					.until(() -> future.isCompletedExceptionally() && repeating.completion().isCompletedExceptionally()
-							&& runs.get() > 2);
-				await().atMost(SOON)
-					.untilAsserted(() -> assertThat(this.store.dead("stored", 10)).singleElement()
-						.extracting(StoredTask::error)
-						.asString()
-						.contains(CompletionException.class.getName()));
+				await().until(() -> future.isCompletedExceptionally()
+						&& repeating.completion().isCompletedExceptionally() && runs.get() > 2);
+				await().untilAsserted(() -> assertThat(this.store.dead("stored", 10)).singleElement()
+					.extracting(StoredTask::error)
+					.asString()
+					.contains(CompletionException.class.getName()));
 				assertSettled(context);
 				assertThat(DelayedContexts.counts(context, "body").failed()).isOne();
 			});
@@ -123,7 +121,7 @@ class SettlementTests {
 			Bodies bodies = context.getBean(Bodies.class);
 			CompletableFuture<?> future = (CompletableFuture<?>) bodies.plainFuture(() -> hostileFuture);
 			assertSettled(context);
-			await().atMost(SOON).until(future::isCompletedExceptionally);
+			await().until(future::isCompletedExceptionally);
 		});
 	}
 
@@ -228,7 +226,7 @@ class SettlementTests {
 						.executor("decorating")
 						.after(Duration.ofMillis(1))
 						.completion();
-					await().atMost(SOON).until(result::isCompletedExceptionally);
+					await().until(result::isCompletedExceptionally);
 				}
 				assertThat(DelayedContexts.counts(context, "body").failed()).isEqualTo(2);
 			});
@@ -242,15 +240,11 @@ class SettlementTests {
 		bodies.body(() -> this.ran.add("next body"));
 		bodies.stored(() -> this.ran.add("next stored"));
 		assertThat(bodies.future(() -> CompletableFuture.completedFuture("next"))).succeedsWithin(SOON);
-		await().atMost(SOON).until(() -> this.ran.containsAll(List.of("next body", "next stored")));
+		await().until(() -> this.ran.containsAll(List.of("next body", "next stored")));
 		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
-		await().atMost(SOON)
-			.until(() -> tasks.counts("body").running() == 0 && tasks.counts("future").running() == 0
-					&& this.store.pending("stored", 10).isEmpty()
-					&& this.store.counts(List.of("stored"))
-						.values()
-						.stream()
-						.allMatch((counts) -> counts.running() == 0));
+		await().until(() -> tasks.counts("body").running() == 0 && tasks.counts("future").running() == 0
+				&& this.store.pending("stored", 10).isEmpty()
+				&& this.store.counts(List.of("stored")).values().stream().allMatch((counts) -> counts.running() == 0));
 	}
 
 	static class Bodies {

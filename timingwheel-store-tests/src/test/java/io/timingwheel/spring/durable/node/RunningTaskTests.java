@@ -194,7 +194,7 @@ class RunningTaskTests extends NodeTestSupport {
 	void aNodeHoldsNoMoreThanItsLimitAndRunsAll() {
 		this.maxInFlight = 10;
 		handleOnThreads(NAME, this::waitForEnd);
-		IntStream.range(0, 500).forEach((number) -> enqueue(number, Duration.ZERO));
+		IntStream.range(0, 100).forEach((number) -> enqueue(number, Duration.ZERO));
 		DurableNode node = node();
 		advanceMillis(1);
 		await().until(() -> this.started.get() == THREADS);
@@ -204,7 +204,7 @@ class RunningTaskTests extends NodeTestSupport {
 		await().until(() -> {
 			advanceMillis(1);
 			assertThat(node.inFlight()).isLessThanOrEqualTo(10);
-			return counts().completed() == 500;
+			return counts().completed() == 100;
 		});
 	}
 

@@ -41,8 +41,6 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.IfPending;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,6 +64,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The contract of a store in a database for callers that use transactions, with the
@@ -133,10 +132,6 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 
 	private static void elsewhere(Runnable calls) {
 		CompletableFuture.runAsync(calls, THREADS).orTimeout(2, TimeUnit.MINUTES).join();
-	}
-
-	private static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
 	}
 
 	/**
@@ -651,15 +646,6 @@ class H2MemoryStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	H2MemoryStoreTransactionTests() {
 		super(TestDatabase.H2_MEMORY);
-	}
-
-}
-
-@Tag("servers")
-class H2SharedStoreTransactionTests extends JdbcStoreTransactionContractTests {
-
-	H2SharedStoreTransactionTests() {
-		super(TestDatabase.H2_SHARED);
 	}
 
 }

@@ -23,14 +23,11 @@ import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.Forecast;
-import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StartLimits;
-import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
@@ -209,55 +206,6 @@ class PostgresPlanTests {
 		assertCheap(executions());
 	}
 
-	@Test
-	void aPageOfThePendingReadsOnlyItsTasks() {
-		insert(NAME, TASKS / 2, HOUR, HOUR);
-		// All of these are due in the same millisecond.
-		insert(NAME, TASKS / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
-		insert(OTHER_NAME, TASKS / 2, HOUR.negated(), HOUR.multipliedBy(2));
-		this.jdbc.execute("vacuum analyze timingwheel_task");
-		executions();
-		StoredTask.Position after = null;
-		for (int i = 0; i < EXECUTIONS; i++) {
-			List<StoredTask> page = page(Order.PENDING, after);
-			assertThat(page).hasSize(100);
-			after = page.get(99).position();
-		}
-		assertThat(executions()).hasSize(EXECUTIONS)
-			.allSatisfy((execution) -> assertThat(execution.rowsRead()).as(execution::toString).isBetween(100L, 110L));
-	}
-
-	@Test
-	void countsAndForecastsReadTheFirstTasksOfEachNameAndSomePages() {
-		insert("small", 500, HOUR, Duration.ofSeconds(1));
-		insert("large", 60_000, HOUR, Duration.ofSeconds(1));
-		insert("large", 20_000, HOUR.negated(), Duration.ofSeconds(1));
-		this.jdbc.execute("vacuum analyze timingwheel_task");
-		executions();
-		StoredCounts large = this.node.counts("large");
-		assertThat(large.pending()).isBetween(70_000L, 90_000L);
-		assertThat(large.overdue()).isBetween(15_000L, 25_000L);
-		assertThat(rowsCounted()).isLessThan(20_000);
-		Map<String, DueCounts> forecast = this.store
-			.forecast(new Forecast.Query(Map.of("large", 80_000L, "small", 500L), Duration.ofMinutes(2), 40))
-			.names();
-		assertThat(forecast.get("large").counts()).as("the spans before the one that has too many tasks")
-			.hasSize(29)
-			.containsOnly(0L);
-		assertThat(forecast.get("small").counts()).hasSize(40).filteredOn((count) -> count > 0).containsExactly(500L);
-		assertThat(rowsCounted()).isLessThan(51_000);
-	}
-
-	/**
-	 * How many rows the statements have read, other than those that read some pages.
-	 */
-	private long rowsCounted() {
-		return executions().stream()
-			.filter((execution) -> !execution.sql().contains("tablesample"))
-			.mapToLong((execution) -> execution.rowsRead())
-			.sum();
-	}
-
 	/**
 	 * While a transaction is open, vacuum cannot remove what has been deleted since. The
 	 * entries of the tasks that have run are at their due times and at the ends of their
@@ -328,7 +276,7 @@ class PostgresPlanTests {
 		}
 		assertThat(this.store.settle(settlements)).containsOnly(Reply.DONE);
 		acknowledge(claim(100));
-		List<String> dead = page(Order.DEAD_LATEST_FIRST, null).stream().map(StoredTask::id).toList();
+		List<String> dead = dead().stream().map(StoredTask::id).toList();
 		assertThat(dead).hasSize(3);
 		this.store.requeue(dead.subList(0, 1));
 		this.store.discard(dead.subList(1, 2));
@@ -343,8 +291,8 @@ class PostgresPlanTests {
 		this.store.nodes();
 	}
 
-	private List<StoredTask> page(Order order, StoredTask.@Nullable Position after) {
-		return this.store.list(new ListQuery(NAME, order, after, 100)).tasks();
+	private List<StoredTask> dead() {
+		return this.store.list(new ListQuery(NAME, Order.DEAD_LATEST_FIRST, null, 100)).tasks();
 	}
 
 	private void enqueue(int count, @Nullable String key) {
@@ -431,10 +379,6 @@ class PostgresPlanTests {
 				.filter((node) -> node.path("Relation Name").asString("").equals(JdbcStores.TABLE)
 						&& node.path("Node Type").asString().endsWith("Scan") && node.path("Actual Loops").asLong() > 0)
 				.toList();
-		}
-
-		String sql() {
-			return this.json.path("Query Text").asString();
 		}
 
 	}
