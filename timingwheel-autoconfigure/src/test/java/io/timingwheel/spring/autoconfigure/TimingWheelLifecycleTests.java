@@ -106,6 +106,8 @@ class TimingWheelLifecycleTests {
 		this.app.context()
 			.addApplicationListener((ContextClosedEvent event) -> ofRequest
 				.complete(this.app.tasks().schedule(Duration.ofMinutes(1), () -> "of a request in progress")));
+		assertThat(this.app.bean(TimingWheelLifecycle.class).getPhase()).as("stops after the web server")
+			.isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
 		Thread closing = inBackground(this.app::close);
 		await().until(() -> beyond.status() == Status.CANCELLED);
 		awaitWaiting(closing);
@@ -117,8 +119,6 @@ class TimingWheelLifecycleTests {
 		assertThat(closing.isAlive()).isFalse();
 		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
 		assertThat(ofRequest.join().completion()).succeedsWithin(SOON);
-		assertThat(TimingWheelLifecycle.PHASE).as("stops after the web server")
-			.isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
 	}
 
 	@Test
