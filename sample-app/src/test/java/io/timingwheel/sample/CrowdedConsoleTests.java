@@ -122,10 +122,10 @@ class CrowdedConsoleTests extends BrowserTests {
 					withSettings().stubOnly().defaultAnswer(CALLS_REAL_METHODS));
 			willAnswer((call) -> System.currentTimeMillis()).given(store).now();
 			willReturn(this.counts).given(store).counts(any());
-			willReturn(Collections.nCopies(40,
-					new NodeState.Reported(new NodeState("node", Activity.CLAIMING, 10), Duration.ofSeconds(1))))
-				.given(store)
-				.nodes();
+			willReturn(IntStream.range(0, 40)
+				.mapToObj((i) -> new NodeState("node-" + i, (i % 2 == 0) ? Activity.CLAIMING : Activity.PAUSED, 10))
+				.map((state) -> new NodeState.Reported(state, Duration.ofSeconds(1)))
+				.toList()).given(store).nodes();
 			willAnswer((call) -> new Claimed(List.of(), store.now(), Long.MAX_VALUE, Long.MAX_VALUE, false, false,
 					Set.of()))
 				.given(store)
