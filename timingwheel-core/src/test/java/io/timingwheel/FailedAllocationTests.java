@@ -255,9 +255,18 @@ class FailedAllocationTests {
 		}
 
 		/**
-		 * The driver cascades timers, hands them over, and goes on after the failure.
+		 * The driver cascades timers, hands them over to an executor that refuses some,
+		 * and goes on after the failure.
 		 */
 		private void turn() {
+			List<Runnable> refused = new ArrayList<>();
+			this.executor = (timer) -> {
+				if (refused.size() < 5) {
+					refused.add(timer);
+					throw new RejectedExecutionException("on purpose");
+				}
+				timer.run();
+			};
 			for (int i = 0; i < CROWD; i++) {
 				schedule("timer " + i, HOUR.plusMillis(i));
 			}
