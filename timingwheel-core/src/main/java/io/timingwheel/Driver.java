@@ -276,8 +276,10 @@ final class Driver {
 			list = gate.next();
 		}
 		long pause = gate.endRetry(size > RETRY_STEP);
+		// May fail for want of memory, and then the next turn does it.
+		boolean empty = gate.shard.removeIfEmpty(gate);
 		this.gates.remove(gate);
-		if (gate.shard.removeIfEmpty(gate)) {
+		if (empty) {
 			planNext();
 		}
 		else {

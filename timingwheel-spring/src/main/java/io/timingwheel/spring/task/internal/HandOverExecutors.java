@@ -64,6 +64,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	private final ExecutorService completionThreads = new WaitingThreads(THREAD_PREFIX + "completion-",
 			MAX_COMPLETION_THREADS);
 
+	private final TaskLog refusals = new TaskLog(logger);
+
 	private final boolean onCallingThread;
 
 	private volatile boolean paused;
@@ -278,8 +280,10 @@ public final class HandOverExecutors implements AutoCloseable {
 
 		private void tryLater(Throwable refusal) {
 			if (this.backoffNanos == FIRST_BACKOFF_NANOS) {
-				UserErrors.log(logger::debug,
-						"Refused by an executor of " + this.executor.getClass() + ", trying again", refusal);
+				String executor = "An executor of " + this.executor.getClass();
+				UserErrors.log(logger::debug, executor + " has refused a task", refusal);
+				HandOverExecutors.this.refusals.warn(executor + " refuses tasks, which wait and are handed over again."
+						+ " Give the executor more threads or a longer queue, or schedule fewer tasks");
 			}
 			CompletableFuture.delayedExecutor(this.backoffNanos, TimeUnit.NANOSECONDS, HandOverExecutors.this.threads)
 				.execute(this);
