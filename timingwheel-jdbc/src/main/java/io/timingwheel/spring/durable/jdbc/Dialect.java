@@ -110,7 +110,7 @@ public abstract class Dialect {
 				|| error instanceof InvalidDataAccessResourceUsageException
 				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
 				|| (error instanceof UncategorizedSQLException unknown
-						&& unknown.getSQLException() instanceof SQLException cause
+						&& unknown.getCause() instanceof SQLException cause
 						&& H2_RIGHTS.equals(cause.getSQLState()));
 	}
 
