@@ -110,8 +110,7 @@ public abstract class Dialect {
 				|| error instanceof InvalidDataAccessResourceUsageException
 				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
 				|| (error instanceof UncategorizedSQLException unknown
-						&& unknown.getCause() instanceof SQLException cause
-						&& H2_RIGHTS.equals(cause.getSQLState()));
+						&& unknown.getCause() instanceof SQLException cause && H2_RIGHTS.equals(cause.getSQLState()));
 	}
 
 	/** The location of the script that creates the tables. */
