@@ -133,11 +133,11 @@ public final class Schedules {
 		targets.forEach(this.parts.store()::cancel);
 	}
 
-	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
+	private Enqueued store(Submission submission, Schedule schedule, @Nullable DueTime first, boolean onlyIfLost) {
 		NewTask task = submission.content();
 		Enqueued stored = this.parts.store()
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
-					schedule.toString(), first, onlyIfLost));
+					schedule.toString(), Objects.requireNonNull(first, schedule::toString), onlyIfLost));
 		if (!stored.id().isEmpty()) {
 			this.parts.expect(task.name(), stored.dueAt() - stored.now());
 		}
@@ -158,9 +158,16 @@ public final class Schedules {
 		return (earlier.state().isPending() && (same || !due.isAfter(now()))) ? DueTime.at(due) : null;
 	}
 
-	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
-		return (initialDelay != null) ? DueTime.after(initialDelay)
-				: DueTime.at(Objects.requireNonNull(schedule.next(now()), schedule::toString));
+	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
+		if (initialDelay != null) {
+			return DueTime.after(initialDelay);
+		}
+		Instant from = schedule.isCron() ? now() : Instant.EPOCH;
+		Instant first = schedule.next(from);
+		if (first == null) {
+			return null;
+		}
+		return schedule.isCron() ? DueTime.at(first) : DueTime.after(Duration.between(from, first));
 	}
 
 	private record Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
