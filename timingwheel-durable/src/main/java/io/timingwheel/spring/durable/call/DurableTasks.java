@@ -98,11 +98,9 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	@Override
 	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
 		DurableHandler handler = handler(method);
-		this.schedules
-			.declare(
-					() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler,
-							DueTime.after(Duration.ZERO), IfPending.REPLACE, null, Kind.SCHEDULE, new Object[0]),
-					schedule, initialDelay);
+		DueTime now = DueTime.after(Duration.ZERO);
+		this.schedules.declare(() -> submission(handler.name(), DelayedTaskStore.DECLARED_KEY, handler, now,
+				IfPending.REPLACE, null, Kind.SCHEDULE, new Object[0]), schedule, initialDelay);
 	}
 
 	private DurableHandler handler(DurableMethod method) {

@@ -52,7 +52,7 @@ public final class RunningBodies {
 	}
 
 	/**
-	 * Waits for a condition, which bodies make true when they end.
+	 * Waits for a condition, such as that all bodies have ended.
 	 * @return whether it was true within the period
 	 */
 	public static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {
