@@ -54,7 +54,7 @@ abstract class FaultTestSupport {
 
 	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
 
-	static final String GONE = "cannot be reached";
+	static final String GONE = "is unavailable";
 
 	static final String BACK = "accepts all requests again, after";
 

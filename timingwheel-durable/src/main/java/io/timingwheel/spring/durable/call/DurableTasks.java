@@ -162,7 +162,6 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	}
 
 	private Submission submission(DurableCall call, Kind kind) {
-		TaskLimits.checkName(call.name());
 		DurableHandler handler = this.parts.handlers().find(call.name());
 		Assert.isTrue(handler == null || !handler.method().recurring(),
 				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
@@ -181,7 +180,6 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
 		}
-		TaskLimits.checkKey(key);
 		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, due, ifPending, maxWait);

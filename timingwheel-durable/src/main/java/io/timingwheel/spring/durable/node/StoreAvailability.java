@@ -59,7 +59,7 @@ final class StoreAvailability {
 
 	/** Gives the nanoseconds until the next attempt. */
 	synchronized long failed(Caller caller, Throwable error) {
-		String problem = isRefusal(error) ? "refuses a request" : "cannot be reached";
+		String problem = isRefusal(error) ? "refuses a request" : "is unavailable";
 		if (add(caller, error, Set.of(), Set.of(problem))) {
 			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem, caller.action), error);
 		}

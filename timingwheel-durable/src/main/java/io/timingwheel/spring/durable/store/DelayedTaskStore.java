@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  * reply {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
- * Names and keys fit {@link TaskLimits}, and lists are not empty: callers check this.
- * Lists of replies and results have the order of the arguments. All methods are
- * thread-safe. They may throw any {@link RuntimeException} if the store cannot be
- * reached. It is then unknown whether the call took effect.
+ * Names and keys fit {@link TaskLimits}, and lists are not empty. Lists of replies and
+ * results have the order of the arguments. All methods are thread-safe. They may throw
+ * any {@link RuntimeException} if the store cannot be reached. It is then unknown whether
+ * the call took effect.
  *
  * @since 0.1
  */
@@ -76,8 +76,6 @@ public interface DelayedTaskStore {
 	 * finds the earlier one pending. A store with transactions stores all or none; in a
 	 * transaction without savepoints the caller has to roll back if this method throws.
 	 * @param tasks often a single one, which stores do without the cost of a bulk
-	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
-	 * {@link TaskLimits}): applications may call this method directly
 	 * @throws PartlyStoredException if a store without transactions has stored some of
 	 * the tasks, and knows which
 	 */
@@ -90,7 +88,6 @@ public interface DelayedTaskStore {
 	 * due, unless the first run of the new schedule is due too.
 	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
 	 * if the text was the same, or if the schedule was not lost
-	 * @throws IllegalArgumentException as {@link #enqueue}
 	 * @throws UnsupportedOperationException if this store keeps no schedules
 	 */
 	default Enqueued recur(NewSchedule schedule) {

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.store;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * A schedule that is to be stored as a task.
  *
@@ -18,5 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record NewSchedule(String id, String name, String key, String payload, @Nullable String traceparent,
 		String schedule, DueTime first, boolean onlyIfLost) {
+
+	/**
+	 * @throws IllegalArgumentException as for {@link NewTask}, or if the text of the
+	 * schedule is too long
+	 */
+	public NewSchedule {
+		TaskLimits.checkName(name);
+		TaskLimits.checkKey(key);
+		Assert.isTrue(schedule.length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
+				"The text of the schedule is too long");
+	}
 
 }

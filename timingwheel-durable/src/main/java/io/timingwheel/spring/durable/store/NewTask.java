@@ -24,6 +24,15 @@ public record NewTask(String id, String name, @Nullable String key, String paylo
 		DueTime due, IfPending ifPending, @Nullable Duration maxWait) {
 
 	/**
+	 * @throws IllegalArgumentException if no store can keep the name or the key, see
+	 * {@link TaskLimits}
+	 */
+	public NewTask {
+		TaskLimits.checkName(name);
+		TaskLimits.checkKey(key);
+	}
+
+	/**
 	 * When the task is due, if it is stored now.
 	 * @param pendingDueAt when the pending task that it replaces is due, {@code null} for
 	 * none

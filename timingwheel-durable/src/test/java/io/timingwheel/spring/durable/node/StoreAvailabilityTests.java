@@ -54,7 +54,7 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.outage()).isNull();
 		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
 			.contains("answers and accepts all requests again, after")
-			.doesNotContain("cannot be reached");
+			.doesNotContain("is unavailable");
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -33,14 +34,22 @@ class RefusedByTheDatabaseTests {
 
 	private static final String ARROW = "\u2192";
 
-	private static final String CANNOT_BE_REACHED = "cannot be reached";
+	private static final String UNAVAILABLE = "is unavailable";
 
 	@Test
-	void aDatabaseWithAnotherEncodingKeepsArgumentsErrorsNamesAndKeys() throws Exception {
-		TestLog log = run(latin1(), (context) -> {
+	void anEncodingWithoutAllCharactersStopsTheStart() {
+		DurableApplication.on(databaseWith("LATIN1"))
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("the database has the encoding LATIN1")
+				.hasStackTraceContaining("created with the encoding UTF8"));
+	}
+
+	@Test
+	void aDatabaseThatKnowsNoCharactersKeepsArgumentsErrorsNamesAndKeys() throws Exception {
+		TestLog log = run(databaseWith("SQL_ASCII"), (context) -> {
 			Work work = context.getBean(Work.class);
 			DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
-			String text = "\u00e9 " + ARROW + " \ud83d\ude00 \\u2192 \"\0" + "x".repeat(3000);
+			String text = "\u00e9 " + ARROW + " \ud83d\ude00 \\u2192 \"\0" + ARROW.repeat(3000);
 			work.failing(text);
 			work.arrow();
 			for (String key : List.of(ARROW, "\u00e9", "\\u2192", "\ud83d\ude00\\")) {
@@ -48,10 +57,10 @@ class RefusedByTheDatabaseTests {
 				assertThat(operations.find(TaskId.of("keyed", key))).isPresent();
 				assertThat(operations.cancel(TaskId.of("keyed", key))).isTrue();
 			}
-			awaitDead(context, "java.lang.IllegalStateException: \\u00e9 \\u2192 \\ud83d\\ude00");
+			awaitDead(context, "java.lang.IllegalStateException: \u00e9 \u2192 \ud83d\ude00");
 			Awaitility.await().until(() -> work.seen().containsAll(List.of(text, "tick", ARROW)));
 		});
-		assertThat(log).doesNotContain(CANNOT_BE_REACHED, "refuses");
+		assertThat(log).doesNotContain(UNAVAILABLE, "refuses");
 	}
 
 	@Test
@@ -65,7 +74,7 @@ class RefusedByTheDatabaseTests {
 				jdbc.execute("alter table gone rename to timingwheel_task");
 				Awaitility.await().until(() -> log.toString().contains("accepts all requests again"));
 			});
-			assertThat(log).doesNotContain(CANNOT_BE_REACHED);
+			assertThat(log).doesNotContain(UNAVAILABLE);
 		}
 	}
 
@@ -76,7 +85,8 @@ class RefusedByTheDatabaseTests {
 					"spring.datasource.hikari.connection-init-sql=set default_transaction_read_only = on")) {
 				DurableApplication.on(pool.getJdbcUrl())
 					.withPropertyValues(option)
-					.run((context) -> assertThat(context).getFailure().hasStackTraceContaining("read-only"));
+					.run((context) -> assertThat(context).getFailure()
+						.hasStackTraceContaining("in a read-only transaction"));
 			}
 		}
 	}
@@ -102,13 +112,13 @@ class RefusedByTheDatabaseTests {
 		}));
 	}
 
-	private static String latin1() {
+	private static String databaseWith(String encoding) {
 		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newDatabase()) {
 			JdbcTemplate jdbc = new JdbcTemplate(pool);
 			String name = jdbc.queryForObject("select current_database()", String.class);
-			jdbc.execute("create database " + name + "_latin1 encoding 'LATIN1' template template0"
-					+ " lc_collate 'C' lc_ctype 'C'");
-			return pool.getJdbcUrl().replace(name, name + "_latin1");
+			jdbc.execute("create database " + name + encoding + " encoding '" + encoding
+					+ "' template template0 lc_collate 'C' lc_ctype 'C'");
+			return pool.getJdbcUrl().replace(name, name + encoding.toLowerCase(Locale.ROOT));
 		}
 	}
 

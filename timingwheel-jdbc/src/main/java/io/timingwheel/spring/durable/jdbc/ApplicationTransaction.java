@@ -35,10 +35,8 @@ final class ApplicationTransaction extends DataSourceTransactionManager {
 			if (key instanceof DataSource bound && unwrap(bound) == unwrap(application)) {
 				ApplicationTransaction transaction = new ApplicationTransaction(bound);
 				if (transaction.isActive()) {
-					LateCommit commit = new LateCommit(bound);
-					if (!TransactionSynchronizationManager.getSynchronizations().contains(commit)) {
-						TransactionSynchronizationManager.registerSynchronization(commit);
-					}
+					// Spring keeps one of several that are equal.
+					TransactionSynchronizationManager.registerSynchronization(new LateCommit(bound));
 					return transaction;
 				}
 			}

@@ -13,23 +13,20 @@ import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What a claim, or a part of it, has taken and seen so far. Not thread-safe.
+ * What a claim has taken and seen so far. Not thread-safe.
  */
 final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
-
-	private static final int MAX_ENDED = 128;
 
 	final ClaimRequest request;
 
 	final List<TaskRow> tasks = new ArrayList<>();
 
 	/** The time by the database's clock. */
-	private long now;
+	long now;
 
 	/** When {@link #now} arrived, by the JVM's clock. */
 	private long arrived;
@@ -53,20 +50,13 @@ final class ClaimProgress {
 	}
 
 	/**
-	 * The first time in a queue of a name. The order has all columns of the index, since
-	 * H2 would otherwise sort all rows.
+	 * The first time in a queue of a name, or {@link #NEVER}. The order has all columns
+	 * of the index, since H2 would otherwise sort all rows.
 	 */
 	static String first(String name, String queue, String condition) {
-		return "(select next_at from {task} where name = %s and queue = %s and next_at %s".formatted(name, queue,
-				condition) + " order by name, queue, next_at limit 1)";
-	}
-
-	/** What a transaction on a name with limits takes. */
-	ClaimProgress part(long now) {
-		ClaimProgress part = new ClaimProgress(this.request);
-		part.looks = this.looks;
-		part.time(now);
-		return part;
+		return ("coalesce((select next_at from {task} where name = %s and queue = %s and next_at %s"
+				+ " order by name, queue, next_at limit 1), %d)")
+			.formatted(name, queue, condition, NEVER);
 	}
 
 	Share share(String name) {
@@ -105,10 +95,6 @@ final class ClaimProgress {
 			.toList();
 	}
 
-	long now() {
-		return this.now;
-	}
-
 	void time(long now) {
 		this.now = now;
 		this.arrived = System.nanoTime();
@@ -126,18 +112,16 @@ final class ClaimProgress {
 		}
 	}
 
-	void add(ClaimProgress part) {
-		this.tasks.addAll(part.tasks);
-		this.startAt = Math.min(this.startAt, part.startAt);
-		this.more |= part.more;
-		this.newSuspects |= part.newSuspects;
+	/** A task of a name with limits may start then. */
+	void startAt(long time) {
+		this.startAt = Math.min(this.startAt, time);
 	}
 
 	Claimed result(Database database) {
 		long nextAt = NEVER;
 		for (String name : this.looks.keySet()) {
 			if (isLimited(name)) {
-				this.startAt = Math.min(this.startAt, look(name).laterAt());
+				startAt(look(name).laterAt());
 			}
 			else {
 				nextAt = Math.min(nextAt, look(name).nextAt(this.lookedAt));
@@ -152,35 +136,21 @@ final class ClaimProgress {
 	}
 
 	/** Locks the first tasks of a queue that no node has, or whose leases have ended. */
-	List<TaskRow> lockFirst(Session session, String name, String queue, long until, int limit) {
+	List<TaskRow> lockFirst(Session session, String name, String queue, long now, long until, int limit) {
 		Dialect dialect = session.dialect();
-		List<TaskRow> found = session.rows(
-				dialect.lockFirst(TaskRow.CLAIM_COLUMNS,
-						"{task} where name = ? and queue = " + queue
-								+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
-						Session.padded(limit)),
-				dialect.storedBytes(this.request.maxPayloadBytes()), dialect.text(name), until, this.now);
+		List<TaskRow> found = session.rows(dialect.lockFirst(TaskRow.CLAIM_COLUMNS,
+				"{task} where name = ? and queue = " + queue
+						+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
+				Session.padded(limit)), this.request.maxPayloadBytes(), dialect.text(name), until, now);
 		return found.subList(0, Math.min(limit, found.size()));
 	}
 
-	/** Makes suspects of runs whose leases have ended. */
-	void lose(Session session, String name) {
-		List<TaskRow> ended = session.rows(session.dialect()
-			.lockFirst("{columns}",
-					"{task} where name = ? and queue = {running} and next_at <= ? order by name, queue, next_at",
-					MAX_ENDED),
-				session.dialect().text(name), this.now);
-		ended.forEach((row) -> row.lose(this.now));
-		session.write(ended);
-		this.newSuspects |= !ended.isEmpty();
-	}
-
 	/** Leases locked tasks, or begins those that are due and no suspects. */
-	List<TaskRow> lease(Session session, List<TaskRow> rows, boolean begins) {
+	List<TaskRow> lease(Session session, List<TaskRow> rows, long now, boolean begins) {
 		for (TaskRow row : rows) {
-			row.lease(this.request.owner(), this.now, Session.millis(this.request.lease()));
-			if (begins && row.lost == 0 && row.dueAt <= this.now) {
-				row.begin(this.now);
+			row.lease(this.request.owner(), now, Session.millis(this.request.lease()));
+			if (begins && row.lost == 0 && row.dueAt <= now) {
+				row.begin(now);
 			}
 		}
 		session.write(rows);
@@ -193,14 +163,7 @@ final class ClaimProgress {
 	 */
 	record Look(long dueAt, long laterAt, long endAt, long suspectAt) {
 
-		/** Of times that are {@code null} if there is no such task. */
-		static Look of(@Nullable Long dueAt, @Nullable Long laterAt, @Nullable Long endAt, @Nullable Long suspectAt) {
-			return new Look(time(dueAt), time(laterAt), time(endAt), time(suspectAt));
-		}
-
-		private static long time(@Nullable Long time) {
-			return (time != null) ? time : NEVER;
-		}
+		static final Look NONE = new Look(NEVER, NEVER, NEVER, NEVER);
 
 		long nextAt(long now) {
 			long nextEnd = (this.endAt > now) ? this.endAt : NEVER;

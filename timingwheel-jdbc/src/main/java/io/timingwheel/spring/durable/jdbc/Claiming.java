@@ -19,11 +19,17 @@ import org.springframework.dao.ConcurrencyFailureException;
 /**
  * Claim. The first request looks at all names and claims tasks of those without limits. A
  * name with limits that has due tasks takes a transaction more, and so do a suspect and
- * the runs whose leases have ended.
+ * the runs whose leases have ended. Thread-safe.
  */
-final class Claiming {
+abstract class Claiming {
 
 	private static final Log logger = LogFactory.getLog(Claiming.class);
+
+	private static final String ENDED = "{task} where name = ? and queue = {running} and next_at <= ?"
+			+ " order by name, queue, next_at";
+
+	/** How many ended runs of a name a claim takes away. */
+	private static final int MAX_ENDED = 128;
 
 	private static final int LOCK_ATTEMPTS = 4;
 
@@ -32,30 +38,29 @@ final class Claiming {
 	/** How long after failed attempts to lock a name the next claim tries again. */
 	private static final long LOCKED_MILLIS = 20;
 
-	private final Database database;
-
-	private final Steps postgres;
-
-	private final Steps portable;
+	final Database database;
 
 	/** Whether the latest claim took tasks with limits, or had no room for them. */
 	private volatile boolean limitedWork;
 
 	Claiming(Database database) {
 		this.database = database;
-		this.postgres = new PostgresClaim(database);
-		this.portable = new PortableClaim(database);
 	}
 
-	private Steps steps() {
-		return this.database.dialect().isPostgres() ? this.postgres : this.portable;
-	}
+	/**
+	 * Looks at all names, and claims tasks of those without limits, but no task if the
+	 * node wants a suspect and one waits.
+	 */
+	abstract void claimUnlimited(ClaimProgress progress, int limit, boolean suspect);
+
+	/** Begins the first due tasks of a name, whose row the transaction has locked. */
+	abstract List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit);
 
 	Claimed claim(ClaimRequest request) {
 		ClaimProgress progress = new ClaimProgress(request);
 		// Names with limits that had tasks get a half, and what the others leave.
 		int limit = this.limitedWork ? request.limit() / 2 : request.limit();
-		steps().claim(progress, limit, request.suspect());
+		claimUnlimited(progress, limit, request.suspect());
 		try {
 			lose(progress);
 			List<String> suspects = request.suspect() ? progress.suspects() : List.of();
@@ -65,13 +70,13 @@ final class Claiming {
 			}
 			if (!suspects.isEmpty() && progress.tasks.isEmpty()) {
 				// They wait for places or for locks.
-				steps().claim(progress, limit, false);
+				claimUnlimited(progress, limit, false);
 				suspects = List.of();
 			}
 			if (suspects.isEmpty()) {
 				takeLimited(progress, request.limit() - progress.tasks.size());
 				if (limit == 0 && progress.tasks.isEmpty()) {
-					steps().claim(progress, request.limit(), false);
+					claimUnlimited(progress, request.limit(), false);
 				}
 			}
 		}
@@ -85,14 +90,17 @@ final class Claiming {
 		return progress.result(this.database);
 	}
 
+	/** Makes suspects of runs whose leases have ended. */
 	private void lose(ClaimProgress progress) {
-		List<String> ended = progress.ended();
-		if (!ended.isEmpty()) {
-			this.database.node().transaction((session) -> {
-				ended.forEach((name) -> progress.lose(session, name));
-				return ended;
-			});
-		}
+		List<String> names = progress.ended();
+		progress.newSuspects = !names.isEmpty() && this.database.node().transaction((session) -> {
+			String lock = session.dialect().lockFirst("{columns}", ENDED, MAX_ENDED);
+			List<TaskRow> ended = new ArrayList<>();
+			names.forEach((name) -> ended.addAll(session.rows(lock, session.dialect().text(name), progress.now)));
+			ended.forEach((row) -> row.lose(progress.now));
+			session.write(ended);
+			return !ended.isEmpty();
+		});
 	}
 
 	private void takeLimited(ClaimProgress progress, int room) {
@@ -104,7 +112,7 @@ final class Claiming {
 		for (String name : names) {
 			int most = Math.min(before + room - progress.tasks.size(), progress.share(name).due());
 			if (most > 0) {
-				locked(progress, name, (locked) -> locked.take(most, steps()));
+				locked(progress, name, (locked) -> locked.take(most, this));
 			}
 			else {
 				progress.more = true;
@@ -116,16 +124,15 @@ final class Claiming {
 	private void locked(ClaimProgress progress, String name, Consumer<NameLimits> take) {
 		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
 			try {
-				ClaimProgress part = this.database.node().<@Nullable ClaimProgress>once(false, (session) -> {
+				NameLimits taken = this.database.node().<@Nullable NameLimits>once(false, (session) -> {
 					NameLimits locked = NameLimits.lock(session, progress, name);
-					if (locked == null) {
-						return null;
+					if (locked != null) {
+						take.accept(locked);
 					}
-					take.accept(locked);
-					return locked.part;
+					return locked;
 				});
-				if (part != null) {
-					progress.add(part);
+				if (taken != null) {
+					progress.tasks.addAll(taken.tasks);
 					return;
 				}
 			}
@@ -136,22 +143,8 @@ final class Claiming {
 			this.database.node().once(false, (session) -> TaskNames.create(session, name));
 			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		progress.startAt = Math.min(progress.startAt, progress.now() + LOCKED_MILLIS);
+		progress.startAt(progress.now + LOCKED_MILLIS);
 		progress.more = true;
-	}
-
-	/** The parts of a claim that depend on the database. Thread-safe. */
-	interface Steps {
-
-		/**
-		 * Looks at all names, and claims tasks of those without limits, but no task if
-		 * the node wants a suspect and one waits.
-		 */
-		void claim(ClaimProgress progress, int limit, boolean suspect);
-
-		/** Begins the first due tasks of a name, whose row the transaction has locked. */
-		List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit);
-
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -25,10 +24,6 @@ final class Database {
 
 	private static final PropertyPlaceholderHelper WORDS = new PropertyPlaceholderHelper("{", "}");
 
-	private static final long SLOW = Duration.ofMillis(100).toNanos();
-
-	private static final long PLAN_PAUSE = Duration.ofSeconds(10).toNanos();
-
 	private final DataSource applicationDataSource;
 
 	private final String table;
@@ -43,10 +38,6 @@ final class Database {
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
-	private volatile int plan;
-
-	private volatile long plannedAt = System.nanoTime() - PLAN_PAUSE;
-
 	Database(DataSource applicationDataSource, DataSource storeDataSource, String table,
 			@Nullable Dialect givenDialect) {
 		Schema.checkTableName(table);
@@ -55,12 +46,7 @@ final class Database {
 		this.settings = SingletonSupplier.of(() -> Settings.read(storeDataSource, givenDialect));
 		this.store = SingletonSupplier.of(() -> new Session(this.settings.get(), this));
 		this.application = (isShared() && storeDataSource == applicationDataSource) ? this.store
-				: SingletonSupplier.of(() -> new Session(applicationSettings(), this));
-	}
-
-	private Settings applicationSettings() {
-		return isShared() ? Settings.read(this.applicationDataSource, dialect())
-				: Settings.unknown(this.applicationDataSource, dialect());
+				: SingletonSupplier.of(() -> new Session(Settings.read(applicationDataSource, dialect()), this));
 	}
 
 	Dialect dialect() {
@@ -72,9 +58,7 @@ final class Database {
 	 * parameter, which is {@link #givenTime()}.
 	 */
 	String text(String statement) {
-		String text = this.texts.get(statement);
-		return (text != null) ? text
-				: this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get));
+		return this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get));
 	}
 
 	private Map<String, String> words() {
@@ -85,24 +69,6 @@ final class Database {
 				"coalesce(?, " + dialect().clock() + ")");
 	}
 
-	/**
-	 * The text of a statement whose plan PostgreSQL keeps until it analyzes the table,
-	 * even if that plan reads all of a table that has grown. So after a statement that
-	 * has taken long, such statements get other texts and new plans, but not often, since
-	 * a busy server takes long for any statement.
-	 */
-	String plannedText(String statement) {
-		return "/* plan " + this.plan + " */ " + text(statement);
-	}
-
-	synchronized void tookPlanned(long nanos) {
-		long now = System.nanoTime();
-		if (nanos > SLOW && now - this.plannedAt > PLAN_PAUSE) {
-			this.plannedAt = now;
-			this.plan++;
-		}
-	}
-
 	Schema schema() {
 		return new Schema(this.settings.get(), this.table);
 	}
@@ -111,28 +77,19 @@ final class Database {
 		this.clock = millis;
 	}
 
-	/** Whether a test has set the clock, which then may stand still. */
-	boolean isTimeGiven() {
-		return this.clock != null;
-	}
-
+	/** The time by the clock of a test, which may stand still. */
 	@Nullable Long givenTime() {
 		LongSupplier given = this.clock;
 		return (given != null) ? given.getAsLong() : null;
 	}
 
 	long millisSince(long read) {
-		return isTimeGiven() ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
+		return (this.clock != null) ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
 	}
 
 	Session caller() {
 		Session joined = joined();
-		return (joined != null) ? joined : application();
-	}
-
-	/** Runs what applications do outside of their transactions. */
-	Session application() {
-		return this.application.get();
+		return (joined != null) ? joined : this.application.get();
 	}
 
 	/**
@@ -140,7 +97,7 @@ final class Database {
 	 * calling thread counts, so that a test that is rolled back sees its own tasks run.
 	 */
 	Session node() {
-		Session joined = isTimeGiven() ? joined() : null;
+		Session joined = (this.clock != null) ? joined() : null;
 		return (joined != null) ? joined : this.store.get();
 	}
 
@@ -161,7 +118,11 @@ final class Database {
 
 	/** Whether all callers have the same database. */
 	boolean isShared() {
-		return !(ApplicationTransaction.unwrap(this.applicationDataSource) instanceof AbstractRoutingDataSource);
+		return !isRouting(this.applicationDataSource);
+	}
+
+	static boolean isRouting(DataSource dataSource) {
+		return ApplicationTransaction.unwrap(dataSource) instanceof AbstractRoutingDataSource;
 	}
 
 }

@@ -12,10 +12,6 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.dao.InvalidDataAccessResourceUsageException;
-import org.springframework.dao.PermissionDeniedDataAccessException;
-import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -32,9 +28,6 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * @since 0.1
  */
 public abstract class Dialect {
-
-	/** The SQL state of H2 for missing rights, which Spring does not know. */
-	private static final String H2_RIGHTS = "90096";
 
 	private final SQLExceptionTranslator errors;
 
@@ -67,8 +60,7 @@ public abstract class Dialect {
 			default -> throw new UnusableTaskStoreException(
 					"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s"
 						.formatted(product, version),
-					"declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
-							+ " timingwheel.store.type to redis or none");
+					"declare a Dialect bean for it, or set timingwheel.store.type to redis or none");
 		};
 	}
 
@@ -82,35 +74,9 @@ public abstract class Dialect {
 		}
 	}
 
-	static void checkWritable(Connection connection, boolean readOnly) throws SQLException {
-		if (readOnly) {
-			throw new UnusableTaskStoreException(
-					"the connections of %s are read-only".formatted(withoutOptions(connection.getMetaData().getURL())),
-					"remove the option that makes them read-only, such as spring.datasource.hikari.read-only, or connect"
-							+ " to the primary server");
-		}
-	}
-
-	// Its options may have a password.
-	static String withoutOptions(@Nullable String url) {
-		return String.valueOf(url).split("[?;]", 2)[0];
-	}
-
 	static String query(Connection connection, String sql, Object... parameters) {
 		JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
 		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
-	}
-
-	/**
-	 * Whether the database refuses the statement or its values for good. An error of
-	 * another kind may be an outage, in which no task may be given up.
-	 */
-	static boolean isRefusal(Throwable error) {
-		return error instanceof DataIntegrityViolationException
-				|| error instanceof InvalidDataAccessResourceUsageException
-				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
-				|| (error instanceof UncategorizedSQLException unknown
-						&& unknown.getCause() instanceof SQLException cause && H2_RIGHTS.equals(cause.getSQLState()));
 	}
 
 	/** The location of the script that creates the tables. */
@@ -175,10 +141,6 @@ public abstract class Dialect {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
-	final @Nullable Object nullableText(@Nullable String text) {
-		return (text != null) ? text(text) : null;
-	}
-
 	/** A name or key from a column, {@code null} for none. */
 	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		byte[] bytes = rs.getBytes(column);
@@ -191,18 +153,6 @@ public abstract class Dialect {
 	 */
 	protected @Nullable String error(@Nullable String error) {
 		return error;
-	}
-
-	String payload(String json) {
-		return json;
-	}
-
-	@Nullable String payload(ResultSet rs, int column) throws SQLException {
-		return rs.getString(column);
-	}
-
-	long storedBytes(long bytes) {
-		return bytes;
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -21,13 +22,15 @@ import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
-import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.support.DataAccessUtils;
-import org.springframework.util.Assert;
+import org.springframework.jdbc.UncategorizedSQLException;
 
 /**
  * The store of durable tasks in a relational database, through Spring JDBC.
@@ -43,6 +46,9 @@ import org.springframework.util.Assert;
  * @since 0.1
  */
 public final class JdbcDelayedTaskStore extends OperatorCalls {
+
+	/** The SQL state of H2 for missing rights, which Spring does not know. */
+	private static final String H2_RIGHTS = "90096";
 
 	private static final String LOCK = "select " + TaskRow.STATE_COLUMNS
 			+ ", payload, traceparent from {task} where id = ? for update";
@@ -66,10 +72,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public List<Enqueued> enqueue(List<NewTask> tasks) {
-		for (NewTask task : tasks) {
-			TaskLimits.checkName(task.name());
-			TaskLimits.checkKey(task.key());
-		}
 		return this.newTasks.enqueue(tasks);
 	}
 
@@ -81,7 +83,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	public boolean cancel(Target target) {
 		return change(target, (session, row) -> {
 			if (row.schedule != null && isDeclared(row.key)) {
-				TaskNames.setCancelled(session, row.name, true);
+				TaskNames.set(session, row.name, "cancelled", true);
 			}
 			row.schedule = null;
 			row.held = false;
@@ -170,10 +172,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public Enqueued recur(NewSchedule schedule) {
-		TaskLimits.checkName(schedule.name());
-		TaskLimits.checkKey(schedule.key());
-		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
-				"The text of the schedule is too long");
 		return this.database.caller().transaction((session) -> {
 			// A locking read returns the current row, even if the transaction does not
 			// see it.
@@ -223,7 +221,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 			return null;
 		}
 		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
-			TaskNames.setCancelled(session, schedule.name(), false);
+			TaskNames.set(session, schedule.name(), "cancelled", false);
 		}
 		return new Enqueued(Outcome.INSERTED, row.id, row.dueAt, now);
 	}
@@ -286,9 +284,17 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		this.database.schema().check();
 	}
 
+	/**
+	 * An error that Spring does not name may be an outage, in which no task may be given
+	 * up.
+	 */
 	@Override
 	public boolean isRefusal(Throwable error) {
-		return Dialect.isRefusal(error);
+		return error instanceof DataIntegrityViolationException
+				|| error instanceof InvalidDataAccessResourceUsageException
+				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
+				|| (error instanceof UncategorizedSQLException unknown
+						&& unknown.getCause() instanceof SQLException cause && H2_RIGHTS.equals(cause.getSQLState()));
 	}
 
 	@Override

@@ -28,8 +28,7 @@ final class MySqlDialect extends Dialect {
 		checkVersion(connection, product, major, minor);
 		if (!ARROW_IN_UTF8.equals(query(connection, "select hex(convert(? using utf8mb4))", ARROW))) {
 			throw new UnusableTaskStoreException(
-					"the connections of %s change the texts that they send, so that durable tasks would get other arguments"
-						.formatted(withoutOptions(connection.getMetaData().getURL())),
+					"the connections change the texts that they send, so that durable tasks would get other arguments",
 					"let them use UTF-8: remove characterEncoding from the URL, and a \"set names\" for another encoding");
 		}
 		return new MySqlDialect(product);

@@ -1,10 +1,12 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -33,21 +35,26 @@ final class NameLimits {
 
 	/** The outer query reads the time after the wait for the lock. */
 	private static final String LOCK = """
-			select next_start, coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+			select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint), next_start
 			from (select next_start from {name} where name = ?
 				and set_config('lock_timeout', '100ms', true) is not null
 				and set_config('idle_in_transaction_session_timeout', '%s', true) is not null for update) locked""";
 
 	private final Session session;
 
+	private final ClaimProgress progress;
+
 	private final String name;
 
-	/** What the transaction takes. */
-	final ClaimProgress part;
+	/** The time when the row was locked. */
+	private final long now;
 
 	private final long nextStart;
 
 	private final StartLimits limits;
+
+	/** What the transaction has taken. */
+	final List<TaskRow> tasks = new ArrayList<>();
 
 	/** The places that are taken, and of these the ones of each key. */
 	private int taken;
@@ -59,12 +66,13 @@ final class NameLimits {
 
 	private boolean suspects;
 
-	private NameLimits(Session session, String name, ClaimProgress part, long nextStart) {
+	private NameLimits(Session session, ClaimProgress progress, String name, long now, long nextStart) {
 		this.session = session;
+		this.progress = progress;
 		this.name = name;
-		this.part = part;
+		this.now = now;
 		this.nextStart = nextStart;
-		this.limits = Objects.requireNonNullElse(part.share(name).limits(), NONE);
+		this.limits = Objects.requireNonNullElse(progress.share(name).limits(), NONE);
 	}
 
 	/**
@@ -75,21 +83,17 @@ final class NameLimits {
 		Object text = session.dialect().text(name);
 		Long given = session.givenTime();
 		// The clock of a test may stop the node for as long as it likes.
-		List<NameLimits> locked = session.dialect().isPostgres()
-				? session.query(LOCK.formatted((given != null) ? "0" : "2s"),
-						(rs, rowNum) -> new NameLimits(session, name, progress.part(rs.getLong(2)), rs.getLong(1)),
-						given, text)
-				: session.query(session.dialect().lockFirst("next_start", "{name} where name = ?", 1),
-						(rs, rowNum) -> new NameLimits(session, name, progress.part(session.now()), rs.getLong(1)),
-						text);
-		return DataAccessUtils.singleResult(locked);
+		String lock = session.dialect().isPostgres() ? LOCK.formatted((given != null) ? "0" : "2s")
+				: session.dialect().lockFirst("{now}, next_start", "{name} where name = ?", 1);
+		return DataAccessUtils.singleResult(session.query(lock,
+				(rs, rowNum) -> new NameLimits(session, progress, name, rs.getLong(1), rs.getLong(2)), given, text));
 	}
 
-	void take(int most, Claiming.Steps steps) {
+	void take(int most, Claiming claiming) {
 		takeExpired(most);
-		int room = most - this.part.tasks.size();
+		int room = most - this.tasks.size();
 		if (room == 0) {
-			this.part.more = true;
+			this.progress.more = true;
 			return;
 		}
 		countPlaces();
@@ -97,8 +101,8 @@ final class NameLimits {
 		// for ever.
 		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
 		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
-				: steps.begin(this.session, this.part, this.name, starts));
-		this.part.more |= begun == places || begun == room;
+				: claiming.begin(this.session, this.progress, this.name, this.now, starts));
+		this.progress.more |= begun == places || begun == room;
 	}
 
 	void takeSuspect() {
@@ -110,21 +114,19 @@ final class NameLimits {
 
 	// What is too late to start counts for no limit.
 	private void takeExpired(int most) {
-		Duration expireAfter = this.part.share(this.name).expireAfter();
-		long until = (expireAfter != null) ? this.part.now() - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
-		if (this.part.look(this.name).dueAt() <= until) {
-			this.part.tasks.addAll(this.part.lease(this.session,
-					this.part.lockFirst(this.session, this.name, "{pending}", until, most), false));
+		Duration expireAfter = this.progress.share(this.name).expireAfter();
+		long until = (expireAfter != null) ? this.now - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
+		if (this.progress.look(this.name).dueAt() <= until) {
+			this.tasks.addAll(lease(lockFirst("{pending}", until, most), false));
 		}
 	}
 
 	private void countPlaces() {
 		boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
-		long now = this.part.now();
-		long until = all ? Long.MAX_VALUE : now;
+		long until = all ? Long.MAX_VALUE : this.now;
 		Object text = this.session.dialect().text(this.name);
 		String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
-		this.session.query(statement, (rs, rowNum) -> {
+		this.session.forEach(statement, (rs) -> {
 			boolean ended = rs.getInt(2) == 1;
 			String key = this.session.dialect().text(rs, 4);
 			int count = rs.getInt(5);
@@ -134,8 +136,7 @@ final class NameLimits {
 			if (key != null) {
 				(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
 			}
-			return count;
-		}, now, text, until, now, text, until);
+		}, this.now, text, until, this.now, text, until);
 	}
 
 	private int free() {
@@ -145,7 +146,7 @@ final class NameLimits {
 
 	private int start(int most, IntFunction<List<TaskRow>> take) {
 		boolean hasRate = this.limits.intervalMicros() > 0;
-		long micros = TaskRow.micros(this.part.now());
+		long micros = TimeUnit.MILLISECONDS.toMicros(this.now);
 		long next = hasRate ? this.limits.atMost(this.nextStart, micros) : this.nextStart;
 		int starts = this.limits.startsAllowed(next, micros);
 		List<TaskRow> tasks = (most > 0 && starts > 0) ? take.apply(Math.min(most, starts)) : List.of();
@@ -157,9 +158,9 @@ final class NameLimits {
 					this.session.dialect().text(this.name));
 		}
 		if (starts <= tasks.size()) {
-			this.part.startAt = this.limits.startsAgainAt(next);
+			this.progress.startAt(this.limits.startsAgainAt(next));
 		}
-		this.part.tasks.addAll(tasks);
+		this.tasks.addAll(tasks);
 		return tasks.size();
 	}
 
@@ -177,14 +178,22 @@ final class NameLimits {
 
 	private List<TaskRow> lease(String queue, int found, int most) {
 		int perKey = this.limits.perKey();
-		List<TaskRow> first = this.part.lockFirst(this.session, this.name, queue, this.part.now(), found);
+		List<TaskRow> first = lockFirst(queue, this.now, found);
 		// A task that is chosen counts for the tasks after it.
 		List<TaskRow> chosen = first.stream()
 			.filter((row) -> row.key == null || perKey == 0 || this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
 			.limit(most)
 			.toList();
-		this.part.more |= chosen.size() < Math.min(first.size(), most);
-		return this.part.lease(this.session, chosen, queue.equals("{pending}"));
+		this.progress.more |= chosen.size() < Math.min(first.size(), most);
+		return lease(chosen, queue.equals("{pending}"));
+	}
+
+	private List<TaskRow> lockFirst(String queue, long until, int limit) {
+		return this.progress.lockFirst(this.session, this.name, queue, this.now, until, limit);
+	}
+
+	private List<TaskRow> lease(List<TaskRow> rows, boolean begins) {
+		return this.progress.lease(this.session, rows, this.now, begins);
 	}
 
 	private static int sum(Map<String, Integer> keys) {

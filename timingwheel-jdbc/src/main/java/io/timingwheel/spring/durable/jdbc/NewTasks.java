@@ -110,7 +110,7 @@ final class NewTasks {
 			return null;
 		}
 		try {
-			return inOrder(tasks, this.database.application()
+			return inOrder(tasks, this.database.caller()
 				.once(true, (session) -> upsert(session, batches.get(0), SHARED_LOCK_TIMEOUT)));
 		}
 		catch (IllegalArgumentException | DataIntegrityViolationException | ConcurrencyFailureException ex) {
@@ -153,7 +153,7 @@ final class NewTasks {
 		for (List<NewTask> batch : batches) {
 			// Two ways in one batch would lock the keys in two orders.
 			stored.putAll(batch.stream().allMatch(this::overwrites) ? upsert(session, batch, null)
-					: lockAndWrite(session, batch, session.isJoined()));
+					: lockAndWrite(session, batch, session.joined));
 		}
 		return stored;
 	}
@@ -169,11 +169,8 @@ final class NewTasks {
 		List<Enqueued> stored = session.query(keyed ? UPSERT : INSERT_UNKEYED,
 				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
 						rs.getLong(2), rs.getLong(3)),
-				this.database.givenTime(), lockTimeout, strings(tasks, NewTask::id),
-				strings(tasks, (task) -> (String) this.database.dialect().text(task.name())),
-				strings(tasks, (task) -> (String) this.database.dialect().nullableText(task.key())),
-				strings(tasks, (task) -> this.database.dialect().payload(task.payload())),
-				strings(tasks, NewTask::traceparent),
+				this.database.givenTime(), lockTimeout, strings(tasks, NewTask::id), strings(tasks, NewTask::name),
+				strings(tasks, NewTask::key), strings(tasks, NewTask::payload), strings(tasks, NewTask::traceparent),
 				tasks.stream().map((task) -> task.due().absolute()).toArray(Boolean[]::new),
 				tasks.stream()
 					.map((task) -> Math.min(task.due().millis(), DelayedTaskStore.MAX_TIME))

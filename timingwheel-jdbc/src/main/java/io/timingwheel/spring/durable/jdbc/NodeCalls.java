@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +14,7 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The part of the store for nodes: claim, and what nodes do with the tasks that they have
@@ -38,8 +39,6 @@ import org.springframework.dao.DuplicateKeyException;
 abstract class NodeCalls implements DelayedTaskStore {
 
 	private static final Duration MAX_WAIT = Duration.ofSeconds(1);
-
-	private static final int MAX_ATTEMPTS = 3;
 
 	private static final String RUNNING = "id = ? and fence = ? and status = {running}";
 
@@ -73,11 +72,12 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	final Database database;
 
-	private final Claiming claiming;
+	private final Supplier<Claiming> claiming;
 
 	NodeCalls(Database database) {
 		this.database = database;
-		this.claiming = new Claiming(database);
+		this.claiming = SingletonSupplier
+			.of(() -> database.dialect().isPostgres() ? new PostgresClaim(database) : new PortableClaim(database));
 	}
 
 	private static String atOnce(String condition, String write) {
@@ -86,7 +86,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		return this.claiming.claim(request);
+		return this.claiming.get().claim(request);
 	}
 
 	@Override
@@ -117,7 +117,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 	@Override
 	public List<Reply> settle(List<Settlement> settlements) {
 		Settlement first = settlements.get(0);
-		if (settlements.size() == 1 && first instanceof Settlement.Acknowledge && this.database.isTimeGiven()
+		if (settlements.size() == 1 && first instanceof Settlement.Acknowledge && this.database.givenTime() != null
 				&& this.database.node().single((session) -> acknowledge(session, first.task()))) {
 			// One thread of a test runs all tasks, and a lock first would double its
 			// time.
@@ -170,13 +170,9 @@ abstract class NodeCalls implements DelayedTaskStore {
 		parameters.add(changes.stream().map((change) -> change.task.id()).toArray(String[]::new));
 		parameters.add(changes.stream().map((change) -> change.task.fence()).toArray(Long[]::new));
 		parameters.addAll(Arrays.asList(values));
-		Set<TaskRef> left = this.database.node().single((session) -> session.planned(statement, (rs) -> {
-			Set<TaskRef> found = new HashSet<>();
-			while (rs.next()) {
-				found.add(new TaskRef(rs.getString(1), rs.getLong(2)));
-			}
-			return found;
-		}, parameters.toArray()));
+		Set<TaskRef> left = Set.copyOf(this.database.node()
+			.single((session) -> session.query(statement, (rs, rowNum) -> new TaskRef(rs.getString(1), rs.getLong(2)),
+					parameters.toArray())));
 		List<Change> others = changes.stream().filter((change) -> left.contains(change.task)).toList();
 		Iterator<Reply> replies = others.isEmpty() ? Collections.emptyIterator()
 				: this.database.node().transaction((session) -> lockAndChange(session, others)).iterator();
@@ -238,18 +234,12 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	/** Gives {@code null} if another transaction is storing a task with a key. */
 	private <T> @Nullable T takeKeys(Function<Session, T> change) {
-		for (int i = 0; i < MAX_ATTEMPTS; i++) {
-			try {
-				return this.database.node().once(false, change);
-			}
-			catch (DuplicateKeyException ex) {
-				// The next attempt sees the other task.
-			}
-			catch (ConcurrencyFailureException ex) {
-				return null;
-			}
+		try {
+			return this.database.node().once(false, change);
 		}
-		return null;
+		catch (ConcurrencyFailureException | DuplicateKeyException ex) {
+			return null;
+		}
 	}
 
 	/** Whether another task has the key. From now on waits for locks are short. */
@@ -258,7 +248,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 		if (row.key == null) {
 			return false;
 		}
-		dialect.limitLockWait(session.jdbc());
+		dialect.limitLockWait(session.jdbc);
 		return session
 			.strings("select id from {task} where name = ? and held_key = ?" + dialect.lockNoWait(),
 					dialect.text(row.name), row.heldKey(dialect))

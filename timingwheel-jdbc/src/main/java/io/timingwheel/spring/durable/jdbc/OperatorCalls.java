@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,7 +18,6 @@ import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredCounts;
-import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
@@ -56,13 +54,20 @@ abstract class OperatorCalls extends NodeCalls {
 				(select count(*) from (select died_at from {task} where name = ? and died_at is not null
 					order by name, died_at limit %1$d) d)""";
 
-	private static final String PAGES = "select pg_relation_size('{task}') / current_setting('block_size')::bigint";
-
+	/**
+	 * Counts in some pages of the table. A table that has grown in the meantime keeps
+	 * most of these pages, so that the figures do not jump.
+	 */
 	private static final String SAMPLE = """
-			select name, count(*) filter (where status = {pending}),
-				count(*) filter (where status = {pending} and due_at <= ?),
-				count(*) filter (where status = {running}), count(*) filter (where status = {dead})
-			from {task} tablesample system (?) repeatable (1) group by name""";
+			with scale as (
+				select greatest(1, pg_relation_size('{task}') / current_setting('block_size')::float8 / %d) as factor
+			)
+			select factor * count(*) filter (where status = {pending}),
+				factor * count(*) filter (where status = {pending} and due_at <= ?),
+				factor * count(*) filter (where status = {running}), factor * count(*) filter (where status = {dead}), name
+			from scale, {task} tablesample system ((select 100 / factor from scale)) repeatable (1)
+			group by name, factor"""
+		.formatted(SAMPLED_PAGES);
 
 	private static final String FORECAST = """
 			select span, count(*) from (select floor((due_at - ?) / ?) as span from {task}
@@ -89,14 +94,11 @@ abstract class OperatorCalls extends NodeCalls {
 								+ " order by name, status, due_at, id limit ?");
 		Position after = (query.after() != null) ? query.after()
 				: new Position(dead ? Long.MAX_VALUE : Long.MIN_VALUE, "");
-		List<StoredTask> tasks = this.database.node()
+		List<TaskRow> rows = this.database.node()
 			.single((session) -> session.rows(sql, session.dialect().text(query.name()), after.time(), after.time(),
-					after.id(), query.limit() + 1))
-			.stream()
-			.map(TaskRow::stored)
-			.toList();
-		boolean more = tasks.size() > query.limit();
-		return new ListQuery.Page(more ? tasks.subList(0, query.limit()) : tasks, more);
+					after.id(), query.limit() + 1));
+		return new ListQuery.Page(rows.stream().limit(query.limit()).map(TaskRow::stored).toList(),
+				rows.size() > query.limit());
 	}
 
 	@Override
@@ -133,22 +135,21 @@ abstract class OperatorCalls extends NodeCalls {
 	public int discardOlder(Duration age, int limit) {
 		List<String> ids = this.database.node().single((session) -> {
 			long before = session.now() - Session.millis(age);
-			List<String> found = new ArrayList<>();
-			for (String name : TaskNames.withDeadTasks(session)) {
-				if (found.size() < limit) {
-					found.addAll(session.strings(
-							"select id from {task} where name = ? and died_at < ? order by name, died_at, id limit ?",
-							session.dialect().text(name), before, limit - found.size()));
-				}
-			}
-			return found;
+			return TaskNames.withDeadTasks(session)
+				.stream()
+				.flatMap((name) -> session
+					.strings("select id from {task} where name = ? and died_at < ? order by name, died_at, id limit ?",
+							session.dialect().text(name), before, limit)
+					.stream())
+				.limit(limit)
+				.toList();
 		});
 		return discard(ids);
 	}
 
 	@Override
 	public void setPaused(String name, boolean paused) {
-		this.database.node().transaction((session) -> TaskNames.setPaused(session, name, paused));
+		this.database.node().transaction((session) -> TaskNames.set(session, name, "paused", paused));
 	}
 
 	@Override
@@ -196,52 +197,36 @@ abstract class OperatorCalls extends NodeCalls {
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();
 			Map<String, StoredCounts> counts = new HashMap<>();
-			all.forEach((name) -> counts.put(name, count(session, name, limit, now)));
+			for (String name : all) {
+				Object text = session.dialect().text(name);
+				session.forEach(COUNT.formatted(limit), (rs) -> counts.put(name, counts(rs, limit)), text, text, now,
+						text, text);
+			}
 			counts.values().removeIf((count) -> count.pending() + count.running() + count.dead() == 0);
 			if (session.dialect().isPostgres() && counts.values().stream().anyMatch(StoredCounts::estimated)) {
-				Map<String, StoredCounts> samples = sample(session, now);
-				counts.replaceAll((name, count) -> count.estimated()
-						? estimate(count, samples.getOrDefault(name, StoredCounts.NONE), limit) : count);
+				session.forEach(SAMPLE, (rs) -> {
+					StoredCounts sample = counts(rs, limit);
+					counts.computeIfPresent(rs.getString("name"), (name, exact) -> estimate(exact, sample, limit));
+				}, now);
 			}
 			return counts;
 		});
 	}
 
-	private static StoredCounts count(Session session, String name, int limit, long now) {
-		Object text = session.dialect().text(name);
-		return session.query(COUNT.formatted(limit), (rs, rowNum) -> {
-			long[] counts = { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
-			return new StoredCounts(counts[0], counts[1], counts[2], counts[3],
-					LongStream.of(counts).max().getAsLong() >= limit);
-		}, text, text, now, text, text).get(0);
-	}
-
-	/**
-	 * Counts in some pages of the table. A table that has grown in the meantime keeps
-	 * most of these pages, so that the figures do not jump.
-	 */
-	private static Map<String, StoredCounts> sample(Session session, long now) {
-		long pages = session.query(PAGES, (rs, rowNum) -> rs.getLong(1)).get(0);
-		double share = Math.min(1, (double) SAMPLED_PAGES / Math.max(1, pages));
-		Map<String, StoredCounts> samples = new HashMap<>();
-		session.query(SAMPLE, (rs, rowNum) -> {
-			samples.put(String.valueOf(session.dialect().text(rs, 1)), new StoredCounts(scaled(rs, 2, share),
-					scaled(rs, 3, share), scaled(rs, 4, share), scaled(rs, 5, share)));
-			return share;
-		}, now, 100 * share);
-		return samples;
-	}
-
-	private static long scaled(ResultSet rs, int column, double share) throws SQLException {
-		return Math.round(rs.getLong(column) / share);
+	private static StoredCounts counts(ResultSet rs, int limit) throws SQLException {
+		long[] counts = { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
+		return new StoredCounts(counts[0], counts[1], counts[2], counts[3],
+				LongStream.of(counts).max().getAsLong() >= limit);
 	}
 
 	private static StoredCounts estimate(StoredCounts exact, StoredCounts sample, int limit) {
 		long pending = larger(exact.pending(), sample.pending(), limit);
 		return new StoredCounts(pending, Math.min(pending, larger(exact.overdue(), sample.overdue(), limit)),
-				larger(exact.running(), sample.running(), limit), larger(exact.dead(), sample.dead(), limit), true);
+				larger(exact.running(), sample.running(), limit), larger(exact.dead(), sample.dead(), limit),
+				exact.estimated());
 	}
 
+	/** A figure below the limit is exact. */
 	private static long larger(long exact, long estimate, int limit) {
 		return (exact < limit) ? exact : Math.max(exact, estimate);
 	}
@@ -259,24 +244,19 @@ abstract class OperatorCalls extends NodeCalls {
 			.toList();
 		return this.database.node().single((session) -> {
 			long from = session.now();
+			long span = query.span().toMillis();
 			Map<String, DueCounts> counts = new HashMap<>();
 			int left = MAX_COUNTED;
 			for (int i = 0; i < names.size(); i++) {
 				int limit = Math.max(1, left / (names.size() - i));
-				long[] spans = spans(session, query, names.get(i), from, limit);
+				long[] spans = new long[query.spans()];
+				session.forEach(FORECAST, (rs) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
+						session.dialect().text(names.get(i)), from, from + span * spans.length, limit);
 				left -= (int) LongStream.of(spans).sum();
 				counts.put(names.get(i), complete(spans, limit));
 			}
 			return new Forecast(from, counts);
 		});
-	}
-
-	private static long[] spans(Session session, Forecast.Query query, String name, long from, int limit) {
-		long span = query.span().toMillis();
-		long[] spans = new long[query.spans()];
-		session.query(FORECAST, (rs, rowNum) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
-				session.dialect().text(name), from, from + span * query.spans(), limit);
-		return spans;
 	}
 
 	// The span of the last task that is counted may have more tasks.

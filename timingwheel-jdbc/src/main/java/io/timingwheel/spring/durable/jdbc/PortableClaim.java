@@ -13,33 +13,28 @@ import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
  * at the first tasks of each name. It then locks the rows of the names that have tasks to
  * claim, decides, and writes.
  */
-final class PortableClaim implements Claiming.Steps {
+final class PortableClaim extends Claiming {
 
 	/**
 	 * The first pending task and the first one behind the look-ahead, the first run and
 	 * the first suspect. H2 would parse a union again each time, and MySQL would search
 	 * from the beginning if the names were a table.
 	 */
-	private static final String LOOK = String.join(", ", first("{pending}", "> -1"), first("{pending}", "> ?"),
-			first("{running}", "> -1"), first("{suspect}", "> -1"));
+	private static final String LOOK = String.join(", ", ClaimProgress.first("?", "{pending}", "> -1"),
+			ClaimProgress.first("?", "{pending}", "> ?"), ClaimProgress.first("?", "{running}", "> -1"),
+			ClaimProgress.first("?", "{suspect}", "> -1"));
 
 	private static final String LOOKS = "select (select count(*) from {name} where paused = 1), ";
 
 	/** A row of MySQL has at most 4096 columns. */
 	private static final int MAX_NAMES = 1000;
 
-	private final Database database;
-
 	PortableClaim(Database database) {
-		this.database = database;
-	}
-
-	private static String first(String queue, String condition) {
-		return ClaimProgress.first("?", queue, condition);
+		super(database);
 	}
 
 	@Override
-	public void claim(ClaimProgress progress, int limit, boolean suspect) {
+	void claimUnlimited(ClaimProgress progress, int limit, boolean suspect) {
 		List<String> names = this.database.node().single((session) -> look(session, progress));
 		if (!names.isEmpty() && !(suspect && !progress.suspects().isEmpty())) {
 			progress.add(this.database.node().transaction((session) -> take(session, progress, names, limit)), limit);
@@ -49,7 +44,7 @@ final class PortableClaim implements Claiming.Steps {
 	/** Gives the names without limits that have tasks to claim. */
 	private static List<String> look(Session session, ClaimProgress progress) {
 		progress.time(session.now());
-		progress.lookedAt = progress.now();
+		progress.lookedAt = progress.now;
 		progress.looks.clear();
 		List<String> names = List.copyOf(progress.request.names().keySet());
 		boolean paused = names.isEmpty();
@@ -58,19 +53,19 @@ final class PortableClaim implements Claiming.Steps {
 			List<Object> parameters = new ArrayList<>();
 			for (String name : some) {
 				Object text = session.dialect().text(name);
-				parameters.addAll(List.of(text, text, progress.now() + progress.ahead(name), text, text));
+				parameters.addAll(List.of(text, text, progress.now + progress.ahead(name), text, text));
 			}
 			paused |= session.query(LOOKS + String.join(", ", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
 				for (int i = 0; i < some.size(); i++) {
 					int column = 2 + 4 * i;
-					progress.looks.put(some.get(i),
-							Look.of(rs.getObject(column, Long.class), rs.getObject(column + 1, Long.class),
-									rs.getObject(column + 2, Long.class), rs.getObject(column + 3, Long.class)));
+					progress.looks.put(some.get(i), new Look(rs.getLong(column), rs.getLong(column + 1),
+							rs.getLong(column + 2), rs.getLong(column + 3)));
 				}
 				return rs.getLong(1) > 0;
 			}, parameters.toArray()).get(0);
 		}
-		progress.pausedNames = paused ? TaskNames.paused(session) : Set.of();
+		progress.pausedNames = paused ? Set.copyOf(session.texts("select name from {name} where paused = 1"))
+				: Set.of();
 		progress.looks.keySet().removeAll(progress.pausedNames);
 		return progress.due().filter((name) -> !progress.isLimited(name)).toList();
 	}
@@ -80,7 +75,7 @@ final class PortableClaim implements Claiming.Steps {
 		List<TaskRow> found = new ArrayList<>();
 		names.forEach((name) -> found.addAll(lockFirst(session, progress, name, limit)));
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), true);
+		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), progress.now, true);
 	}
 
 	private static List<TaskRow> lockFirst(Session session, ClaimProgress progress, String name, int limit) {
@@ -88,9 +83,9 @@ final class PortableClaim implements Claiming.Steps {
 		int soon = Math.min(limit, progress.share(name).soon());
 		List<TaskRow> found = new ArrayList<>();
 		if (due + soon > 0) {
-			for (TaskRow row : progress.lockFirst(session, name, "{pending}", progress.now() + progress.ahead(name),
-					due + soon)) {
-				if (((row.foundAt() <= progress.now()) ? due-- : soon--) > 0) {
+			for (TaskRow row : progress.lockFirst(session, name, "{pending}", progress.now,
+					progress.now + progress.ahead(name), due + soon)) {
+				if (((row.foundAt() <= progress.now) ? due-- : soon--) > 0) {
 					found.add(row);
 				}
 			}
@@ -99,8 +94,8 @@ final class PortableClaim implements Claiming.Steps {
 	}
 
 	@Override
-	public List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit) {
-		return progress.lease(session, progress.lockFirst(session, name, "{pending}", progress.now(), limit), true);
+	List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit) {
+		return progress.lease(session, progress.lockFirst(session, name, "{pending}", now, now, limit), now, true);
 	}
 
 }

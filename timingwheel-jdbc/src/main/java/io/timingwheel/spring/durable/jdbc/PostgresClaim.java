@@ -30,7 +30,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
  * second a claim therefore sweeps: it begins with the first entries, and also looks for
  * runs whose leases have ended.
  */
-final class PostgresClaim implements Claiming.Steps {
+final class PostgresClaim extends Claiming {
 
 	/**
 	 * Looks at the names that are not paused. A statement that claims tasks of a name
@@ -50,9 +50,10 @@ final class PostgresClaim implements Claiming.Steps {
 				select n.number, %s as due_at, %s as later_at, %s as end_at, %s as suspect_at
 				from given n, clock, wishes
 			),
-			""".formatted(first("{pending}", ">= n.since and n.limited"),
-			first("{pending}", "> clock.now + case when n.limited then 0 else clock.ahead end"),
-			first("{running}", "> -1 and n.since < 0"), first("{suspect}", "> -1 and (n.since < 0 or wishes.suspect)"));
+			""".formatted(ClaimProgress.first("n.name", "{pending}", ">= n.since and n.limited"),
+			ClaimProgress.first("n.name", "{pending}", "> clock.now + case when n.limited then 0 else clock.ahead end"),
+			ClaimProgress.first("n.name", "{running}", "> -1 and n.since < 0"),
+			ClaimProgress.first("n.name", "{suspect}", "> -1 and (n.since < 0 or wishes.suspect)"));
 
 	/** The first tasks of each name up to its shares, and of these the first ones. */
 	private static final String CHOSEN = """
@@ -98,12 +99,13 @@ final class PostgresClaim implements Claiming.Steps {
 					(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
 						from (select count(*) from claimed) changed) as claimed_at,
 					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
-					(select array_agg(name) from paused) as paused,
+					array(select name from paused) as paused,
 					(select array_agg(array[number, due_at, later_at, end_at, suspect_at]) from looks
-						where coalesce(due_at, later_at, end_at, suspect_at) is not null) as looks
+						where least(due_at, later_at, end_at, suspect_at) < %s) as looks
 				from clock
 			)
-			select %s, claim.* from claim full join claimed on false""".formatted(TaskRow.CLAIM_COLUMNS);
+			select %s, claim.* from claim full join claimed on false""".formatted(ClaimProgress.NEVER,
+			TaskRow.CLAIM_COLUMNS);
 
 	private static final String CLAIM = LOOKS + CHOSEN + CLAIMED + RESULT;
 
@@ -114,22 +116,16 @@ final class PostgresClaim implements Claiming.Steps {
 	/** How far a floor stays behind the time, for transactions that commit late. */
 	private static final long LATE_COMMIT_MILLIS = 1000;
 
-	private final Database database;
-
 	private final Map<String, Long> floors = new ConcurrentHashMap<>();
 
 	private volatile long sweepAt = System.nanoTime();
 
 	PostgresClaim(Database database) {
-		this.database = database;
-	}
-
-	private static String first(String queue, String condition) {
-		return ClaimProgress.first("n.name", queue, condition);
+		super(database);
 	}
 
 	@Override
-	public void claim(ClaimProgress progress, int limit, boolean suspect) {
+	void claimUnlimited(ClaimProgress progress, int limit, boolean suspect) {
 		boolean sweeps = System.nanoTime() - this.sweepAt >= 0;
 		if (sweeps) {
 			this.sweepAt = System.nanoTime() + SWEEP_PAUSE;
@@ -143,7 +139,7 @@ final class PostgresClaim implements Claiming.Steps {
 	}
 
 	@Override
-	public List<TaskRow> begin(Session session, ClaimProgress progress, String name, int limit) {
+	List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit) {
 		ClaimRequest request = progress.request;
 		ClaimProgress part = new ClaimProgress(new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)),
 				limit, false, Duration.ZERO, request.lease(), request.maxPayloadBytes()));
@@ -152,45 +148,42 @@ final class PostgresClaim implements Claiming.Steps {
 
 	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect, boolean sweeps) {
 		ClaimRequest request = progress.request;
-		PostgresDialect dialect = (PostgresDialect) session.dialect();
 		// The clock of a test may stand still.
-		boolean all = sweeps || this.database.isTimeGiven();
+		Long given = session.givenTime();
+		boolean all = sweeps || given != null;
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Share> shares = names.stream().map(progress::share).toList();
-		Long given = this.database.givenTime();
-		return session.planned(CLAIM, (rs) -> read(rs, dialect, progress, names), given,
-				Session.millis(request.lookAhead()), names.stream().map(dialect::text).toArray(String[]::new),
+		List<TaskRow> tasks = new ArrayList<>();
+		session.forEach(CLAIM, (rs) -> {
+			if (rs.getString(1) != null) {
+				tasks.add(TaskRow.read(rs, session.dialect()));
+			}
+			else {
+				read(rs, progress, names);
+			}
+		}, given, Session.millis(request.lookAhead()), names.toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.soon())).toArray(Integer[]::new),
 				names.stream().map((name) -> all ? SWEEP : this.floors.getOrDefault(name, SWEEP)).toArray(Long[]::new),
 				shares.stream().map((share) -> share.limits() != null).toArray(Boolean[]::new), suspect, limit,
-				request.owner(), Session.millis(request.lease()), given,
-				dialect.storedBytes(request.maxPayloadBytes()));
+				request.owner(), Session.millis(request.lease()), given, request.maxPayloadBytes());
+		return tasks;
 	}
 
-	private static List<TaskRow> read(ResultSet rs, PostgresDialect dialect, ClaimProgress progress, List<String> names)
-			throws SQLException {
-		List<TaskRow> tasks = new ArrayList<>();
-		while (rs.next()) {
-			if (rs.getString(1) != null) {
-				tasks.add(TaskRow.read(rs, dialect));
-				continue;
-			}
-			progress.time(rs.getLong("claimed_at"));
-			progress.lookedAt = rs.getLong("looked_at");
-			progress.more |= rs.getBoolean("has_left");
-			progress.pausedNames = Set.copyOf(dialect.texts(rs.getArray("paused")));
-			progress.looks.clear();
-			names.forEach((name) -> progress.looks.put(name, Look.of(null, null, null, null)));
-			progress.looks.keySet().removeAll(progress.pausedNames);
-			Array looks = rs.getArray("looks");
-			if (looks != null) {
-				for (Long[] look : (Long[][]) looks.getArray()) {
-					progress.looks.put(names.get(look[0].intValue() - 1), Look.of(look[1], look[2], look[3], look[4]));
-				}
+	private static void read(ResultSet rs, ClaimProgress progress, List<String> names) throws SQLException {
+		progress.time(rs.getLong("claimed_at"));
+		progress.lookedAt = rs.getLong("looked_at");
+		progress.more |= rs.getBoolean("has_left");
+		progress.pausedNames = Set.of((String[]) rs.getArray("paused").getArray());
+		progress.looks.clear();
+		names.forEach((name) -> progress.looks.put(name, Look.NONE));
+		progress.looks.keySet().removeAll(progress.pausedNames);
+		Array looks = rs.getArray("looks");
+		if (looks != null) {
+			for (Long[] look : (Long[][]) looks.getArray()) {
+				progress.looks.put(names.get(look[0].intValue() - 1), new Look(look[1], look[2], look[3], look[4]));
 			}
 		}
-		return tasks;
 	}
 
 	/**
@@ -208,7 +201,7 @@ final class PostgresClaim implements Claiming.Steps {
 				until.putIfAbsent(name, ClaimProgress.NEVER);
 			}
 		});
-		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now() - LATE_COMMIT_MILLIS)));
+		until.forEach((name, time) -> this.floors.put(name, Math.min(time, progress.now - LATE_COMMIT_MILLIS)));
 	}
 
 }

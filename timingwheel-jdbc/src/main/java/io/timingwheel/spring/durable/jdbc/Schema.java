@@ -56,8 +56,6 @@ public final class Schema {
 	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
 	static final int MAX_LENGTH = 55;
 
-	private static final Pattern IN_SCRIPT = Pattern.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
-
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
 	private final Session.Settings settings;
@@ -84,14 +82,12 @@ public final class Schema {
 	 */
 	public static void create(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
 		checkTableName(tableName);
-		Schema schema;
 		try {
-			schema = new Schema(Session.Settings.read(dataSource, dialect), tableName);
+			new Schema(Session.Settings.read(dataSource, dialect), tableName).create(dataSource);
 		}
 		catch (DataAccessException ex) {
 			throw UnusableTaskStoreException.of(ex);
 		}
-		schema.create(dataSource);
 	}
 
 	/** The script fails on one node if another node runs it at the same time. */
@@ -166,9 +162,9 @@ public final class Schema {
 		try {
 			Resource script = new DefaultResourceLoader().getResource(script());
 			// An index has no schema in its name.
-			String text = IN_SCRIPT.matcher(script.getContentAsString(StandardCharsets.UTF_8))
-				.replaceAll(
-						(match) -> match.group(1).equals("_") ? simple(this.table) + "_" : this.table + match.group(1));
+			String text = script.getContentAsString(StandardCharsets.UTF_8)
+				.replace("timingwheel_task", this.table)
+				.replaceAll(Pattern.quote(this.table) + "_(?!(name|node|version)\\b)", simple(this.table) + "_");
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
 		}
 		catch (IOException ex) {
@@ -201,7 +197,7 @@ public final class Schema {
 		String none = table + " where 1 = 0";
 		JdbcTransactionManager manager = new JdbcTransactionManager(Objects.requireNonNull(this.jdbc.getDataSource()));
 		new TransactionTemplate(manager).executeWithoutResult((status) -> {
-			this.jdbc.queryForList("select %s from %s for update skip locked".formatted(columns, none));
+			this.jdbc.queryForList(this.settings.dialect().lockFirst(columns, none, 1));
 			for (String change : List.of("insert into %s (%s) select %2$s from %s",
 					"update %s set %4$s = %4$s where 1 = 0", "delete from %3$s")) {
 				this.jdbc.update(change.formatted(table, columns, none, key));

@@ -25,16 +25,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -58,14 +56,14 @@ final class Session {
 	/** A plain null would let Spring ask the driver for its type. */
 	private static final Object NULL = new SqlParameterValue(Types.NULL, null);
 
-	private final JdbcTemplate jdbc;
+	final JdbcTemplate jdbc;
 
 	private final Database database;
 
 	/** Makes savepoints in the transaction of the caller, or short transactions. */
 	private final TransactionTemplate template;
 
-	private final boolean joined;
+	final boolean joined;
 
 	private final boolean commitsEach;
 
@@ -86,7 +84,6 @@ final class Session {
 		JdbcTransactionManager manager = new JdbcTransactionManager(own);
 		manager.setExceptionTranslator(this.jdbc.getExceptionTranslator());
 		this.template = new TransactionTemplate(manager);
-		this.template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		if (!settings.readCommitted()) {
 			this.template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
 		}
@@ -101,7 +98,7 @@ final class Session {
 
 	/** A power of two, so that there are few different statements. */
 	static int padded(int size) {
-		return (size <= 1) ? size : Integer.highestOneBit(size - 1) << 1;
+		return (size <= 1) ? 1 : Integer.highestOneBit(size - 1) << 1;
 	}
 
 	/** Runs one statement, or statements that need no common transaction. */
@@ -146,16 +143,7 @@ final class Session {
 	 * its transaction after an exception.
 	 */
 	<T extends @Nullable Object> T allOrNone(Function<Session, T> statements) {
-		if (!this.joined) {
-			return transaction(statements);
-		}
-		try {
-			return this.template.execute((status) -> statements.apply(this));
-		}
-		catch (TransactionSystemException ex) {
-			// The database has rolled back the whole transaction, and the savepoint.
-			throw (ex.getApplicationException() instanceof RuntimeException cause) ? cause : ex;
-		}
+		return this.joined ? this.template.execute((status) -> statements.apply(this)) : transaction(statements);
 	}
 
 	Dialect dialect() {
@@ -164,14 +152,6 @@ final class Session {
 
 	@Nullable Long givenTime() {
 		return this.database.givenTime();
-	}
-
-	boolean isJoined() {
-		return this.joined;
-	}
-
-	JdbcOperations jdbc() {
-		return this.jdbc;
 	}
 
 	long now() {
@@ -191,12 +171,8 @@ final class Session {
 		return this.jdbc.query(text(statement, parameters), mapper, flat(parameters));
 	}
 
-	/** Runs a statement with one of the texts of {@link Database#plannedText}. */
-	<T> T planned(String statement, ResultSetExtractor<T> extractor, @Nullable Object... parameters) {
-		long start = System.nanoTime();
-		T result = this.jdbc.query(this.database.plannedText(statement), extractor, flat(parameters));
-		this.database.tookPlanned(System.nanoTime() - start);
-		return Objects.requireNonNull(result);
+	void forEach(String statement, RowCallbackHandler row, @Nullable Object... parameters) {
+		this.jdbc.query(text(statement, parameters), row, flat(parameters));
 	}
 
 	List<String> strings(String statement, @Nullable Object... parameters) {
@@ -267,18 +243,16 @@ final class Session {
 	}
 
 	private static String list(Collection<?> values) {
-		return values.isEmpty() ? "in (null)"
-				: "in (" + String.join(", ", Collections.nCopies(padded(values.size()), "?")) + ")";
+		return "in (" + String.join(", ", Collections.nCopies(padded(values.size()), "?")) + ")";
 	}
 
-	/** The last value of a collection fills up its list. */
+	/** Nulls, which equal no value, fill up the list of a collection. */
 	private static Object[] flat(@Nullable Object[] parameters) {
 		List<Object> flat = new ArrayList<>(parameters.length);
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				int size = flat.size() + padded(values.size());
 				flat.addAll(values);
-				flat.addAll(Collections.nCopies(size - flat.size(), flat.isEmpty() ? NULL : flat.get(flat.size() - 1)));
+				flat.addAll(Collections.nCopies(padded(values.size()) - values.size(), NULL));
 			}
 			else {
 				flat.add((parameter != null) ? parameter : NULL);
@@ -292,9 +266,12 @@ final class Session {
 
 		static Settings read(DataSource dataSource, @Nullable Dialect given) {
 			DataSource target = target(dataSource);
+			if (given != null && Database.isRouting(target)) {
+				// Each connection may have other settings.
+				return new Settings(target, given, false, false);
+			}
 			try (Connection connection = target.getConnection()) {
 				Dialect dialect = (given != null) ? given : Dialect.of(connection);
-				Dialect.checkWritable(connection, connection.isReadOnly());
 				return new Settings(target, dialect, connection.getAutoCommit(),
 						connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
 			}
@@ -302,11 +279,6 @@ final class Session {
 				throw new CannotGetJdbcConnectionException("Failed to connect to the database of the durable tasks",
 						ex);
 			}
-		}
-
-		/** Each connection may have other settings. */
-		static Settings unknown(DataSource dataSource, Dialect dialect) {
-			return new Settings(target(dataSource), dialect, false, false);
 		}
 
 		private static DataSource target(DataSource dataSource) {

@@ -39,14 +39,6 @@ final class TaskNames {
 		return session.texts(names.formatted(condition));
 	}
 
-	static Set<String> paused(Session session) {
-		return Set.copyOf(session.texts("select name from {name} where paused = 1"));
-	}
-
-	static int setPaused(Session session, String name, boolean paused) {
-		return set(session, "paused", name, paused);
-	}
-
 	private static boolean exists(Session session, String name, String condition) {
 		return !session
 			.strings("select 'exists' from {name} where name = ? and " + condition, session.dialect().text(name))
@@ -57,11 +49,8 @@ final class TaskNames {
 		return exists(session, name, "cancelled = 1");
 	}
 
-	static int setCancelled(Session session, String name, boolean cancelled) {
-		return set(session, "cancelled", name, cancelled);
-	}
-
-	private static int set(Session session, String column, String name, boolean value) {
+	/** Sets {@code paused} or {@code cancelled}. */
+	static int set(Session session, String name, String column, boolean value) {
 		create(session, name);
 		return session.update("update {name} set " + column + " = ? where name = ?", value ? 1 : 0,
 				session.dialect().text(name));

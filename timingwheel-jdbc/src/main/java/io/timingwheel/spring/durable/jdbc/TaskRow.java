@@ -125,7 +125,7 @@ final class TaskRow {
 		row.lost = rs.getInt(15);
 		row.error = rs.getString(16);
 		row.diedAt = rs.getObject(17, Long.class);
-		row.payload = dialect.payload(rs, 18);
+		row.payload = rs.getString(18);
 		row.traceparent = rs.getString(19);
 		return row;
 	}
@@ -139,16 +139,12 @@ final class TaskRow {
 	}
 
 	Object[] replacement(Dialect dialect, String newId, long now) {
-		return values(dialect, storedPayload(dialect), this.traceparent, now, newId, this.id);
+		return values(dialect, Objects.requireNonNull(this.payload), this.traceparent, now, newId, this.id);
 	}
 
 	Object[] insertion(Dialect dialect, long now) {
-		return values(dialect, storedPayload(dialect), this.traceparent, now, this.id, dialect.text(this.name),
-				dialect.nullableText(this.key));
-	}
-
-	private String storedPayload(Dialect dialect) {
-		return dialect.payload(Objects.requireNonNull(this.payload));
+		return values(dialect, Objects.requireNonNull(this.payload), this.traceparent, now, this.id,
+				dialect.text(this.name), (this.key != null) ? dialect.text(this.key) : null);
 	}
 
 	Object[] values(Dialect dialect, @Nullable Object... others) {
@@ -214,11 +210,7 @@ final class TaskRow {
 
 	/** At least the time in microseconds, since a failover may lose the latest fences. */
 	long nextFence(long now) {
-		return Math.max(this.fence + 1, micros(now));
-	}
-
-	static long micros(long millis) {
-		return TimeUnit.MILLISECONDS.toMicros(millis);
+		return Math.max(this.fence + 1, TimeUnit.MILLISECONDS.toMicros(now));
 	}
 
 	boolean isPending() {

@@ -18,7 +18,7 @@ create table if not exists timingwheel_task (
 	owner varchar(255),
 	schedule varchar(255),
 	traceparent varchar(55),
-	error varchar(2000),
+	error text,
 	payload text not null
 );
 

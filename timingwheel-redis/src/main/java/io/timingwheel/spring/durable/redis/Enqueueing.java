@@ -14,7 +14,6 @@ import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
-import io.timingwheel.spring.durable.store.TaskLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,10 +49,6 @@ final class Enqueueing {
 	 * @throws RuntimeException if no task is known to be stored
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		for (NewTask task : tasks) {
-			TaskLimits.checkName(task.name());
-			TaskLimits.checkKey(task.key());
-		}
 		if (tasks.size() == 1) {
 			int combiner = this.severalClocks ? this.partitions.of(tasks.get(0).name()) : 0;
 			return List.of(this.combiners.get(combiner).enqueue(tasks.get(0)));
@@ -105,8 +100,6 @@ final class Enqueueing {
 	}
 
 	Enqueued recur(NewSchedule schedule) {
-		TaskLimits.checkName(schedule.name());
-		TaskLimits.checkKey(schedule.key());
 		int partition = this.partitions.of(schedule.name());
 		ScriptReply reply = this.writes.run(
 				List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(), schedule.payload(),

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc.autoconfigure;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
@@ -17,8 +18,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 
@@ -33,7 +37,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @ConditionalOnProperty(name = StoreType.PROPERTY, havingValue = "jdbc")
 @ConditionalOnMissingBean(DelayedTaskStore.class)
-@EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
+@EnableConfigurationProperties(TimingWheelJdbcStoreAutoConfiguration.JdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
 
 	private final DataSource application;
@@ -56,17 +60,29 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcDelayedTaskStore timingWheelDelayedTaskStore(TimingWheelJdbcStoreProperties properties,
-			ObjectProvider<Dialect> dialect) {
-		if (switch (properties.getInitializeSchema()) {
+	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
+		String table = properties.tableName();
+		PropertyChecks.pass("timingwheel.store.jdbc.table-name", table, Schema::checkTableName);
+		if (switch (properties.initializeSchema()) {
 			case ALWAYS -> true;
 			case EMBEDDED -> EmbeddedDatabaseConnection.isEmbedded(this.store);
 			case NEVER -> false;
 		}) {
-			Schema.create(this.store, dialect.getIfAvailable(), properties.getTableName());
+			Schema.create(this.store, dialect.getIfAvailable(), table);
 		}
-		return new JdbcDelayedTaskStore(this.application, this.store, properties.getTableName(),
-				dialect.getIfAvailable());
+		return new JdbcDelayedTaskStore(this.application, this.store, table, dialect.getIfAvailable());
+	}
+
+	/**
+	 * The {@code timingwheel.store.jdbc.*} properties.
+	 *
+	 * @param tableName Name of the table of the tasks, with or without a schema.
+	 * @param initializeSchema When to create the tables if they are missing.
+	 */
+	@ConfigurationProperties("timingwheel.store.jdbc")
+	record JdbcStoreProperties(@DefaultValue("timingwheel_task") String tableName,
+			@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -15,6 +16,7 @@ import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.Schema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -24,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -35,18 +39,29 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.dao.TypeMismatchDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.InvalidResultSetAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionSystemException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 @ExtendWith(OutputCaptureExtension.class)
 class JdbcStoreTests {
@@ -161,21 +176,38 @@ class JdbcStoreTests {
 		});
 	}
 
+	static Stream<Arguments> errors() {
+		SQLException cause = new SQLException("an answer of the database");
+		SQLException readOnly = new SQLException("cannot execute UPDATE in a read-only transaction", "25006");
+		SQLException rightsOfH2 = new SQLException("Not enough rights", "90096");
+		return Stream.of(arguments(true, new DataIntegrityViolationException("too long")),
+				arguments(true, new DuplicateKeyException("taken")),
+				arguments(true, new BadSqlGrammarException("claim", "update", cause)),
+				arguments(true, new InvalidResultSetAccessException("claim", "update", cause)),
+				arguments(true, new IncorrectUpdateSemanticsDataAccessException("two rows")),
+				arguments(true, new TypeMismatchDataAccessException("no number")),
+				arguments(true, new PermissionDeniedDataAccessException("not permitted", cause)),
+				arguments(true, new UncategorizedSQLException("claim", "update", rightsOfH2)),
+				arguments(true, new IllegalArgumentException("no name")),
+				arguments(false, new UncategorizedSQLException("claim", "update", readOnly)),
+				arguments(false, new UncategorizedSQLException("claim", "update", cause)),
+				arguments(false, new CannotGetJdbcConnectionException("away", cause)),
+				arguments(false, new CannotCreateTransactionException("away")),
+				arguments(false, new DataAccessResourceFailureException("away")),
+				arguments(false, new TransientDataAccessResourceException("away")),
+				arguments(false, new RecoverableDataAccessException("away")),
+				arguments(false, new QueryTimeoutException("slow")),
+				arguments(false, new CannotAcquireLockException("locked")),
+				arguments(false, new TransactionSystemException("no commit")),
+				arguments(false, new IllegalStateException("closed")));
+	}
+
 	/** A task whose request is refused may end, which it must not in an outage. */
-	@Test
-	void anErrorOfAnUnknownKindIsNoRefusal() {
-		SQLException cause = new SQLException("cannot execute UPDATE in a read-only transaction", "25006");
-		this.runner.run((context) -> {
-			DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-			assertThat(List.of(new BadSqlGrammarException("claim", "update", cause),
-					new DataIntegrityViolationException("too long", cause),
-					new PermissionDeniedDataAccessException("not permitted", cause),
-					new UncategorizedSQLException("claim", "update", new SQLException("Not enough rights", "90096"))))
-				.allMatch(store::isRefusal);
-			assertThat(List.of(new UncategorizedSQLException("claim", "update", cause),
-					new CannotGetJdbcConnectionException("away", cause), new QueryTimeoutException("slow", cause)))
-				.noneMatch(store::isRefusal);
-		});
+	@ParameterizedTest
+	@MethodSource("errors")
+	void whatSpringNamesAsTheFaultOfARequestIsARefusalAndAnyOtherErrorMayBeAnOutage(boolean refusal, Exception error) {
+		DataSource dataSource = new SimpleDriverDataSource();
+		assertThat(new JdbcDelayedTaskStore(dataSource, dataSource, "tasks", null).isRefusal(error)).isEqualTo(refusal);
 	}
 
 	static class Bodies {

@@ -33,7 +33,6 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
-import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -97,13 +96,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 
 	@Override
 	public List<Enqueued> enqueue(List<NewTask> newTasks) {
-		newTasks.forEach((task) -> check(task.name(), task.key()));
 		return callEach(newTasks, this::enqueue);
-	}
-
-	private static void check(String name, @Nullable String key) {
-		TaskLimits.checkName(name);
-		TaskLimits.checkKey(key);
 	}
 
 	/**
@@ -132,7 +125,6 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Enqueued recur(NewSchedule schedule) {
-		check(schedule.name(), schedule.key());
 		return call((now) -> {
 			InMemoryTask task = this.tasks.find(Target.of(new TaskId(schedule.name(), schedule.key()), Kind.SCHEDULE));
 			if (schedule.onlyIfLost() && (task != null || this.tasks.marks.contains(schedule.name()))) {

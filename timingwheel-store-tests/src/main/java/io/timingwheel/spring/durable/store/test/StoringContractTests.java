@@ -36,7 +36,6 @@ import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What a store promises to applications about what they store. {@link ModelContractTests}
@@ -184,25 +183,6 @@ public abstract class StoringContractTests extends StoreContract {
 		String ascii = "x".repeat(TaskLimits.MAX_KEY_BYTES);
 		enqueue(ascii, HOUR);
 		assertThat(this.b.cancel(key(ascii))).isTrue();
-	}
-
-	@Test
-	void aNameOrAKeyThatCannotBeStoredIsRefusedWithAllTasksOfTheCall() {
-		String half = "half of a pair: \ud83d";
-		for (String name : List.of("\u00c4".repeat(128), "zero\0", half)) {
-			assertRefused(task(name, "k", DueTime.after(NOW), IfPending.REPLACE));
-		}
-		for (String key : List.of("x".repeat(TaskLimits.MAX_KEY_BYTES + 1), "zero\0", half)) {
-			assertRefused(task(key, NOW));
-			assertThatIllegalArgumentException().isThrownBy(() -> this.a.store().recur(newSchedule(key, HOURLY, NOW)));
-		}
-		assertThat(this.b.store().counts(List.of())).isEmpty();
-	}
-
-	private void assertRefused(NewTask task) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.a.enqueue(task));
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.a.store().enqueue(List.of(task("fine", HOUR), task, task(null, HOUR))));
 	}
 
 	// Payloads, traces and times

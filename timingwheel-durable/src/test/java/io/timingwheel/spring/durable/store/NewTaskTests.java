@@ -1,0 +1,40 @@
+package io.timingwheel.spring.durable.store;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class NewTaskTests {
+
+	private static final DueTime NOW = DueTime.after(Duration.ZERO);
+
+	@Test
+	void aNameOrAKeyThatSomeStoreCannotKeepIsRefused() {
+		String half = "half of a pair: \ud83d";
+		for (String name : List.of("\u00c4".repeat(128), "zero\0", half)) {
+			assertRefused(name, "k");
+		}
+		for (String key : List.of("x".repeat(TaskLimits.MAX_KEY_BYTES + 1), "zero\0", half)) {
+			assertRefused("name", key);
+		}
+	}
+
+	private static void assertRefused(String name, String key) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new NewTask("id", name, key, "[]", null, NOW, IfPending.REPLACE, null));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", null, "every PT1H", NOW, false));
+	}
+
+	@Test
+	void aScheduleWithALongTextIsRefused() {
+		String text = "x".repeat(DelayedTaskStore.MAX_SCHEDULE_LENGTH + 1);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new NewSchedule("id", "name", "k", "[]", null, text, NOW, false));
+	}
+
+}
