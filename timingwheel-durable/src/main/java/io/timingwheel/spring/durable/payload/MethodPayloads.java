@@ -15,7 +15,6 @@ import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
@@ -27,7 +26,6 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.util.ClassUtils;
 
 /**
  * Writes and reads the payloads of one method. Thread-safe.
@@ -53,8 +51,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		this.method = method;
 		for (JavaType type : types) {
 			try {
-				this.parameters
-					.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type), codec.keeps(type)));
+				this.parameters.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type)));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
 				UnsupportedTypeException reason = UnsupportedTypeException.of(ex);
@@ -77,22 +74,9 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					this.parameters.size(), arguments.length));
 		}
 		String payload = this.codec.encode(name, arguments, this);
-		for (int i = 0; i < arguments.length; i++) {
-			Parameter parameter = this.parameters.get(i);
-			// An argument of another type is converted to the declared type.
-			if (!parameter.kept || !ClassUtils.isAssignableValue(parameter.type.getRawClass(), arguments[i])) {
-				checkReadBack(payload, arguments);
-				break;
-			}
-		}
-		return payload;
-	}
-
-	private void checkReadBack(String payload, @Nullable Object[] arguments) {
-		String name = this.names.get(0);
 		@Nullable Object[] read;
 		try {
-			read = readArguments(payload);
+			read = read(payload);
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new IllegalArgumentException(
@@ -108,6 +92,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 							.formatted(describe(i), name));
 			}
 		}
+		return payload;
 	}
 
 	/**
@@ -119,7 +104,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		JavaType declared = parameter.type;
 		boolean byDeclaredType = declared.getRawClass().isInstance(value)
 				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass()));
-		return byDeclaredType ? parameter.writer : this.codec.writer();
+		return byDeclaredType ? parameter.writer : this.codec.mapper().writer();
 	}
 
 	/**
@@ -129,7 +114,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	@Override
 	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
 		try {
-			return readArguments(payload);
+			return read(payload);
 		}
 		catch (UndecodablePayloadException ex) {
 			PayloadMigration migration = this.codec.migration(this.names);
@@ -141,20 +126,10 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
-		int arity;
+		int arity = count(json);
 		try {
-			arity = this.codec.mapper().readValue(json, JsonNode[].class).length;
-		}
-		catch (JacksonException ex) {
-			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
-		}
-		try {
-			return readArguments(
+			return read(
 					Objects.requireNonNull(migration.migrate(arity, json), "it returned null instead of a JSON array"));
-		}
-		catch (UndecodablePayloadException ex) {
-			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
-				.formatted(migration.taskName(), arity, ex.getMessage()), ex);
 		}
 		catch (Exception ex) {
 			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
@@ -162,42 +137,40 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		}
 	}
 
-	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
+	private @Nullable Object[] read(String json) throws UndecodablePayloadException {
 		int size = this.parameters.size();
-		@Nullable Object[] arguments = new Object[size];
-		int stored = 0;
-		try (JsonParser parser = this.codec.mapper().createParser(json)) {
-			if (parser.nextToken() != JsonToken.START_ARRAY) {
-				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
-			}
-			for (; parser.nextToken() != JsonToken.END_ARRAY; stored++) {
-				if (stored < size) {
-					arguments[stored] = readArgument(parser, stored);
-				}
-				else {
-					parser.skipChildren();
-				}
-			}
-			if (parser.nextToken() != null) {
-				throw new UndecodablePayloadException("The payload has content after its arguments");
-			}
-		}
-		catch (JacksonException ex) {
-			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
-					ex);
-		}
+		int stored = count(json);
 		if (stored > size) {
 			throw new UndecodablePayloadException(
-					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size), null);
 		}
-		for (int i = stored; i < size; i++) {
-			arguments[i] = missing(i, stored);
+		@Nullable Object[] arguments = new Object[size];
+		try (JsonParser parser = this.codec.mapper().createParser(json)) {
+			parser.nextToken();
+			for (int i = 0; i < size; i++) {
+				arguments[i] = (i < stored) ? readArgument(parser, i) : missing(i, stored);
+			}
 		}
 		return arguments;
 	}
 
+	private int count(String json) throws UndecodablePayloadException {
+		try {
+			JsonNode array = this.codec.mapper().readTree(json);
+			if (array.isArray()) {
+				return array.size();
+			}
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException(
+					"The payload is no JSON that can be read (%s)".formatted(ex.getClass().getSimpleName()), ex);
+		}
+		throw new UndecodablePayloadException("The payload is no JSON array", null);
+	}
+
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
 		try {
+			parser.nextToken();
 			return this.parameters.get(position).reader.readValue(parser);
 		}
 		catch (UnsupportedTypeException | JacksonException ex) {
@@ -214,7 +187,8 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
 							+ " so it has no default")
-						.formatted(stored, this.parameters.size(), describe(position)));
+						.formatted(stored, this.parameters.size(), describe(position)),
+					null);
 		}
 		return this.parameters.get(position).reader.readValue("null");
 	}
@@ -255,11 +229,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 */
 	static final class UndecodablePayloadException extends Exception {
 
-		UndecodablePayloadException(String reason) {
-			super(reason);
-		}
-
-		UndecodablePayloadException(String reason, Throwable cause) {
+		UndecodablePayloadException(String reason, @Nullable Throwable cause) {
 			super(reason, cause);
 		}
 
@@ -271,10 +241,7 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 
 	}
 
-	/**
-	 * @param kept whether each value of the type comes back unchanged
-	 */
-	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer, boolean kept) {
+	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer) {
 
 	}
 

@@ -47,9 +47,7 @@ import tools.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
-import tools.jackson.databind.util.ClassUtil;
 
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -65,12 +63,7 @@ public final class PayloadCodec {
 
 	private static final Log logger = LogFactory.getLog(PayloadCodec.class);
 
-	private static final Set<Class<?>> KEPT = Set.of(Boolean.class, Byte.class, Character.class, Integer.class,
-			Long.class, Short.class, String.class);
-
 	private final JsonMapper mapper;
-
-	private final ObjectWriter writer;
 
 	/** Writes whole values, also what their JSON lacks. Few calls need it. */
 	private final SingletonSupplier<JsonMapper> comparing;
@@ -86,10 +79,11 @@ public final class PayloadCodec {
 	public PayloadCodec(JsonMapper application, long maxBytes,
 			Supplier<? extends Collection<PayloadMigration>> migrations) {
 		this.mapper = mapper(application);
-		this.writer = this.mapper.writer();
 		this.comparing = SingletonSupplier.of(() -> comparing(this.mapper));
 		this.maxBytes = maxBytes;
-		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
+		this.migrations = SingletonSupplier.of(() -> migrations.get()
+			.stream()
+			.collect(Collectors.toMap(PayloadMigration::taskName, Function.identity())));
 	}
 
 	private static JsonMapper mapper(JsonMapper application) {
@@ -118,8 +112,6 @@ public final class PayloadCodec {
 			// A number that is read as another type keeps its value.
 			.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
 			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-			// The arguments are read inside an array, whose end is checked there.
-			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
 			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
 			// The text of a constant may change, and two constants may have the same.
 			.enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
@@ -137,15 +129,6 @@ public final class PayloadCodec {
 			.changeDefaultVisibility((visibility) -> visibility.withFieldVisibility(Visibility.ANY))
 			.enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
 			.build();
-	}
-
-	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
-		return migrations.stream()
-			.collect(Collectors.toMap(PayloadMigration::taskName, Function.identity(), (one, other) -> {
-				throw new IllegalStateException(("The durable task \"%s\" has two beans of the type PayloadMigration,"
-						+ " %s and %s; make them one, which gets the number of stored arguments")
-					.formatted(one.taskName(), one.getClass().getName(), other.getClass().getName()));
-			}));
 	}
 
 	/**
@@ -188,7 +171,7 @@ public final class PayloadCodec {
 		try (JsonGenerator json = this.mapper.createGenerator(bytes)) {
 			json.writeStartArray();
 			for (int i = 0; i < arguments.length; i++) {
-				ObjectWriter writer = (method != null) ? method.writer(i, arguments[i]) : this.writer;
+				ObjectWriter writer = (method != null) ? method.writer(i, arguments[i]) : this.mapper.writer();
 				try {
 					writer.writeValue(json, arguments[i]);
 				}
@@ -210,29 +193,20 @@ public final class PayloadCodec {
 		return bytes.toString(StandardCharsets.UTF_8);
 	}
 
-	/** Makes the deserializers of a type and of all types inside it, but no object. */
+	/**
+	 * Reads arguments inside an array. Makes the deserializers of the type and of all
+	 * types inside it, but no object.
+	 */
 	ObjectReader reader(JavaType type) {
-		ObjectReader reader = this.mapper.readerFor(type);
+		ObjectReader reader = this.mapper.readerFor(type).without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 		if (!type.isPrimitive()) {
 			reader.readValue("null");
 		}
 		return reader;
 	}
 
-	/** Whether Jackson itself writes and reads a type all of whose values JSON keeps. */
-	boolean keeps(JavaType type) {
-		return KEPT.contains(ClassUtils.resolvePrimitiveIfNecessary(type.getRawClass()))
-				&& ClassUtil.isJacksonStdImpl(this.mapper._serializationContext().findRootValueSerializer(type))
-				&& ClassUtil.isJacksonStdImpl(this.mapper._deserializationContext().findRootValueDeserializer(type));
-	}
-
 	JsonMapper mapper() {
 		return this.mapper;
-	}
-
-	/** Writes each value by its own type. */
-	ObjectWriter writer() {
-		return this.writer;
 	}
 
 	/** By the method equals, or else by all fields that are not ignored on purpose. */
