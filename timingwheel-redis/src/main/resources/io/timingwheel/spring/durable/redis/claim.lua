@@ -69,7 +69,7 @@ end
 local function busy_keys(name, for_suspects)
   local keys, sum = {}, 0
   for _, letter in ipairs({ RUNNING, 'u', 'v' }) do
-    for _, task in ipairs(tasks_in(name.text, letter, 10000)) do
+    for _, task in ipairs(tasks_of(entries(name.text, letter, 10000))) do
       if task.key and (letter == RUNNING or not for_suspects or letter == 'v' and task.at > now) then
         keys[task.key] = (keys[task.key] or 0) + 1
         sum = sum + 1
@@ -82,11 +82,10 @@ end
 -- Leaves out the entries that wait for running tasks with their keys, or for those before them.
 local function with_free_keys(name, found, keys)
   local free, taken = {}, {}
-  load_entries(found)
-  for _, one in ipairs(found) do
-    local key = tasks[one.id].key or false
+  for i, task in ipairs(tasks_of(found)) do
+    local key = task.key or false
     if not key or (keys[key] or 0) + (taken[key] or 0) < name.per_key then
-      append(free, one)
+      append(free, found[i])
       taken[key] = (taken[key] or 0) + 1
     else
       more = 1
@@ -97,10 +96,8 @@ end
 
 -- Makes the running tasks scheduled whose leases have ended.
 local function lose(name)
-  local found = up_to(name, RUNNING, now, MAX_LOST)
-  load_entries(found)
-  for _, one in ipairs(found) do
-    local task = tasks[one.id]
+  local found = tasks_of(up_to(name, RUNNING, now, MAX_LOST))
+  for _, task in ipairs(found) do
     give_up_key(task)
     raise_fence(task)
     task.lost, lost = task.lost + 1, 1

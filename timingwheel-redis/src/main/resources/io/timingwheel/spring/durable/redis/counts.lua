@@ -8,9 +8,9 @@ local function add(name)
   for _, letter in ipairs({ SCHEDULED, LEASED, SUSPECT[SCHEDULED], SUSPECT[LEASED] }) do
     pending = pending + count(name, letter)
   end
-  for_each_leased(name, function(task)
+  for _, task in ipairs(leased_tasks(name)) do
     overdue = overdue + (task.due <= now and 1 or 0)
-  end)
+  end
   append(reply, name, pending, overdue)
   append(reply, count(name, RUNNING), count(name, DEAD))
 end

@@ -20,10 +20,10 @@ for n = 5, #ARGV do
   end
   add_section(ARGV[n], SCHEDULED)
   add_section(ARGV[n], SUSPECT[SCHEDULED])
-  for_each_leased(ARGV[n], function(task)
+  for _, task in ipairs(leased_tasks(ARGV[n])) do
     local i = math.floor((task.due - from) / span) + 1
     counts[i] = counts[i] and counts[i] + 1
-  end)
+  end
   append(reply, ARGV[n], counts)
 end
 return reply

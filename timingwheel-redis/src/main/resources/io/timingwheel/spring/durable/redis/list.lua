@@ -6,19 +6,15 @@
 local name, order, limit = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local bound = ARGV[5] and index_time(tonumber(ARGV[5])) .. ARGV[6]
 
-local function page(letter)
-  local page = tasks_in(name, letter, limit, bound, order == 'DEAD_LATEST_FIRST')
-  for i, task in ipairs(page) do
-    page[i] = stored_task(task)
+local function page(found)
+  for i, task in ipairs(found) do
+    found[i] = stored_task(task)
   end
-  return page
+  return found
 end
 
 if order ~= 'PENDING' then
-  return { page(DEAD) }
+  return { page(tasks_of(entries(name, DEAD, limit, bound, true))) }
 end
-local leased = {}
-for_each_leased(name, function(task)
-  append(leased, stored_task(task))
-end)
-return { page(SCHEDULED), page(SUSPECT[SCHEDULED]), leased }
+return { page(tasks_of(entries(name, SCHEDULED, limit, bound))),
+  page(tasks_of(entries(name, SUSPECT[SCHEDULED], limit, bound))), page(leased_tasks(name)) }

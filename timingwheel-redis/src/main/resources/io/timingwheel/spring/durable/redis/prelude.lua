@@ -121,32 +121,26 @@ local function load_arguments(from, step)
   return ids
 end
 
--- Reads the tasks of entries.
-local function load_entries(list)
-  local ids = {}
+-- The tasks of entries.
+local function tasks_of(list)
+  local ids, found = {}, {}
   for i, one in ipairs(list) do
     ids[i] = one.id
   end
   load(ids)
-end
-
--- The tasks of the entries of a section, see entries.
-local function tasks_in(name, letter, limit, bound, backwards)
-  local found = entries(name, letter, limit, bound, backwards)
-  load_entries(found)
-  for i, one in ipairs(found) do
-    found[i] = tasks[one.id]
+  for i, id in ipairs(ids) do
+    found[i] = tasks[id]
   end
   return found
 end
 
--- Visits the leased tasks of a name, whose due times are only in their heads. Operators do not see those beyond 2,000.
-local function for_each_leased(name, visit)
-  for _, letter in ipairs({ LEASED, SUSPECT[LEASED] }) do
-    for _, task in ipairs(tasks_in(name, letter, 2000)) do
-      visit(task)
-    end
+-- The leased tasks of a name, whose due times are only in their heads. Operators do not see those beyond 2,000.
+local function leased_tasks(name)
+  local found = tasks_of(entries(name, LEASED, 2000))
+  for _, task in ipairs(tasks_of(entries(name, SUSPECT[LEASED], 2000))) do
+    found[#found + 1] = task
   end
+  return found
 end
 
 local function is_pending(task)

@@ -1,7 +1,4 @@
--- none -> scheduled
--- scheduled, leased: the same schedule -> scheduled at its time, with the new payload; another one -> gone, and the new
--- task scheduled. A run that is overdue stays due, unless the first run of the new schedule is due too
--- running -> running; the new schedule and payload begin after the run
+-- A run that is overdue stays due, unless the first run of the new schedule is due too.
 -- ARGV: clock, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time, '1' to store the
 -- schedule only if it was lost
 -- Returns: outcome, id, due, now
