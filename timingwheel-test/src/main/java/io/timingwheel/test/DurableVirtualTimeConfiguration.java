@@ -32,7 +32,8 @@ class DurableVirtualTimeConfiguration {
 	}
 
 	@Bean
-	StoreFaults timingWheelStoreFaults(VirtualClock clock, Faults faults, VirtualLoops loops) {
+	static StoreFaults timingWheelStoreFaults(ObjectProvider<VirtualClock> clock, ObjectProvider<Faults> faults,
+			ObjectProvider<VirtualLoops> loops) {
 		return new StoreFaults(clock, faults, loops);
 	}
 

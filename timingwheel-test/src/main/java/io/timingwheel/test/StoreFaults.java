@@ -7,7 +7,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.timingwheel.spring.durable.autoconfigure.NodeStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.Settlement;
@@ -17,23 +16,24 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Stands between the node and its store, which does not learn of the end of some runs.
- * Thread-safe.
+ * Stands before the store, which does not learn of the end of some runs. Thread-safe.
  */
-final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
+final class StoreFaults implements BeanPostProcessor, MethodInterceptor {
 
-	private final VirtualClock clock;
+	private final ObjectProvider<VirtualClock> clock;
 
-	private final Faults faults;
+	private final ObjectProvider<Faults> faults;
 
-	private final VirtualLoops loops;
+	private final ObjectProvider<VirtualLoops> loops;
 
 	/** The tasks whose leases end with the next claim. */
 	private final Set<TaskRef> lapsing = ConcurrentHashMap.newKeySet();
 
-	StoreFaults(VirtualClock clock, Faults faults, VirtualLoops loops) {
+	StoreFaults(ObjectProvider<VirtualClock> clock, ObjectProvider<Faults> faults, ObjectProvider<VirtualLoops> loops) {
 		this.clock = clock;
 		this.faults = faults;
 		this.loops = loops;
@@ -43,11 +43,14 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 	 * All calls come after this one, so the store goes by virtual time from the start.
 	 */
 	@Override
-	public DelayedTaskStore decorate(DelayedTaskStore store) {
-		store.testing().setClock(() -> this.clock.now().toEpochMilli());
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!(bean instanceof DelayedTaskStore store)) {
+			return bean;
+		}
+		store.testing().setClock(() -> this.clock.getObject().now().toEpochMilli());
 		ProxyFactory proxy = new ProxyFactory(store);
 		proxy.addAdvice(this);
-		return (DelayedTaskStore) proxy.getProxy();
+		return proxy.getProxy();
 	}
 
 	@Override
@@ -84,12 +87,12 @@ final class StoreFaults implements NodeStore.Decorator, MethodInterceptor {
 		if (settlement instanceof Settlement.Release) {
 			return true;
 		}
-		Faults.End end = this.faults.ending(settlement.task().id(), error(settlement));
+		Faults.End end = this.faults.getObject().ending(settlement.task().id(), error(settlement));
 		if (end == Faults.End.REPEATED) {
 			this.lapsing.add(settlement.task());
 		}
 		if (!(settlement instanceof Settlement.Acknowledge) || end != Faults.End.TOLD) {
-			this.loops.wakeAll(); // the node does not poll
+			this.loops.getObject().wakeAll(); // the node does not poll
 		}
 		return end == Faults.End.TOLD;
 	}

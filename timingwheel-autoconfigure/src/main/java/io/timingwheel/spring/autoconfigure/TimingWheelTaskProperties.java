@@ -46,8 +46,10 @@ public record TimingWheelTaskProperties(@Nullable Integer maxAttempts, @DefaultV
 		PropertyChecks.pass(prefix + "max-concurrent-per-key", this.maxConcurrentPerKey,
 				(value) -> new PolicySettings(null, none, null, value, null, null));
 		PropertyChecks.pass(prefix + "rate", this.rate, StartRate::parse);
-		return new PolicySettings(this.maxAttempts, this.backoff.settings(prefix + "backoff."), this.maxConcurrent,
-				this.maxConcurrentPerKey, (this.rate != null) ? StartRate.parse(this.rate) : null, this.paused);
+		BackoffSettings backoff = PropertyChecks.backoff(prefix + "backoff", this.backoff.initial,
+				this.backoff.multiplier, this.backoff.max, this.backoff.jitter);
+		return new PolicySettings(this.maxAttempts, backoff, this.maxConcurrent, this.maxConcurrentPerKey,
+				(this.rate != null) ? StartRate.parse(this.rate) : null, this.paused);
 	}
 
 	/**
@@ -63,18 +65,6 @@ public record TimingWheelTaskProperties(@Nullable Integer maxAttempts, @DefaultV
 	 */
 	public record Backoff(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
 			@Nullable Double jitter) {
-
-		BackoffSettings settings(String prefix) {
-			PropertyChecks.pass(prefix + "initial", this.initial,
-					(value) -> new BackoffSettings(value, null, null, null));
-			PropertyChecks.pass(prefix + "multiplier", this.multiplier,
-					(value) -> new BackoffSettings(null, value, null, null));
-			PropertyChecks.pass(prefix + "max", this.max,
-					(value) -> new BackoffSettings(this.initial, null, value, null).checkOrder());
-			PropertyChecks.pass(prefix + "jitter", this.jitter,
-					(value) -> new BackoffSettings(null, null, null, value));
-			return new BackoffSettings(this.initial, this.multiplier, this.max, this.jitter);
-		}
 
 	}
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure.internal;
 import java.time.Duration;
 import java.util.function.Consumer;
 
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -40,6 +41,18 @@ public final class PropertyChecks {
 					? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE) : value;
 			throw new InvalidConfigurationPropertyValueException(name, readable, String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/**
+	 * Checks the parts of a backoff one by one, so that the message names the property.
+	 */
+	public static BackoffSettings backoff(String prefix, @Nullable Duration initial, @Nullable Double multiplier,
+			@Nullable Duration max, @Nullable Double jitter) {
+		pass(prefix + ".initial", initial, (value) -> new BackoffSettings(value, null, null, null));
+		pass(prefix + ".multiplier", multiplier, (value) -> new BackoffSettings(null, value, null, null));
+		pass(prefix + ".max", max, (value) -> new BackoffSettings(initial, null, value, null).checkOrder());
+		pass(prefix + ".jitter", jitter, (value) -> new BackoffSettings(null, null, null, value));
+		return new BackoffSettings(initial, multiplier, max, jitter);
 	}
 
 }

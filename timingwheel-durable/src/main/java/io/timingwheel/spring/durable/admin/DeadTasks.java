@@ -1,12 +1,9 @@
 package io.timingwheel.spring.durable.admin;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,33 +27,22 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.DigestUtils;
+
 /**
  * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
  * since no index finds a part of a text. The caller goes on with the cursor. Thread-safe.
  *
+ * @param requeue makes dead tasks pending, and tells the node
  * @since 0.1
  */
-public final class DeadTasks implements StoredTasks.Dead {
+public record DeadTasks(DelayedTaskStore store, TaskPages pages,
+		Function<List<String>, List<Requeue>> requeue) implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
 
 	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{32}");
-
-	private final DelayedTaskStore store;
-
-	private final TaskPages pages;
-
-	private final Function<List<String>, List<Requeue>> requeue;
-
-	/**
-	 * @param requeue makes dead tasks pending, and tells the node
-	 */
-	public DeadTasks(DelayedTaskStore store, TaskPages pages, Function<List<String>, List<Requeue>> requeue) {
-		this.store = store;
-		this.pages = pages;
-		this.requeue = requeue;
-	}
 
 	/**
 	 * Begins with the latest deaths, and so never meets those that die again meanwhile.
@@ -148,13 +134,7 @@ public final class DeadTasks implements StoredTasks.Dead {
 	 * guess.
 	 */
 	private static String groupOf(String begin) {
-		try {
-			MessageDigest digest = MessageDigest.getInstance("SHA-256");
-			return HexFormat.of().formatHex(digest.digest(begin.getBytes(StandardCharsets.UTF_8)), 0, 16);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Each JVM has SHA-256", ex);
-		}
+		return DigestUtils.md5DigestAsHex(begin.getBytes(StandardCharsets.UTF_8));
 	}
 
 }

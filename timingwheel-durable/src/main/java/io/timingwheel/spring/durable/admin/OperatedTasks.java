@@ -66,13 +66,13 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public Optional<TaskDescriptor> find(String name, String keyOrId) {
-		Optional<StoredTask> found = isName(name)
-				? this.tasks.findStored(new TaskId(name, keyOrId)).or(() -> byId(name, keyOrId)) : Optional.empty();
-		return found.map(this::shown);
+		return id(name, keyOrId).flatMap(this.tasks::findStored).or(() -> byId(name, keyOrId)).map(this::shown);
 	}
 
-	private static boolean isName(String name) {
-		return StringUtils.hasText(name) && name.indexOf('/') < 0;
+	/** Nothing if no task can have such a name. */
+	private static Optional<TaskId> id(String name, String key) {
+		return (StringUtils.hasText(name) && name.indexOf('/') < 0) ? Optional.of(new TaskId(name, key))
+				: Optional.empty();
 	}
 
 	private Optional<StoredTask> byId(String name, String id) {
@@ -82,8 +82,8 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public boolean cancel(String name, String keyOrId) {
-		return isName(name) && (this.tasks.cancel(new TaskId(name, keyOrId))
-				|| byId(name, keyOrId).filter(this::cancelOrDelete).isPresent());
+		return id(name, keyOrId).filter(this.tasks::cancel).isPresent()
+				|| byId(name, keyOrId).filter(this::cancelOrDelete).isPresent();
 	}
 
 	private boolean cancelOrDelete(StoredTask task) {
@@ -93,7 +93,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 
 	@Override
 	public Change reschedule(String name, String keyOrId, Duration delay) {
-		if (isName(name) && this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {
+		if (id(name, keyOrId).filter((id) -> this.tasks.reschedule(id, delay)).isPresent()) {
 			return Change.DONE;
 		}
 		return byId(name, keyOrId).map((task) -> this.tasks.handle(task).reschedule(delay))

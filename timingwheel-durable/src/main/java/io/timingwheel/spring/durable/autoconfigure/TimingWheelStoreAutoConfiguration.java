@@ -23,12 +23,10 @@ import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -73,11 +71,9 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	NodeSettings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
 		String nodeId = properties.nodeId();
-		TimingWheelStoreProperties.Backoff backoff = properties.backoff();
 		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
 				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
-				properties.maxAttempts(), properties.maxLostDeliveries(),
-				new BackoffSettings(backoff.initial(), backoff.multiplier(), backoff.max(), backoff.jitter()),
+				properties.maxAttempts(), properties.maxLostDeliveries(), properties.backoff().settings(),
 				properties.maxPayloadSize().toBytes(), properties.dead().retention());
 	}
 
@@ -99,7 +95,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
 			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
-			ObjectProvider<DurableNode> nodes, NodeStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
+			ObjectProvider<DurableNode> nodes, ConfigurableListableBeanFactory beanFactory) {
 		try {
 			store.check(List.of());
 		}
@@ -109,31 +105,20 @@ public final class TimingWheelStoreAutoConfiguration {
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
 		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
 				(name, millis) -> node.obtain().expect(name, millis));
-		return new DurableTasks(parts, codec, interceptor(interceptors), nodeStore.store(), beanFactory);
-	}
-
-	private static @Nullable TaskExecutionInterceptor interceptor(
-			ObjectProvider<TaskExecutionInterceptor> interceptors) {
-		return TaskExecutionInterceptor.compose(interceptors.orderedStream().toList());
+		return new DurableTasks(parts, codec, TaskExecutionInterceptor.compose(interceptors.orderedStream().toList()),
+				beanFactory);
 	}
 
 	@Bean
-	NodeStore timingWheelNodeStore(DelayedTaskStore store, ObjectProvider<NodeStore.Decorator> decorators) {
-		NodeStore.Decorator decorator = decorators.getIfAvailable(() -> (same) -> same);
-		return new NodeStore(decorator.decorate(store));
-	}
-
-	@Bean
-	DurableNode.Services timingWheelNodeServices(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks) {
-		return new DurableNode.Services(tasks::recorder, tasks.policies(), tasks.atShutdown().bodies(), handOvers,
-				interceptor(interceptors), durableTasks.schedules()::lookAfter);
-	}
-
-	@Bean
-	DurableNode timingWheelDurableNode(NodeStore store, NodeSettings settings, DurableHandlers handlers,
-			TimingWheel wheel, DurableNode.Services services, ObjectProvider<NodeLoop.Factory> loops) {
-		return new DurableNode(store.store(), settings, handlers, wheel, services,
+	DurableNode timingWheelDurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers,
+			TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks,
+			ObjectProvider<NodeLoop.Factory> loops) {
+		DurableNode.Services services = new DurableNode.Services(tasks::recorder, tasks.policies(),
+				tasks.atShutdown().bodies(), handOvers,
+				TaskExecutionInterceptor.compose(interceptors.orderedStream().toList()),
+				durableTasks.schedules()::lookAfter);
+		return new DurableNode(store, settings, handlers, wheel, services,
 				loops.getIfAvailable(NodeLoop.Factory::onThreads));
 	}
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;
@@ -59,13 +60,6 @@ public record TimingWheelStoreProperties(@Nullable String nodeId, @DefaultValue(
 		check(this.maxLostDeliveries >= 1, "max-lost-deliveries", this.maxLostDeliveries, "it must be at least 1");
 		check(this.maxPayloadSize.toBytes() >= 1, "max-payload-size", this.maxPayloadSize,
 				"it must be positive, such as 64KB");
-		check(!this.backoff.initial.isNegative(), "backoff.initial", this.backoff.initial, "it must not be negative");
-		check(this.backoff.multiplier >= 1 && Double.isFinite(this.backoff.multiplier), "backoff.multiplier",
-				this.backoff.multiplier, "it must be at least 1");
-		check(this.backoff.max.compareTo(this.backoff.initial) >= 0, "backoff.max", this.backoff.max,
-				"it must not be shorter than backoff.initial");
-		check(this.backoff.jitter >= 0 && this.backoff.jitter <= 1, "backoff.jitter", this.backoff.jitter,
-				"it must be from 0 to 1");
 		Duration retention = this.dead.retention;
 		if (retention != null) {
 			check(retention.toMillis() >= 1, "dead.retention", retention, "it must be at least 1ms");
@@ -101,6 +95,11 @@ public record TimingWheelStoreProperties(@Nullable String nodeId, @DefaultValue(
 	 */
 	public record Backoff(@DefaultValue("1s") Duration initial, @DefaultValue("2") double multiplier,
 			@DefaultValue("10m") Duration max, @DefaultValue("0.2") double jitter) {
+
+		BackoffSettings settings() {
+			return PropertyChecks.backoff("timingwheel.store.backoff", this.initial, this.multiplier, this.max,
+					this.jitter);
+		}
 
 	}
 

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.durable.call.Storing.Submission;
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
 import io.timingwheel.spring.durable.payload.MethodPayloads;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
@@ -48,9 +48,6 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
 
-	/** The store as the node sees it. */
-	private final DelayedTaskStore nodeStore;
-
 	/**
 	 * Finds the transaction manager once, since the search begins transactions, and a
 	 * later caller may hold the last connection of the pool.
@@ -65,17 +62,15 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 
 	/**
 	 * @param interceptor gives the trace of the caller, {@code null} for none
-	 * @param nodeStore the store as the node sees it
 	 */
 	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor,
-			DelayedTaskStore nodeStore, ConfigurableListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory) {
 		super(parts);
 		this.codec = codec;
 		this.interceptor = interceptor;
-		this.nodeStore = nodeStore;
-		this.transactions = SingletonSupplier.of(() -> TransactionalBodies.find(nodeStore, beanFactory));
+		this.transactions = SingletonSupplier.of(() -> TransactionalBodies.find(parts.store(), beanFactory));
 		this.storing = new Storing(parts);
-		this.schedules = new Schedules(parts, this.storing);
+		this.schedules = new Schedules(this.storing);
 	}
 
 	@Override
@@ -129,16 +124,14 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 					"choose another name or alias", ex);
 		}
 		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
-			this.nodeStore.check(List.of(name));
+			this.parts.store().check(List.of(name));
 		}
 	}
 
 	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
 		List<Submission> submissions = calls.stream().map((call) -> submission(call, Kind.ONCE)).toList();
-		if (!submissions.isEmpty()) {
-			this.storing.enqueue(submissions);
-		}
+		this.storing.enqueue(submissions);
 		return submissions.stream().<DelayedTask<@Nullable Void>>map(Submission::task).toList();
 	}
 
@@ -154,7 +147,7 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	 */
 	public void start() {
 		this.codec.checkMigrations(this.parts.handlers().names());
-		this.schedules.lookAfter();
+		this.schedules.start();
 	}
 
 	public void stopAccepting() {
@@ -183,7 +176,9 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, due, ifPending, maxWait);
-		return new Submission(this, content, kind, handler, arguments);
+		Handle task = new Handle(this, name, key, Handle.State.WAITING, content.id(),
+				due.resolve(System.currentTimeMillis()));
+		return new Submission(task, content, kind, handler, arguments);
 	}
 
 	/** A UUID of version 7: new rows are side by side in an index. */

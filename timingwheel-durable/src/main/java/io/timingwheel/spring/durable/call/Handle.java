@@ -6,9 +6,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 /** The handle of a durable task, which asks the store. Thread-safe. */
@@ -39,10 +43,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	void stored(String id, long dueAt) {
 		this.id = id;
 		moved(Instant.ofEpochMilli(dueAt));
-		State before = this.state.get();
-		if (before != State.CANCELLED) {
-			this.state.compareAndSet(before, State.STORED);
-		}
+		this.state.getAndUpdate((before) -> (before != State.CANCELLED) ? State.STORED : before);
 	}
 
 	void moved(Instant dueAt) {
@@ -52,6 +53,33 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	/** The transaction was rolled back, or the store refused. */
 	void abandon() {
 		this.state.set(State.CANCELLED);
+	}
+
+	/**
+	 * Waits for the end of the transaction, unless a later call of the transaction
+	 * overrides this one.
+	 */
+	void awaitCommit(Kind kind, Effect effect) {
+		Transactions.defer(new DeferredCall(this.tasks.parts.key(this.name, this.key, kind), effect) {
+
+			/** All calls that are still wanted are stored at once. */
+			@Override
+			public void commit() {
+			}
+
+			@Override
+			protected void rollback() {
+				abandon();
+			}
+
+			@Override
+			protected void override(Effect later) {
+				if (endWait(State.CANCELLED)) {
+					count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+				}
+			}
+
+		});
 	}
 
 	boolean is(State state) {

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.call.CallParts.Key;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Moved;
@@ -34,7 +34,7 @@ abstract class PendingTasks {
 	}
 
 	public Optional<StoredTask> findStored(TaskId id) {
-		return findAll(id, Kind.EITHER).stream().findFirst();
+		return findAll(id, Kind.EITHER).findFirst();
 	}
 
 	public Optional<DelayedTask<?>> find(TaskId id) {
@@ -49,54 +49,43 @@ abstract class PendingTasks {
 		return new Handle(this, task.name(), task.key(), Handle.State.STORED, task.id(), task.dueAt());
 	}
 
-	private List<StoredTask> findAll(TaskId id, Kind kind) {
-		return this.parts.find(this.parts.targets(id, kind)).toList();
-	}
-
-	/**
-	 * Changes a task under each name that has one.
-	 * @param change tells whether there was a task
-	 */
-	private boolean changeAll(TaskId id, Predicate<Target> change) {
-		return this.parts.targets(id, Kind.EITHER).stream().filter(change).count() > 0;
+	private Stream<StoredTask> findAll(TaskId id, Kind kind) {
+		return this.parts.find(this.parts.targets(id, kind));
 	}
 
 	public boolean cancel(TaskId id) {
 		if (this.parts.isDeferred()) {
 			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
-		return countCancelled(id.name(), changeAll(id, this.parts.store()::cancel));
+		return cancel(id.name(), this.parts.targets(id, Kind.EITHER));
+	}
+
+	private boolean cancel(String name, List<Target> targets) {
+		boolean cancelled = targets.stream().filter(this.parts.store()::cancel).count() > 0;
+		if (cancelled) {
+			this.parts.count(name, TaskOutcome.CANCELLED);
+		}
+		return cancelled;
 	}
 
 	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
 		Key key = this.parts.key(id.name(), id.key(), kind);
 		Effect earlier = Transactions.earlier(key);
-		List<StoredTask> pending = (earlier != Effect.CANCEL) ? findAll(id, kind) : List.of();
+		List<Target> pending = (earlier != Effect.CANCEL)
+				? findAll(id, kind).map((task) -> Target.of(task.id())).toList() : List.of();
 		return (earlier.leavesPending() || !pending.isEmpty())
-				&& this.parts.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
-	}
-
-	private boolean cancelAll(String name, List<StoredTask> tasks) {
-		return countCancelled(name,
-				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);
+				&& this.parts.defer(key, Effect.CANCEL, () -> cancel(id.name(), pending));
 	}
 
 	boolean cancel(Handle task) {
-		BooleanSupplier change = () -> countCancelled(task.name(), this.parts.store().cancel(Target.of(task.id())));
+		BooleanSupplier change = () -> cancel(task.name(), List.of(Target.of(task.id())));
 		if (!this.parts.isDeferred()) {
 			return change.getAsBoolean();
 		}
 		return findUntouched(task.id()).filter((stored) -> stored.state().isPending() || stored.schedule() != null)
 			.filter((stored) -> this.parts.defer(key(stored), Effect.CANCEL, change))
 			.isPresent();
-	}
-
-	private boolean countCancelled(String name, boolean cancelled) {
-		if (cancelled) {
-			this.parts.count(name, TaskOutcome.CANCELLED);
-		}
-		return cancelled;
 	}
 
 	/** A task whose key no earlier call of the transaction is about. */
@@ -110,7 +99,10 @@ abstract class PendingTasks {
 
 	public boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		BooleanSupplier change = () -> changeAll(id, (target) -> move(target, due) != null);
+		BooleanSupplier change = () -> this.parts.targets(id, Kind.EITHER)
+			.stream()
+			.filter((target) -> move(target, due) != null)
+			.count() > 0;
 		if (!this.parts.isDeferred()) {
 			return change.getAsBoolean();
 		}
@@ -121,7 +113,7 @@ abstract class PendingTasks {
 	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
 		Effect earlier = Transactions.earlier(this.parts.key(id.name(), id.key(), kind));
-		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state().isPending())
+		return (earlier == Effect.NONE) ? findAll(id, kind).anyMatch((task) -> task.state().isPending())
 				: earlier.leavesPending();
 	}
 

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.durable.call.Storing.Submission;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
@@ -33,21 +34,19 @@ public final class Schedules {
 
 	private static final Log logger = LogFactory.getLog(Schedules.class);
 
-	private final CallParts parts;
-
 	private final Storing storing;
+
+	private final CallParts parts;
 
 	private final List<Declared> declared = new ArrayList<>();
 
 	private final Set<Declared> stored = new HashSet<>();
 
-	private boolean warned;
-
 	private boolean started;
 
-	Schedules(CallParts parts, Storing storing) {
-		this.parts = parts;
+	Schedules(Storing storing) {
 		this.storing = storing;
+		this.parts = storing.parts();
 	}
 
 	/**
@@ -68,18 +67,30 @@ public final class Schedules {
 	}
 
 	private void store(Declared one) {
-		store(one.call.get(), one.schedule, one.initialDelay);
+		store(one.call.get(), one.schedule, one.initialDelay, false);
 		this.stored.add(one);
 	}
 
 	/**
+	 * Stores the schedules that have been declared so far. Ends with the first that
+	 * fails, since the start of the application waits.
+	 */
+	synchronized void start() {
+		this.started = true;
+		try {
+			this.declared.stream().filter((one) -> !this.stored.contains(one)).forEach(this::store);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are", ex);
+		}
+	}
+
+	/**
 	 * Stores the declared schedules that are not stored yet, and those that the store has
-	 * lost. If one fails, the others go on; but not the first time, since the start of
-	 * the application waits.
+	 * lost. If one fails, the others go on.
 	 * @return {@code false} if some schedules are not stored yet
 	 */
 	public synchronized boolean lookAfter() {
-		this.started = true;
 		List<String> lost = new ArrayList<>();
 		for (Declared one : this.declared) {
 			try {
@@ -91,12 +102,6 @@ public final class Schedules {
 				}
 			}
 			catch (RuntimeException ex) {
-				if (!this.warned && !this.stored.contains(one)) {
-					this.warned = true;
-					logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are",
-							ex);
-					return false;
-				}
 				logger.debug("The schedule of a recurring task could not be stored or found; trying again later", ex);
 			}
 		}
@@ -112,35 +117,34 @@ public final class Schedules {
 		Submission submission = one.call.get();
 		TaskId id = Objects.requireNonNull(submission.task().taskId());
 		return this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty()
-				&& store(submission, one.schedule, first(one.schedule, one.initialDelay), true)
-					.outcome() != Outcome.PENDING;
+				&& store(submission, one.schedule, one.initialDelay, true).outcome() != Outcome.PENDING;
 	}
 
 	void recur(Submission submission, Schedule schedule) {
-		this.storing.store(List.of(submission), (wanted) -> store(submission, schedule, null));
+		this.storing.store(List.of(submission),
+				(wanted) -> wanted.forEach((each) -> store(each, schedule, null, false)));
 	}
 
 	/**
 	 * Ends the schedules under earlier names last, so that a failure in between leaves
 	 * both, not none.
 	 */
-	private void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
-		Handle task = submission.task();
-		List<Target> targets = this.parts.earlierNames(task.taskId(), Kind.SCHEDULE);
-		DueTime next = this.parts.find(targets).findFirst().map((earlier) -> next(earlier, schedule)).orElse(null);
-		Enqueued stored = store(submission, schedule, (next != null) ? next : first(schedule, initialDelay), false);
-		task.stored(stored.id(), stored.dueAt());
-		targets.forEach(this.parts.store()::cancel);
-	}
-
-	private Enqueued store(Submission submission, Schedule schedule, @Nullable DueTime first, boolean onlyIfLost) {
+	private Enqueued store(Submission submission, Schedule schedule, @Nullable Duration initialDelay,
+			boolean onlyIfLost) {
 		NewTask task = submission.content();
+		List<Target> earlierNames = this.parts.earlierNames(submission.task().taskId(), Kind.SCHEDULE);
+		DueTime due = this.parts.find(earlierNames)
+			.findFirst()
+			.map((earlier) -> next(earlier, schedule))
+			.orElseGet(() -> first(schedule, initialDelay));
 		Enqueued stored = this.parts.store()
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
-					schedule.toString(), Objects.requireNonNull(first, schedule::toString), onlyIfLost));
+					schedule.toString(), due, onlyIfLost));
+		submission.task().stored(stored.id(), stored.dueAt());
 		if (!stored.id().isEmpty()) {
 			this.parts.expect(task.name(), stored.dueAt() - stored.now());
 		}
+		earlierNames.forEach(this.parts.store()::cancel);
 		return stored;
 	}
 
@@ -158,15 +162,12 @@ public final class Schedules {
 		return (earlier.state().isPending() && (same || !due.isAfter(now()))) ? DueTime.at(due) : null;
 	}
 
-	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
+	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
 		if (initialDelay != null) {
 			return DueTime.after(initialDelay);
 		}
 		Instant from = schedule.isCron() ? now() : Instant.EPOCH;
-		Instant first = schedule.next(from);
-		if (first == null) {
-			return null;
-		}
+		Instant first = Objects.requireNonNull(schedule.next(from), schedule::toString);
 		return schedule.isCron() ? DueTime.at(first) : DueTime.after(Duration.between(from, first));
 	}
 
