@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +57,7 @@ class MemoryRetentionTests {
 	}
 
 	@ParameterizedTest
+	@Tag("measuring")
 	@CsvSource({ "2, true", "256, true", "256, false", "4096, true" })
 	void floodLeavesNothingBehind(int wheelSize, boolean cancel) {
 		int count = 400_000;
@@ -110,6 +112,7 @@ class MemoryRetentionTests {
 	 * A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80.
 	 */
 	@ParameterizedTest
+	@Tag("measuring")
 	@CsvSource({ "400000, 0, 35, 38", "8000, 1, 32, 80" })
 	void timerNeedsFewBytes(int count, long distanceMillis, double least, double most) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)
@@ -235,6 +238,7 @@ class MemoryRetentionTests {
 	}
 
 	@Test
+	@Tag("measuring")
 	void crowdOfExecutorsThatHaveRefusedLeavesNoMemoryInUse() {
 		this.wheel.schedule(NOTHING, 1, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(1));

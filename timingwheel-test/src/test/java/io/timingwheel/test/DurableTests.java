@@ -2,6 +2,7 @@ package io.timingwheel.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.actuate.internal.StoredTasks;
@@ -22,6 +23,7 @@ import org.springframework.test.context.transaction.TestTransaction;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -31,6 +33,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class DurableTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
 
 	private static final IllegalStateException FAILURE = new IllegalStateException("no");
 
@@ -242,6 +246,34 @@ class DurableTests {
 		this.jdbc.sql("set query_statistics false").update();
 		assertThat(this.runs.names()).hasSize(tasks);
 		assertThat(statements).isLessThan(8 * tasks + 100);
+	}
+
+	@Test
+	void aNameThatNoTaskHasIsRefusedWithTheKnownNamesOrUntilCodeHasGivenIt() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("stored-rnu", FAILURE))
+			.withMessageContaining("failNext: no task has the name \"stored-rnu\". The names are [")
+			.withMessageContaining(", stored-run, ");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("run"))
+			.withMessageContaining("crashBeforeAcknowledge: no method with durable = true has the name \"run\"")
+			.withMessageContaining("The names are [book, expiring, former, stored-flaky, ");
+		String name = "beat " + UUID.randomUUID();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext(name, FAILURE));
+		this.operations.task(() -> {
+		}).name(name).after(HOUR);
+		this.time.failNext(name, FAILURE);
+		advanceInSpiteOfFailures(HOUR);
+	}
+
+	@Test
+	void anEarlierNameOfAMethodStandsForItsName() {
+		this.time.failNext("former", FAILURE);
+		this.jobs.run("ada", HOUR);
+		advanceInSpiteOfFailures(HOUR);
+		this.time.crashBeforeAcknowledge("former");
+		this.time.advance(SECOND);
+		assertThat(this.time.tasks("stored-run")).isEmpty();
+		this.time.advance(Duration.ofSeconds(30));
+		assertThat(this.runs.names()).as("the second attempt, and again after the crash").containsExactly("ada", "ada");
 	}
 
 	private int rows() {

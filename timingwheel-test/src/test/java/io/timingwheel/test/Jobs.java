@@ -96,7 +96,7 @@ interface Jobs {
 		}
 
 		@Override
-		@Delayed(delayExpression = "#delay", name = "stored-run", key = "#key", durable = true)
+		@Delayed(delayExpression = "#delay", name = "stored-run", aliases = "former", key = "#key", durable = true)
 		public DelayedTask<Void> run(String key, Duration delay) {
 			this.runs.run(key);
 			return DelayedTask.completed(null);

@@ -7,6 +7,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @DataJpaTest(properties = { "timingwheel.store.type=jdbc", "spring.autoconfigure.exclude=" })
 @AutoConfigureVirtualTime
+@Tag("faults")
 class JpaSliceTests {
 
 	@Autowired

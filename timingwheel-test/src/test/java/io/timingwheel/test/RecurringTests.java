@@ -41,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -84,6 +85,8 @@ class RecurringTests {
 
 	private Instant start;
 
+	private boolean lazy;
+
 	@BeforeEach
 	void openDatabase() throws Exception {
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID());
@@ -113,6 +116,18 @@ class RecurringTests {
 			assertThat(this.tasks.cancel(REPORT)).isTrue();
 			this.time.advance(HOUR);
 			assertThat(this.runs.of("report")).hasSize(4);
+		}, "period=1m");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Report.class, StoredReport.class })
+	void beansThatAreCreatedLateHaveVirtualTimeToo(Class<?> report) {
+		this.lazy = true;
+		run(report, () -> {
+			this.tasks.task(() -> this.runs.add("template")).after(MINUTE);
+			this.time.advance(Duration.ofSeconds(90));
+			assertThat(seconds("report")).isEqualTo("0 60");
+			assertThat(seconds("template")).isEqualTo("60");
 		}, "period=1m");
 	}
 
@@ -338,6 +353,11 @@ class RecurringTests {
 			.withBean("dataSource", DataSource.class, () -> this.dataSource)
 			.withUserConfiguration(Initialization.class, Runs.class)
 			.withBean(name, beanClass)
+			.withInitializer((context) -> {
+				if (this.lazy) {
+					context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor());
+				}
+			})
 			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=always",
 					"timingwheel.store.backoff.initial=1s")
 			.withPropertyValues(properties)

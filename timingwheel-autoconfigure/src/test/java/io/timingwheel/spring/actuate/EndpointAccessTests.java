@@ -3,18 +3,25 @@ package io.timingwheel.spring.actuate;
 import java.security.Principal;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.ResultDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.State;
+import io.timingwheel.spring.actuate.internal.TaskDescriptors.TasksDescriptor;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +36,8 @@ import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.jmx.JmxAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -121,8 +130,51 @@ class EndpointAccessTests {
 		assertThat(task.next()).as(reason).isEqualTo((next != null) ? noon.plusSeconds(next) : null);
 	}
 
+	/** Also that of the management context, whose parent is that of the application. */
+	@Test
+	void eachContextOfAHierarchyShowsItsOwnTasksAndTheRegistryOfTheParentHasTheirMeters() {
+		new ApplicationContextRunner().withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+					TimingWheelActuatorAutoConfiguration.class))
+			.withBean(InParent.class)
+			.run((parent) -> this.contextRunner.withParent(parent)
+				.withPropertyValues("management.endpoints.web.exposure.include=*")
+				.withBean(InChild.class)
+				.run((child) -> {
+					child.getBean(InChild.class).run(5);
+					TasksDescriptor shown = (TasksDescriptor) child.getBean(DelayedTasksEndpoint.class)
+						.tasks(null, null, null)
+						.getBody();
+					assertThat(shown.tasks()).containsOnlyKeys("in-child");
+					assertThat(child.getBean(DelayedTaskOperations.class).find(TaskId.of("in-child", 5))).isPresent();
+					for (String name : List.of("in-child", "in-parent")) {
+						assertThat(parent.getBean(MeterRegistry.class)
+							.get("timingwheel.tasks.pending")
+							.tag("name", name)
+							.gauge()
+							.value()).as(name).isEqualTo(name.equals("in-child") ? 1 : 0);
+					}
+				}));
+	}
+
 	private static TaskDescriptor stored(String key, Instant dueAt, State state, int attempt, String error) {
 		return new TaskDescriptor("id", "mail", key, dueAt, state, attempt, 1, error, null, null, null, null);
+	}
+
+	static class InParent {
+
+		@Delayed(delay = "1h", name = "in-parent", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+	static class InChild {
+
+		@Delayed(delay = "1h", name = "in-child", key = "#id")
+		public void run(long id) {
+		}
+
 	}
 
 }

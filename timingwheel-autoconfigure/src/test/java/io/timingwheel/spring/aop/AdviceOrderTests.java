@@ -17,7 +17,6 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -27,10 +26,7 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
@@ -147,16 +143,6 @@ class AdviceOrderTests {
 		assertThat(app.pending()).isEqualTo(2);
 		listeners.send("payOnly", 3L);
 		assertThat(app.pending()).isOne();
-	}
-
-	@Test
-	void theBodyHasTheAdviceOfTheUsersOwnAutoProxyCreator() {
-		try (VirtualApplication application = VirtualApplication.of(Plain.class, OwnAdvice.class)) {
-			application.bean(Plain.class).plain();
-			assertThat(app.calls()).isEmpty();
-			application.advanceSeconds(10);
-			assertThat(app.calls()).containsExactly("advice", "plain");
-		}
 	}
 
 	private static void assertTimesOut(Future<?> result) {
@@ -293,15 +279,6 @@ class AdviceOrderTests {
 
 	}
 
-	static class Plain {
-
-		@Delayed("10s")
-		public void plain() {
-			app.calls().add("plain");
-		}
-
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@EnableResilientMethods
 	@EnableCaching
@@ -310,30 +287,6 @@ class AdviceOrderTests {
 		@Bean
 		CacheManager cacheManager() {
 			return new ConcurrentMapCacheManager();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnAdvice {
-
-		@Bean
-		static DefaultAdvisorAutoProxyCreator ownAutoProxyCreator() {
-			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
-			creator.setProxyTargetClass(true);
-			creator.setUsePrefix(true);
-			creator.setAdvisorBeanNamePrefix("own");
-			return creator;
-		}
-
-		@Bean
-		static DefaultPointcutAdvisor ownAdvisor() {
-			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
-			pointcut.setMappedName("plain");
-			return new DefaultPointcutAdvisor(pointcut, (MethodInterceptor) (invocation) -> {
-				app.calls().add("advice");
-				return invocation.proceed();
-			});
 		}
 
 	}

@@ -25,6 +25,7 @@ import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -92,6 +93,7 @@ class OptionalDependenciesTests {
 	}
 
 	@ParameterizedTest
+	@Tag("faults")
 	@ValueSource(strings = { "spring-tx", "reactor-core", "micrometer-core", "spring-boot-actuator",
 			"spring-boot-health", "spring-boot-micrometer", "micrometer-tracing" })
 	void eachLibraryMayBeThereWithoutTheOthers(String library) throws Exception {

@@ -2,6 +2,7 @@ package io.timingwheel.spring.actuate;
 
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.micrometer.core.instrument.Meter;
@@ -18,6 +20,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelBuilderCustomizer;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
@@ -25,8 +28,14 @@ import io.timingwheel.support.Approved;
 import io.timingwheel.support.JsonLines;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
@@ -41,11 +50,13 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
  * The answers of the endpoints and of the console, their refusals, the details of health,
- * and the meters, which are the same with Spring MVC and with WebFlux.
+ * and the meters, which are the same with Spring MVC, on a port of their own, and with
+ * WebFlux; and what the requests do, with tasks in memory and with stored ones.
  */
 class EndpointApprovalTests {
 
@@ -137,7 +148,13 @@ class EndpointApprovalTests {
 			POST /delayedtasks {"action": "pause"}
 			POST /delayedtasks {"action": "explode"}
 			GET /health/timingWheel
+			POST /delayedtasks {"action": "resume"}
 			""";
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	/** The name of a durable method. */
+	private static final String DURABLE = "remind";
 
 	/** In place of the ids of the dead tasks, the latest first. */
 	private static final String DEAD = "{dead}";
@@ -155,9 +172,13 @@ class EndpointApprovalTests {
 			"timingwheel.store.type=jdbc", "timingwheel.store.node-id=node-a", "timingwheel.store.poll-interval=10ms",
 			"timingwheel.tick=1ms" })
 	@DirtiesContext
+	@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 	abstract static class Answers {
 
-		@Value("http://localhost:${local.server.port}/actuator")
+		@Autowired
+		DelayedTaskOperations tasks;
+
+		@Value("http://localhost:${local.management.port:${local.server.port}}/actuator")
 		private String actuator;
 
 		private final RestTestClient client = RestTestClient.bindToServer().build();
@@ -172,17 +193,19 @@ class EndpointApprovalTests {
 			this.running.complete("done");
 		}
 
+		/** The first test, since the others change the counts. */
 		@Test
+		@Order(1)
 		void theAnswersOfTheEndpointsAndTheMetersAreTheApprovedOnes(@Autowired Application application,
-				@Autowired DelayedTaskOperations tasks, @Autowired MeterRegistry registry) {
+				@Autowired MeterRegistry registry) {
 			application.close(5);
-			tasks.schedule(Duration.ofHours(1), () -> {
+			this.tasks.schedule(HOUR, () -> {
 			});
-			tasks.task(() -> {
-			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
-			end(tasks);
+			this.tasks.task(() -> {
+			}).id(TaskId.of("reminder", "a")).on(Schedule.every(HOUR));
+			endTasks();
 			application.remind(7);
-			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
+			this.tasks.enqueue(TaskId.of("gone", 1), HOUR, 1);
 			for (int id : new int[] { 1, 2, 2 }) {
 				int dead = dead().size();
 				application.fail(id);
@@ -217,13 +240,13 @@ class EndpointApprovalTests {
 		/**
 		 * One task in memory completes, two fail, three are cancelled, and one goes on.
 		 */
-		private void end(DelayedTaskOperations tasks) {
+		private void endTasks() {
 			CompletableFuture<String> failed = CompletableFuture.failedFuture(new IllegalStateException());
 			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, this.running)) {
-				tasks.task(result::join).name("ended").after(Duration.ZERO);
+				this.tasks.task(result::join).name("ended").after(Duration.ZERO);
 			}
 			for (int i = 0; i < 3; i++) {
-				tasks.task(() -> "never").name("ended").after(Duration.ofHours(1)).cancel(false);
+				this.tasks.task(() -> "never").name("ended").after(HOUR).cancel(false);
 			}
 			await().until(() -> {
 				Map<String, Object> counts = JsonPath.read(answer("GET /delayedtasks/ended", new ArrayList<>()),
@@ -268,16 +291,127 @@ class EndpointApprovalTests {
 					: (figures && value instanceof Number && !settings) ? "<number>" : null;
 		}
 
+		@ParameterizedTest
+		@CsvSource({ "plain, a/b/c, /plain/a/b/c", "billing.close-order, 7, /billing.close-order/7",
+				"with a blank, a b/c, /with%20a%20blank/a%20b/c", "plain, a?b#c;d, /plain/a%3Fb%23c%3Bd",
+				"plain, 50%+2026-01-01T00:00:00Z.json, /plain/50%25+2026-01-01T00:00:00Z.json",
+				"größe.日本, ü, /gr%C3%B6%C3%9Fe.%E6%97%A5%E6%9C%AC/%C3%BC" })
+		void aTaskIsShownAndCancelledByItsKeyOrItsId(String name, String key, String path) {
+			DelayedTask<?> task = schedule(name, key);
+			assertThat(this.<Map<String, Object>>read(path, "$")).containsEntry("id", task.id())
+				.containsEntry("name", name)
+				.containsEntry("key", key);
+			send("DELETE", path, 204);
+			assertThat(task.isCancelled()).isTrue();
+			send("DELETE", path, 404);
+			DelayedTask<?> unkeyed = this.tasks.task(() -> "never").name(name).after(HOUR);
+			String byId = path.substring(0, path.indexOf('/', 1) + 1) + unkeyed.id();
+			assertThat(this.<String>read(byId, "$.name")).isEqualTo(name);
+			send("DELETE", byId, 204);
+			assertThat(unkeyed.isCancelled()).isTrue();
+		}
+
+		@Test
+		void aPathWithAnEncodedSlashInItsNameHasNoTask() {
+			schedule(DURABLE, "a/b");
+			for (String path : List.of("/%20/5", "/rem/ind/a/b")) {
+				send("GET", path, 404);
+				send("DELETE", path, 404);
+				act(path, "requeue", 404);
+			}
+			send("DELETE", "/remind/a/b", 204);
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "paged", DURABLE })
+		void pendingTasksInMemoryAndStoredOnesAreListedPageByPage(String name) {
+			Set<String> keys = IntStream.range(0, 7).mapToObj((i) -> "paged " + i).collect(Collectors.toSet());
+			keys.forEach((key) -> schedule(name, key));
+			List<String> listed = new ArrayList<>();
+			String cursor = "";
+			while (cursor != null) {
+				String body = send("GET", "/" + name + "?limit=3" + cursor, 200);
+				List<String> page = JsonPath.read(body, "$.next[*].key");
+				assertThat(page).hasSizeBetween(1, 3);
+				listed.addAll(page);
+				List<String> next = JsonPath.read(body, "$[?(@.cursor)].cursor");
+				cursor = next.isEmpty() ? null : "&cursor=" + next.get(0);
+			}
+			assertThat(listed).hasSize(7).containsExactlyInAnyOrderElementsOf(keys);
+			keys.forEach((key) -> this.tasks.cancel(TaskId.of(name, key)));
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "plain", DURABLE })
+		void aTaskInMemoryOrAStoredOneIsMovedAndRunNow(String name) {
+			String id = schedule(name, "a/b").id();
+			String path = "/" + name + "/a/b";
+			send("POST", path + " {\"action\":\"reschedule\",\"delay\":\"PT2H\"}", 204);
+			assertThat(Instant.parse(read(path, "$.dueAt"))).isAfter(Instant.now().plus(Duration.ofMinutes(110)));
+			act("/" + name + "/" + id, "run", 204);
+			await().untilAsserted(() -> act(path, "run", 404));
+		}
+
+		@ParameterizedTest
+		@ValueSource(strings = { "plain", DURABLE })
+		void aNameInMemoryOrADurableOneIsPausedAndResumed(String name) {
+			act("/" + name, "pause", 204);
+			schedule(name, "paused");
+			act("/" + name + "/paused", "run", 204);
+			await().until(() -> this.<Integer>read("/" + name, "$.counts.waiting") == 1);
+			assertThat(this.<Boolean>read("/" + name, "$.counts.paused")).isTrue();
+			act("/" + name, "resume", 204);
+			await().until(() -> this.<Integer>read("/" + name, "$.counts.pending") == 0);
+			assertThat(this.<Boolean>read("/" + name, "$.counts.paused")).isFalse();
+		}
+
+		DelayedTask<?> schedule(String name, String key) {
+			TaskId id = TaskId.of(name, key);
+			return name.equals(DURABLE) ? this.tasks.enqueue(id, HOUR, 1) : this.tasks.schedule(id, HOUR, () -> {
+			});
+		}
+
+		<T> T read(String path, String jsonPath) {
+			return JsonPath.read(send("GET", path, 200), jsonPath);
+		}
+
+		private void act(String path, String action, int status) {
+			send("POST", path + " {\"action\":\"" + action + "\"}", status);
+		}
+
+		String send(String method, String pathAndBody, int status) {
+			List<String> lines = new ArrayList<>();
+			String body = answer(method + " /delayedtasks" + pathAndBody, lines);
+			assertThat(lines).first().asString().endsWith(" -> " + status);
+			return body;
+		}
+
 	}
 
 	@Nested
+	@TestPropertySource(properties = "management.server.port=0")
 	class WithWebMvcTests extends Answers {
+
+		@Test
+		void theParameterNeedsNoValue() {
+			assertThat(this.<Map<String, Object>>read("/remind?dead", "$")).containsKey("groups");
+		}
 
 	}
 
 	@Nested
 	@TestPropertySource(properties = "spring.main.web-application-type=reactive")
 	class WithWebFluxTests extends Answers {
+
+		@Test
+		void anEncodedSlashIsPartOfTheKeyOrOfAnUnknownName() {
+			DelayedTask<?> task = schedule("reports", "daily/5");
+			assertThat(this.<String>read("/reports/daily%2F5", "$.id")).isEqualTo(task.id());
+			send("GET", "/reports%2Fdaily/5", 404);
+			send("DELETE", "/reports%2Fdaily/5", 404);
+			send("DELETE", "/reports/daily%2F5", 204);
+			assertThat(task.isCancelled()).isTrue();
+		}
 
 	}
 
