@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
-import java.util.stream.LongStream;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ public final class MemoryTaskReader {
 
 	private static final Comparator<Place> BY_DUE = Comparator.comparingLong(Place::dueEpochNanos)
 		.thenComparingLong(Place::sequence);
+
+	/** Processors share the work on a name with more tasks than this. */
+	private static final long PARALLEL = 100_000;
 
 	private final DelayedTaskRegistry tasks;
 
@@ -47,22 +52,24 @@ public final class MemoryTaskReader {
 				? new Place(null, TaskClock.sinceEpoch(after.dueAt()), TaskKeys.sequenceOf(after.id()))
 				: new Place(null, Long.MIN_VALUE, 0);
 		PriorityQueue<Place> first = new PriorityQueue<>(BY_DUE.reversed());
-		long last = Long.MAX_VALUE;
-		for (PendingTask task : this.tasks.get(name).pending.values()) {
+		AtomicLong last = new AtomicLong(Long.MAX_VALUE);
+		this.tasks.get(name).pending.forEachValue(PARALLEL, (task) -> {
 			long due = task.dueEpochNanos();
 			// Most of many tasks cost no more than this.
-			if (due > last || due < start.dueEpochNanos()) {
-				continue;
+			if (due > last.get() || due < start.dueEpochNanos()) {
+				return;
 			}
 			Place place = new Place(task, due, task.sequence());
 			if (BY_DUE.compare(place, start) > 0) {
-				first.add(place);
+				synchronized (first) {
+					first.add(place);
+					if (first.size() > limit) {
+						first.remove();
+						last.set(first.element().dueEpochNanos());
+					}
+				}
 			}
-			if (first.size() > limit) {
-				first.remove();
-				last = first.element().dueEpochNanos();
-			}
-		}
+		});
 		return first.stream()
 			.sorted(BY_DUE)
 			.map((place) -> describe(Objects.requireNonNull(place.task()), place.dueEpochNanos(), place.sequence()))
@@ -74,14 +81,14 @@ public final class MemoryTaskReader {
 		long length = TaskClock.nanos(span);
 		Map<String, List<Long>> result = new HashMap<>();
 		for (NamedTasks tasks : this.tasks.all()) {
-			long[] counts = new long[spans];
-			for (PendingTask task : tasks.pending.values()) {
+			AtomicLongArray counts = new AtomicLongArray(spans);
+			tasks.pending.forEachValue(PARALLEL, (task) -> {
 				long ahead = task.dueEpochNanos() - start;
 				if (ahead >= 0 && ahead < spans * length) {
-					counts[(int) (ahead / length)]++;
+					counts.getAndIncrement((int) (ahead / length));
 				}
-			}
-			result.put(tasks.name, LongStream.of(counts).boxed().toList());
+			});
+			result.put(tasks.name, IntStream.range(0, spans).mapToObj(counts::get).toList());
 		}
 		return result;
 	}
