@@ -80,7 +80,7 @@ class MigrationToolTests {
 			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.jdbc.initialize-schema=never")
 			.run((context) -> {
 				DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-				store.check(List.of());
+				store.check();
 				assertThat(store.counts(List.of())).isEmpty();
 			});
 	}

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.autoconfigure;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.List;
 import java.util.UUID;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -97,7 +96,7 @@ public final class TimingWheelStoreAutoConfiguration {
 			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
 			ObjectProvider<DurableNode> nodes, ConfigurableListableBeanFactory beanFactory) {
 		try {
-			store.check(List.of());
+			store.check();
 		}
 		catch (RuntimeException ex) {
 			throw UnusableTaskStoreException.of(ex);

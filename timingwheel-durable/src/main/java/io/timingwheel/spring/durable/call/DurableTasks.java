@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.call;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -114,17 +113,13 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 		}
 	}
 
-	/** The start has checked the store for names in ASCII, which each one can keep. */
-	private void checkName(DurableMethod method, String name) {
+	private static void checkName(DurableMethod method, String name) {
 		try {
 			TaskLimits.checkName(name);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method.method(), String.valueOf(ex.getMessage()),
 					"choose another name or alias", ex);
-		}
-		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
-			this.parts.store().check(List.of(name));
 		}
 	}
 

@@ -262,11 +262,9 @@ public interface DelayedTaskStore {
 	/**
 	 * Checks, before the first task, that the store can fulfil this contract, and permits
 	 * what a node will do.
-	 * @param names the names, with the earlier ones, that this node has handlers for
-	 * @throws UnusableTaskStoreException if it cannot, or if it cannot keep one of these
-	 * names, such as for characters that the database does not know
+	 * @throws UnusableTaskStoreException if it cannot
 	 */
-	default void check(Collection<String> names) {
+	default void check() {
 	}
 
 	/**

@@ -73,7 +73,7 @@ class RedisClusterOutageTests extends RedisTestSupport {
 		store.testing().deleteAll();
 		String missing = nameOn(server);
 		String other = nameOn((server + 1) % 3);
-		store.check(List.of(missing, other));
+		store.check();
 		store.setPaused("paused", true);
 		store.enqueue(List.of(task(missing, null, NOW)));
 		LeasedTask held = store.claim(request(10, missing)).tasks().get(0);
@@ -174,7 +174,7 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	void noNodeStartsWithoutAPrimary() {
 		cluster.process(LOST).kill();
 		try (RedisStores late = RedisStores.on(cluster, TIMEOUT)) {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> late.node().check(List.of(NAME)));
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> late.node().check());
 		}
 		finally {
 			cluster.process(LOST).start();

@@ -60,7 +60,7 @@ class RedisFailoverTests extends RedisTestSupport {
 	@BeforeEach
 	void start() {
 		this.store = this.stores.node(RedisStores.waiting(Duration.ofSeconds(10)));
-		this.store.check(NAMES);
+		this.store.check();
 		this.other = this.stores.node();
 		this.executing.start();
 	}

@@ -46,8 +46,6 @@ class RedisRequirementsTests extends RedisTestSupport {
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(server);
 
-	private static final List<String> NAMES = List.of(NAME);
-
 	private final TestLog log = new TestLog();
 
 	@AfterEach
@@ -73,7 +71,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	}
 
 	private static void assertRefused(DelayedTaskStore store, String... messages) {
-		assertThatExceptionOfType(UnusableTaskStoreException.class).isThrownBy(() -> store.check(NAMES))
+		assertThatExceptionOfType(UnusableTaskStoreException.class).isThrownBy(() -> store.check())
 			.satisfies((ex) -> assertThat(ex.getMessage()).contains(messages));
 	}
 
@@ -86,10 +84,10 @@ class RedisRequirementsTests extends RedisTestSupport {
 
 	@Test
 	void refusesAnotherNumberOfPartitionsThanAtFirst() {
-		stores.node().check(NAMES);
+		stores.node().check();
 		assertRefused(stores.node(eightPartitions("test")), "16 partitions, not 8",
 				"timingwheel.store.redis.partitions=16", "timingwheel.store.redis.namespace");
-		stores.node(eightPartitions("other")).check(NAMES);
+		stores.node(eightPartitions("other")).check();
 	}
 
 	private static RedisStoreOptions eightPartitions(String namespace) {
@@ -100,7 +98,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	@ParameterizedTest
 	@ValueSource(strings = { "1", "3" })
 	void refusesTasksOfAnotherFormat(String format) {
-		stores.node().check(NAMES);
+		stores.node().check();
 		try (RedisConnection connection = stores.connection()) {
 			byte[] key = Partitions.bytes("timingwheel:{" + RedisStores.OPTIONS.namespace() + "}:meta");
 			connection.hashCommands().hSet(key, Partitions.bytes("format"), Partitions.bytes(format));
@@ -111,7 +109,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	@Test
 	void acceptsAFullRedisThatIsInUse() throws Exception {
 		DelayedTaskStore first = stores.node();
-		first.check(NAMES);
+		first.check();
 		Enqueued pending = first.recur(schedule("pending", "payload", HOUR));
 		Enqueued running = first.recur(schedule("running", "payload", Duration.ZERO));
 		ClaimRequest request = new ClaimRequest("a", Map.of("schedules", new Share(1, 0)), 1, false, Duration.ZERO,
@@ -169,7 +167,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 		configuration.setPassword("secret");
 		try (RedisStores ofUser = new RedisStores(() -> configuration, RedisStores.PATIENCE)) {
 			this.log.of(() -> {
-				ofUser.node().check(NAMES);
+				ofUser.node().check();
 				return null;
 			});
 		}
@@ -197,7 +195,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 
 	private void check() throws Exception {
 		this.log.of(() -> {
-			stores.node().check(NAMES);
+			stores.node().check();
 			return null;
 		});
 	}

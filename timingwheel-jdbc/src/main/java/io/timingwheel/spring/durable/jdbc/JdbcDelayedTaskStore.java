@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.SQLException;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -280,7 +279,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	}
 
 	@Override
-	public void check(Collection<String> names) {
+	public void check() {
 		this.database.schema().check();
 	}
 

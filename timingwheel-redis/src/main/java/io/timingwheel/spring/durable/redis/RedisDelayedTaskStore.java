@@ -271,7 +271,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public void check(Collection<String> names) {
+	public void check() {
 		new Requirements(this.connection, this.outages, this.partitions, this.options).check();
 	}
 

@@ -76,11 +76,11 @@ class JdbcStoreSchemaTests {
 			default -> "schema-h2.sql";
 		});
 		create(JdbcStores.TABLE);
-		this.store.check(List.of());
+		this.store.check();
 		this.jdbc.update("delete from timingwheel_task_version");
 		assertRefused(this.store).hasMessageContaining("is missing");
 		create(JdbcStores.TABLE);
-		this.store.check(List.of());
+		this.store.check();
 		this.jdbc.execute("drop table timingwheel_task_node");
 		assertRefused(this.store).hasMessageContaining("version 1")
 			.hasMessageContaining("cannot be used")
@@ -148,12 +148,12 @@ class JdbcStoreSchemaTests {
 		assertThat(
 				this.jdbc.queryForObject("select count(*) from pg_indexes where tablename = ?", Integer.class, longest))
 			.isEqualTo(5);
-		open(longest).check(List.of());
+		open(longest).check();
 		assertThatIllegalArgumentException().isThrownBy(() -> open(longest + "t"))
 			.withMessageContaining("may have at most 55 characters");
 		this.jdbc.update("delete from " + longest + "_version");
 		assertRefused(open(longest)).hasMessageContaining("is missing");
-		this.store.check(List.of());
+		this.store.check();
 	}
 
 	@Test
@@ -162,7 +162,7 @@ class JdbcStoreSchemaTests {
 		this.jdbc.execute("alter table timingwheel_task add column of_the_future varchar(20)");
 		this.jdbc.execute("create table timingwheel_of_the_future (id integer)");
 		this.jdbc.update("insert into timingwheel_task_version (version) values (2)");
-		this.store.check(List.of());
+		this.store.check();
 		StoreNode node = new StoreNode("a", this.store);
 		node.enqueue(StoreContract.task("k", StoreContract.HOUR));
 		node.enqueue(StoreContract.task("k", StoreContract.SOON));
@@ -194,7 +194,7 @@ class JdbcStoreSchemaTests {
 	}
 
 	private static AbstractThrowableAssert<?, ?> assertRefused(DelayedTaskStore store) {
-		return assertThatThrownBy(() -> store.check(List.of())).isInstanceOf(UnusableTaskStoreException.class);
+		return assertThatThrownBy(() -> store.check()).isInstanceOf(UnusableTaskStoreException.class);
 	}
 
 	private DelayedTaskStore open(String table) {

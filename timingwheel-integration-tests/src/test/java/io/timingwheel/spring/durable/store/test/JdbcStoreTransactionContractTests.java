@@ -601,9 +601,9 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	@Test
 	void theCheckGoesOnWithoutAConnectionOfTheApplicationIfTheStoreHasItsOwn() {
 		DelegatingDataSource application = new DelegatingDataSource();
-		assertThatException().isThrownBy(() -> store(application, application).check(List.of()));
+		assertThatException().isThrownBy(() -> store(application, application).check());
 		DelayedTaskStore node = store(application, this.pool);
-		node.check(List.of());
+		node.check();
 		assertThatException().isThrownBy(() -> node.enqueue(List.of(task("k", HOUR))))
 			.withStackTraceContaining("targetDataSource");
 		application.setTargetDataSource(this.pool);

@@ -119,7 +119,7 @@ class JdbcStoreTests {
 	@Test
 	void createsATableOfAnotherName() {
 		this.runner.withPropertyValues("timingwheel.store.jdbc.table-name=public.later").run((context) -> {
-			context.getBean(DelayedTaskStore.class).check(List.of());
+			context.getBean(DelayedTaskStore.class).check();
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 			assertThat(jdbc.queryForObject("select count(*) from later", Long.class)).isZero();
 			assertThat(jdbc.queryForList("select index_name from information_schema.indexes where table_name = 'LATER'",
@@ -142,11 +142,11 @@ class JdbcStoreTests {
 				"spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks") + ";WRITE_DELAY=0");
 		onFile.run((context) -> assertThatExceptionOfType(UnusableTaskStoreException.class)
 			.as("a file is no embedded database")
-			.isThrownBy(() -> context.getBean(DelayedTaskStore.class).check(List.of()))
+			.isThrownBy(() -> context.getBean(DelayedTaskStore.class).check())
 			.withMessageContaining("is missing"));
 		for (String mode : List.of("always", "never")) {
 			onFile.withPropertyValues("timingwheel.store.jdbc.initialize-schema=" + mode)
-				.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
+				.run((context) -> context.getBean(DelayedTaskStore.class).check());
 		}
 	}
 
@@ -172,7 +172,7 @@ class JdbcStoreTests {
 			DataSource store = context.getBean("storeDataSource", DataSource.class);
 			assertThat(new JdbcTemplate(store).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
-			context.getBean(DelayedTaskStore.class).check(List.of());
+			context.getBean(DelayedTaskStore.class).check();
 		});
 	}
 

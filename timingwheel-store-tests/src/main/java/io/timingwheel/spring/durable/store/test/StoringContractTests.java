@@ -52,7 +52,7 @@ public abstract class StoringContractTests extends StoreContract {
 	@Test
 	void aStoreWithTasksIsReady() {
 		enqueue("k", HOUR);
-		this.b.store().check(List.of(NAME, "another"));
+		this.b.store().check();
 		assertThat(this.b.store().joinsTransaction()).as("there is no transaction").isFalse();
 		assertThat(this.b.store().now()).isEqualTo(now());
 	}
