@@ -124,7 +124,7 @@ class DurableTests {
 		this.jdbc.sql("update timingwheel_task set payload = 'unreadable'").update();
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
 			.withMessageContaining("A durable task could not run")
-			.withMessageContaining("The payload is no JSON");
+			.withMessageContaining("The arguments of the payload are not JSON");
 		assertThat(this.runs.names()).isEmpty();
 	}
 

@@ -1,9 +1,12 @@
 package io.timingwheel.spring.durable.admin;
 
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +29,6 @@ import io.timingwheel.spring.durable.store.ListQuery.Page;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.DigestUtils;
 
 /**
  * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
@@ -134,7 +135,13 @@ public record DeadTasks(DelayedTaskStore store, TaskPages pages,
 	 * guess.
 	 */
 	private static String groupOf(String begin) {
-		return DigestUtils.md5DigestAsHex(begin.getBytes(StandardCharsets.UTF_8));
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			return HexFormat.of().formatHex(digest.digest(begin.getBytes(StandardCharsets.UTF_8)), 0, 16);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Each JVM has SHA-256", ex);
+		}
 	}
 
 }

@@ -132,7 +132,8 @@ public final class Schedules {
 	private Enqueued store(Submission submission, Schedule schedule, @Nullable Duration initialDelay,
 			boolean onlyIfLost) {
 		NewTask task = submission.content();
-		List<Target> earlierNames = this.parts.earlierNames(submission.task().taskId(), Kind.SCHEDULE);
+		List<Target> earlierNames = onlyIfLost ? List.of()
+				: this.parts.earlierNames(submission.task().taskId(), Kind.SCHEDULE);
 		DueTime due = this.parts.find(earlierNames)
 			.findFirst()
 			.map((earlier) -> next(earlier, schedule))

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -15,6 +17,7 @@ import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
@@ -26,11 +29,16 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.util.ClassUtils;
 
 /**
  * Writes and reads the payloads of one method. Thread-safe.
  */
 public final class MethodPayloads implements DurableHandler.Arguments {
+
+	/** JSON keeps the values of these types. */
+	private static final Set<Class<?>> KEPT = Set.of(Boolean.class, Byte.class, Character.class, Integer.class,
+			Long.class, Short.class, String.class);
 
 	/** What may stand in a log. */
 	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
@@ -74,6 +82,9 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 					this.parameters.size(), arguments.length));
 		}
 		String payload = this.codec.encode(name, arguments, this);
+		if (IntStream.range(0, arguments.length).allMatch((i) -> this.parameters.get(i).keeps(arguments[i]))) {
+			return payload;
+		}
 		@Nullable Object[] read;
 		try {
 			read = read(payload);
@@ -126,10 +137,20 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
-		int arity = count(json);
+		int arity;
+		try {
+			arity = this.codec.mapper().readValue(json, JsonNode[].class).length;
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The arguments of the payload are no JSON array", ex);
+		}
 		try {
 			return read(
 					Objects.requireNonNull(migration.migrate(arity, json), "it returned null instead of a JSON array"));
+		}
+		catch (UndecodablePayloadException ex) {
+			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
+				.formatted(migration.taskName(), arity, ex.getMessage()), ex);
 		}
 		catch (Exception ex) {
 			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
@@ -139,38 +160,40 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 
 	private @Nullable Object[] read(String json) throws UndecodablePayloadException {
 		int size = this.parameters.size();
-		int stored = count(json);
+		@Nullable Object[] arguments = new Object[size];
+		int stored = 0;
+		try (JsonParser parser = this.codec.mapper().createParser(json)) {
+			if (parser.nextToken() != JsonToken.START_ARRAY) {
+				throw new UndecodablePayloadException("The arguments of the payload are no JSON array", null);
+			}
+			for (; parser.nextToken() != JsonToken.END_ARRAY; stored++) {
+				if (stored < size) {
+					arguments[stored] = readArgument(parser, stored);
+				}
+				else {
+					parser.skipChildren();
+				}
+			}
+			if (parser.nextToken() != null) {
+				throw new UndecodablePayloadException("The payload has content after its arguments", null);
+			}
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
+					ex);
+		}
 		if (stored > size) {
 			throw new UndecodablePayloadException(
 					"The payload has %d arguments, and the method takes %d".formatted(stored, size), null);
 		}
-		@Nullable Object[] arguments = new Object[size];
-		try (JsonParser parser = this.codec.mapper().createParser(json)) {
-			parser.nextToken();
-			for (int i = 0; i < size; i++) {
-				arguments[i] = (i < stored) ? readArgument(parser, i) : missing(i, stored);
-			}
+		for (int i = stored; i < size; i++) {
+			arguments[i] = missing(i, stored);
 		}
 		return arguments;
 	}
 
-	private int count(String json) throws UndecodablePayloadException {
-		try {
-			JsonNode array = this.codec.mapper().readTree(json);
-			if (array.isArray()) {
-				return array.size();
-			}
-		}
-		catch (JacksonException ex) {
-			throw new UndecodablePayloadException(
-					"The payload is no JSON that can be read (%s)".formatted(ex.getClass().getSimpleName()), ex);
-		}
-		throw new UndecodablePayloadException("The payload is no JSON array", null);
-	}
-
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
 		try {
-			parser.nextToken();
 			return this.parameters.get(position).reader.readValue(parser);
 		}
 		catch (UnsupportedTypeException | JacksonException ex) {
@@ -242,6 +265,13 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer) {
+
+		/** An argument of another type is converted to the declared type. */
+		boolean keeps(@Nullable Object value) {
+			Class<?> raw = this.type.getRawClass();
+			return KEPT.contains(ClassUtils.resolvePrimitiveIfNecessary(raw))
+					&& ClassUtils.isAssignableValue(raw, value);
+		}
 
 	}
 

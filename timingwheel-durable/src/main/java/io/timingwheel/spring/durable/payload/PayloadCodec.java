@@ -81,9 +81,7 @@ public final class PayloadCodec {
 		this.mapper = mapper(application);
 		this.comparing = SingletonSupplier.of(() -> comparing(this.mapper));
 		this.maxBytes = maxBytes;
-		this.migrations = SingletonSupplier.of(() -> migrations.get()
-			.stream()
-			.collect(Collectors.toMap(PayloadMigration::taskName, Function.identity())));
+		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
 	}
 
 	private static JsonMapper mapper(JsonMapper application) {
@@ -129,6 +127,15 @@ public final class PayloadCodec {
 			.changeDefaultVisibility((visibility) -> visibility.withFieldVisibility(Visibility.ANY))
 			.enable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
 			.build();
+	}
+
+	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
+		return migrations.stream()
+			.collect(Collectors.toMap(PayloadMigration::taskName, Function.identity(), (one, other) -> {
+				throw new IllegalStateException(("The durable task \"%s\" has two beans of the type PayloadMigration,"
+						+ " %s and %s; make them one, which gets the number of stored arguments")
+					.formatted(one.taskName(), one.getClass().getName(), other.getClass().getName()));
+			}));
 	}
 
 	/**

@@ -135,7 +135,7 @@ class PayloadSignatureTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "not JSON", "7", "{}", "[7", "[7,\"b\"] 1", "[7]", "[7,\"b\",8]", "[\"x\",\"b\"]" })
 	void aResultThatDoesNotFitIsUndecodable(String result) {
-		assertUndecodable("required", "1", "The PayloadMigration for \"task\" failed with 1 arguments: ",
+		assertUndecodable("required", "1", "After the PayloadMigration for \"task\" from 1 arguments: ",
 				migration("task", result));
 	}
 
@@ -170,8 +170,8 @@ class PayloadSignatureTests {
 	void twoMigrationsOfOneNameAreRefused() {
 		PayloadCodec codec = Payloads.codec(migration("same", "[]"), migration("same", "[]"));
 		assertThatIllegalStateException().isThrownBy(() -> codec.checkMigrations(List.of()))
-			.withMessageContaining(
-					"Duplicate key same (attempted merging values " + PayloadSignatureTests.class.getName());
+			.withMessageContaining("\"same\" has two beans of the type PayloadMigration")
+			.withMessageContaining("make them one");
 	}
 
 	@AfterEach
@@ -221,7 +221,7 @@ class PayloadSignatureTests {
 	void reasonsQuoteNothingOfThePayload() {
 		assertHostile("number", Payloads.payload("\"secret\""),
 				"Argument 1 (value) cannot be read: the JSON is no int (InvalidFormatException)");
-		assertHostile("number", "secret", "The payload is no JSON that can be read (StreamReadException)");
+		assertHostile("number", "secret", "The arguments of the payload are not JSON, or nested too deeply");
 	}
 
 	private void assertArgument(String type, String argument) {

@@ -331,6 +331,17 @@ class ScheduleCallTests {
 		assertThat(output).doesNotContain("had lost");
 	}
 
+	@Test
+	void aCancelledScheduleLeavesThatOfAnOlderReleaseUnderItsEarlierName() {
+		this.renamed.registerSchedule(method("b", List.of("a"), Missed.ONCE), Schedule.every(HOUR), Duration.ZERO);
+		this.renamed.start();
+		assertThat(this.store.cancel(declared("b"))).isTrue();
+		declare("a");
+		this.former.start();
+		this.renamed.schedules().lookAfter();
+		assertThat(declared()).containsExactly("a");
+	}
+
 	private void declare(String... names) {
 		for (String name : names) {
 			this.former.registerSchedule(method(name, List.of(), Missed.ONCE), Schedule.every(HOUR), Duration.ZERO);

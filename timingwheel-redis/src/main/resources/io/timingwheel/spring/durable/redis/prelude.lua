@@ -129,7 +129,7 @@ local function tasks_of(list)
   end
   load(ids)
   for i, id in ipairs(ids) do
-    found[i] = tasks[id]
+    found[i] = tasks[id] or error('no head: ' .. id)
   end
   return found
 end
