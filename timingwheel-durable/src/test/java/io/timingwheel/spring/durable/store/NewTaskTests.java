@@ -16,16 +16,17 @@ class NewTaskTests {
 	void aNameOrAKeyThatSomeStoreCannotKeepIsRefused() {
 		String half = "half of a pair: \ud83d";
 		for (String name : List.of("\u00c4".repeat(128), "zero\0", half)) {
-			assertRefused(name, "k");
+			assertRefused(name, "k", "The name");
 		}
 		for (String key : List.of("x".repeat(TaskLimits.MAX_KEY_BYTES + 1), "zero\0", half)) {
-			assertRefused("name", key);
+			assertRefused("name", key, "The key");
 		}
 	}
 
-	private static void assertRefused(String name, String key) {
+	private static void assertRefused(String name, String key, String problem) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new NewTask("id", name, key, "[]", null, NOW, IfPending.REPLACE, null));
+			.isThrownBy(() -> new NewTask("id", name, key, "[]", null, NOW, IfPending.REPLACE, null))
+			.withMessageContaining(problem);
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", null, "every PT1H", NOW, false));
 	}

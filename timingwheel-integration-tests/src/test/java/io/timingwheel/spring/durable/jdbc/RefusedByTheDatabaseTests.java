@@ -41,7 +41,7 @@ class RefusedByTheDatabaseTests {
 		DurableApplication.on(databaseWith("LATIN1"))
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("the database has the encoding LATIN1")
-				.hasStackTraceContaining("created with the encoding UTF8"));
+				.hasStackTraceContaining("JdbcDelayedTaskStore bean with a DataSource for a database"));
 	}
 
 	@Test

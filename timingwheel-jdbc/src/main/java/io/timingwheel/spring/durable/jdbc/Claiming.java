@@ -133,6 +133,8 @@ abstract class Claiming {
 				});
 				if (taken != null) {
 					progress.tasks.addAll(taken.tasks);
+					progress.startAt(taken.startAt);
+					progress.more |= taken.more;
 					return;
 				}
 			}

@@ -53,8 +53,12 @@ final class NameLimits {
 
 	private final StartLimits limits;
 
-	/** What the transaction has taken. */
+	/** What the transaction takes, and what it tells the claim once it has committed. */
 	final List<TaskRow> tasks = new ArrayList<>();
+
+	long startAt = ClaimProgress.NEVER;
+
+	boolean more;
 
 	/** The places that are taken, and of these the ones of each key. */
 	private int taken;
@@ -93,7 +97,7 @@ final class NameLimits {
 		takeExpired(most);
 		int room = most - this.tasks.size();
 		if (room == 0) {
-			this.progress.more = true;
+			this.more = true;
 			return;
 		}
 		countPlaces();
@@ -102,7 +106,7 @@ final class NameLimits {
 		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
 		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
 				: claiming.begin(this.session, this.progress, this.name, this.now, starts));
-		this.progress.more |= begun == places || begun == room;
+		this.more |= begun == places || begun == room;
 	}
 
 	void takeSuspect() {
@@ -158,7 +162,7 @@ final class NameLimits {
 					this.session.dialect().text(this.name));
 		}
 		if (starts <= tasks.size()) {
-			this.progress.startAt(this.limits.startsAgainAt(next));
+			this.startAt = this.limits.startsAgainAt(next);
 		}
 		this.tasks.addAll(tasks);
 		return tasks.size();
@@ -184,7 +188,7 @@ final class NameLimits {
 			.filter((row) -> row.key == null || perKey == 0 || this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
 			.limit(most)
 			.toList();
-		this.progress.more |= chosen.size() < Math.min(first.size(), most);
+		this.more |= chosen.size() < Math.min(first.size(), most);
 		return lease(chosen, queue.equals("{pending}"));
 	}
 

@@ -29,7 +29,8 @@ final class PostgresDialect extends Dialect {
 			throw new UnusableTaskStoreException(
 					"the database has the encoding %s, which does not have all characters that durable tasks may use"
 						.formatted(encoding),
-					"use a database that was created with the encoding UTF8, or set timingwheel.store.type to redis or none");
+					"declare a JdbcDelayedTaskStore bean with a DataSource for a database that was created with the encoding"
+							+ " UTF8, or set timingwheel.store.type to redis or none");
 		}
 		return new PostgresDialect();
 	}
