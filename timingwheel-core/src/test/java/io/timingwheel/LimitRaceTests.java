@@ -23,7 +23,6 @@ class LimitRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndAddAtTheLimit.class, CancelAndAddAtTheLimit.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
-		Interleavings.explore(race);
 		Interleavings.exploreWithTwoPreemptionsAnywhere(race);
 	}
 

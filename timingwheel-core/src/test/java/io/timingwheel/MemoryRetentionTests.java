@@ -112,7 +112,6 @@ class MemoryRetentionTests {
 	 * A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80.
 	 */
 	@ParameterizedTest
-	@Tag("measuring")
 	@CsvSource({ "400000, 0, 35, 38", "8000, 1, 32, 80" })
 	void timerNeedsFewBytes(int count, long distanceMillis, double least, double most) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)

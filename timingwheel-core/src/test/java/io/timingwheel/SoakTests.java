@@ -121,7 +121,7 @@ class SoakTests {
 				Subject subject = subjects[index];
 				int dice = random.nextInt(8);
 				if (subject == null || !subject.handle.isPending()) {
-					subjects[index] = new Subject();
+					subjects[index] = random.nextBoolean() ? new Subject() : new DirectSubject();
 					subjects[index].schedule(wheel, delay);
 				}
 				else if (dice < 4) {
@@ -146,7 +146,7 @@ class SoakTests {
 	/**
 	 * A timer and its deadline. Only the thread that scheduled it moves it.
 	 */
-	private final class Subject implements Runnable {
+	private class Subject implements Runnable {
 
 		private final AtomicBoolean over = new AtomicBoolean();
 
@@ -201,6 +201,13 @@ class SoakTests {
 			check(!this.over.getAndSet(true), "A timer has ended twice");
 			SoakTests.this.ended.incrementAndGet();
 		}
+
+	}
+
+	/**
+	 * Runs on the driver, so that no wait for a thread hides that it is early.
+	 */
+	private final class DirectSubject extends Subject implements DirectTask {
 
 	}
 

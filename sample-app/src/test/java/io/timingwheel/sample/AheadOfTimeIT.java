@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import com.jayway.jsonpath.JsonPath;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
  * The packaged application in a JVM of its own, with the code that the build has
  * generated ahead of time.
  */
+@Tag("faults")
 class AheadOfTimeIT {
 
 	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");

@@ -36,6 +36,7 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.util.ContentCachingResponseWrapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,6 +54,9 @@ class ConsolePageTests extends BrowserTests {
 
 	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",
 			"schedules", "node");
+
+	private static final List<String> ACTIONS = List.of("Pause", "Resume", "Pause claims", "Run now", "Move", "Cancel",
+			"Requeue", "Delete", "Requeue all", "Delete all");
 
 	@Autowired
 	private RestTestClient http;
@@ -290,6 +294,25 @@ class ConsolePageTests extends BrowserTests {
 	}
 
 	@Test
+	void nobodyWhoMayOnlyReadSeesAnAction(@Autowired Gate gate) {
+		order();
+		gate.readOnly = true;
+		try {
+			for (String view : VIEWS) {
+				open(view);
+				eventually().until(() -> text("#state-text").equals("Live") && text("#access").equals("Read-only"));
+				assertThat(this.browser.findElements(By.cssSelector("main button"))).filteredOn(WebElement::isDisplayed)
+					.extracting(WebElement::getText)
+					.as(view)
+					.doesNotContainAnyElementsOf(ACTIONS);
+			}
+		}
+		finally {
+			gate.readOnly = false;
+		}
+	}
+
+	@Test
 	void theYear10000AndAddressesThatMakeNoSenseAreShown() {
 		TaskId far = TaskId.of("close-order", "far");
 		this.tasks.enqueue(far, Duration.ofDays(3_000_000), 1L);
@@ -495,6 +518,8 @@ class ConsolePageTests extends BrowserTests {
 
 		volatile int actionStatus;
 
+		volatile boolean readOnly;
+
 		volatile String requestedWith;
 
 		@Override
@@ -509,8 +534,18 @@ class ConsolePageTests extends BrowserTests {
 			boolean live = path.endsWith("/live");
 			this.requestedWith = live ? request.getHeader("X-Requested-With") : this.requestedWith;
 			int answer = live ? this.status : request.getMethod().equals("POST") ? this.actionStatus : 0;
-			if (answer == 0) {
+			if (answer == 0 && !(live && this.readOnly)) {
 				chain.doFilter(request, response);
+				return;
+			}
+			if (answer == 0) {
+				ContentCachingResponseWrapper figures = new ContentCachingResponseWrapper(response);
+				chain.doFilter(request, figures);
+				String body = new String(figures.getContentAsByteArray(), StandardCharsets.UTF_8);
+				figures.resetBuffer();
+				figures.getOutputStream()
+					.write(body.replace("\"acts\":true", "\"acts\":false").getBytes(StandardCharsets.UTF_8));
+				figures.copyBodyToResponse();
 				return;
 			}
 			response.setStatus(answer);

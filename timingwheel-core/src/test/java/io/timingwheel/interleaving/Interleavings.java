@@ -77,7 +77,8 @@ public final class Interleavings {
 	}
 
 	/**
-	 * Explores more interleavings of a race with few steps.
+	 * Explores a race with few steps. Its interleavings are more than those of
+	 * {@code explore}.
 	 */
 	public static void exploreWithTwoPreemptionsAnywhere(Class<? extends Race> race, Object... arguments) {
 		new Interleavings(race, 2, true, arguments).explore();

@@ -24,6 +24,8 @@ class DirtiesContextTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
+	private static @Nullable VirtualTime latest;
+
 	private static @Nullable VirtualTime closed;
 
 	@Autowired
@@ -43,7 +45,19 @@ class DirtiesContextTests {
 	void theContextIsClosedAfterTheMethod() {
 		assertThat(this.time).isNotSameAs(closed);
 		closed = this.time;
+		begin();
+	}
+
+	@RepeatedTest(2)
+	@DirtiesContext(methodMode = DirtiesContext.MethodMode.BEFORE_METHOD)
+	void theContextIsClosedBeforeTheMethod() {
+		assertThat(this.time).isNotSameAs(latest);
+		begin();
+	}
+
+	private void begin() {
 		assertThat(this.time).hasNothingPending();
+		latest = this.time;
 		assertThat(this.time.now()).isCloseTo(Instant.now(), within(Duration.ofMinutes(10)));
 		this.runs.clear();
 		this.jobs.run("first", HOUR);

@@ -131,6 +131,30 @@ class RecurringTests {
 		}, "period=1m");
 	}
 
+	@Test
+	void aLazyBeanIsCreatedForItsStoredTasksInVirtualTime() {
+		this.lazy = true;
+		run(Reminder.class, () -> {
+			this.tasks.enqueue(REMIND, MINUTE, "a");
+			this.time.advance(MINUTE);
+			assertThat(seconds("a")).isEqualTo("60");
+			this.context.getBean(Reminder.class).remind("b");
+			this.time.advance(HOUR);
+			assertThat(seconds("b")).isEqualTo("3660");
+		});
+	}
+
+	@Test
+	void theNamesOfMethodsAreKnownBeforeTheirFirstRuns() {
+		IllegalStateException failure = new IllegalStateException("no");
+		run(Report.class, () -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("reprot", failure))
+				.withMessageEndingWith("The names are [report, report.later]");
+			this.time.failNext("report", failure);
+			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ZERO)).isSameAs(failure);
+		}, "period=1m");
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { Report.class, StoredReport.class })
 	void runAllLeavesSchedulesAloneAndEachTestBeginsWithTheDeclaredOnes(Class<?> report) {
@@ -416,6 +440,21 @@ class RecurringTests {
 		@Recurring(every = "${period}", initialDelay = "#{3 + 4}s")
 		public void later() {
 			this.runs.run("later");
+		}
+
+	}
+
+	static class Reminder {
+
+		private final Runs runs;
+
+		Reminder(Runs runs) {
+			this.runs = runs;
+		}
+
+		@Delayed(delay = "1h", name = "remind", key = "#text", durable = true)
+		public void remind(String text) {
+			this.runs.run(text);
 		}
 
 	}

@@ -8,24 +8,10 @@ import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Measurement;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class DurableMeasurementsTests {
-
-	@ParameterizedTest
-	@EnumSource
-	void theHelpListsEachMeasurementOfEachStore(Store store) {
-		String help = new CommandLine(new DurableCommand()).getUsageMessage();
-
-		assertThat(new DurableMeasurements(DurableSetup.of(store)).all()).hasSizeGreaterThan(5)
-			.allSatisfy((measurement) -> assertThat(help).contains("\n  " + measurement.id() + " "));
-		assertThat(help).containsPattern("\n  held-transaction +Beside an open transaction \\(only postgresql\\)\n")
-			.containsPattern("\n  growth +.+ \\(only postgresql\\)\n")
-			.containsPattern("\n  sharing +.+ \\(only redis\\)\n")
-			.containsPattern("\n  lateness +Lateness\n");
-	}
 
 	@ParameterizedTest
 	@EnumSource

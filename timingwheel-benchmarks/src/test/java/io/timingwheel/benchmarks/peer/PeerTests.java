@@ -1,5 +1,6 @@
 package io.timingwheel.benchmarks.peer;
 
+import java.util.ServiceLoader;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -7,6 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.NOPLoggerFactory;
+import org.slf4j.spi.SLF4JServiceProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -63,6 +67,12 @@ class PeerTests {
 		assertThat(KafkaPeer.wholeMillis(1_000_000)).isEqualTo(1);
 		assertThat(KafkaPeer.wholeMillis(1_000_001)).isEqualTo(2);
 		assertThat(KafkaPeer.wholeMillis(-1)).isZero();
+	}
+
+	@Test
+	void noContestantWritesALog() {
+		assertThat(LoggerFactory.getILoggerFactory()).isInstanceOf(NOPLoggerFactory.class);
+		assertThat(ServiceLoader.load(SLF4JServiceProvider.class)).hasSize(1);
 	}
 
 }

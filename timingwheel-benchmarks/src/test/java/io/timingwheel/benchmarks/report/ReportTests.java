@@ -5,7 +5,6 @@ import java.util.Map;
 
 import io.timingwheel.benchmarks.peer.Peer;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,14 +32,6 @@ class ReportTests {
 				| Netty, tick 1 ms | 10.00 (1.00x) | 200 (2.00x) |
 				| Kafka SystemTimer | - | 100 (1.00x) |
 				""");
-	}
-
-	@Test
-	void theHelpListsEachMeasurementWithItsTitle() {
-		String help = new CommandLine(new ReportCommand()).getUsageMessage();
-		assertThat(help).containsPattern("\n  fixed-churn +Schedule and cancel with one fixed delay\n");
-		assertThat(Measurements.all(Effort.QUICK)).hasSizeGreaterThan(10)
-			.allSatisfy((measurement) -> assertThat(help).contains("\n  " + measurement.id() + " "));
 	}
 
 }

@@ -18,6 +18,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -32,7 +33,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.server.SecurityWebFilterChain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -58,7 +61,7 @@ class ConsoleTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource
+	@EnumSource(names = { "MVC", "WEBFLUX", "READ_ONLY", "SINGLE_PAGE_APPLICATION" })
 	void thePageItsFilesAndItsFiguresAreServedAndNothingElse(Server server) {
 		ConsoleClient user = server.client(true);
 		HttpResponse<String> page = user.get("");
@@ -84,7 +87,7 @@ class ConsoleTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(mode = Mode.MATCH_ALL, names = "(MVC|WEBFLUX).*")
+	@EnumSource(names = { "MVC", "WEBFLUX" })
 	void nothingIsServedWithoutALogin(Server server) {
 		ConsoleClient stranger = server.client(false);
 		String token = server.client(true).csrfToken();
@@ -94,7 +97,7 @@ class ConsoleTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(mode = Mode.MATCH_ALL, names = "(MVC|WEBFLUX).*")
+	@EnumSource(names = { "MVC", "WEBFLUX" })
 	void anActionNeedsTheTokenAgainstForgedRequests(Server server) {
 		DelayedTask<?> task = server.schedule("close-order", "5");
 		ConsoleClient user = server.client(true);
@@ -109,13 +112,32 @@ class ConsoleTests {
 		assertThat(user.act(user.csrfToken(), CANCEL).statusCode()).isEqualTo(404);
 	}
 
+	@ParameterizedTest
+	@Tag("faults")
+	@EnumSource(mode = Mode.MATCH_ALL, names = ".*PORT")
+	void theManagementContextDoesTheSame(Server server) {
+		thePageItsFilesAndItsFiguresAreServedAndNothingElse(server);
+		cancelPending();
+		nothingIsServedWithoutALogin(server);
+		anActionNeedsTheTokenAgainstForgedRequests(server);
+	}
+
+	@Test
+	@Tag("faults")
+	void nothingActsByDefaultWithWebFluxEither() {
+		thePageItsFilesAndItsFiguresAreServedAndNothingElse(Server.READ_ONLY_WEBFLUX);
+		cancelPending();
+		nothingActsByDefault(Server.READ_ONLY_WEBFLUX);
+	}
+
 	/**
 	 * There is no login and no token, so that only the access level refuses.
 	 */
-	@Test
-	void nothingActsByDefault() {
-		DelayedTask<?> task = Server.READ_ONLY.schedule("close-order", "5");
-		ConsoleClient user = Server.READ_ONLY.client(false);
+	@ParameterizedTest
+	@EnumSource(names = "READ_ONLY")
+	void nothingActsByDefault(Server server) {
+		DelayedTask<?> task = server.schedule("close-order", "5");
+		ConsoleClient user = server.client(false);
 		assertThat(user.csrfToken()).isNull();
 		assertThat(user.act(null, CANCEL).statusCode()).isEqualTo(405);
 		assertThat(task.isCancelled()).isFalse();
@@ -208,7 +230,10 @@ class ConsoleTests {
 				// There is a servlet container on the classpath, too.
 				"spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration"),
 
-		READ_ONLY("/actuator/timingwheelconsole", OpenConfiguration.class),
+		READ_ONLY("/actuator/timingwheelconsole", OpenServletConfiguration.class),
+
+		READ_ONLY_WEBFLUX("/actuator/timingwheelconsole", OpenReactiveConfiguration.class,
+				"spring.main.web-application-type=reactive"),
 
 		SINGLE_PAGE_APPLICATION("/actuator/timingwheelconsole", SpaConfiguration.class);
 
@@ -231,7 +256,7 @@ class ConsoleTests {
 		}
 
 		boolean acts() {
-			return !name().equals("READ_ONLY");
+			return !name().startsWith("READ_ONLY");
 		}
 
 		private ConfigurableApplicationContext context() {
@@ -277,12 +302,24 @@ class ConsoleTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class OpenConfiguration {
+	static class OpenServletConfiguration {
 
 		@Bean
 		SecurityFilterChain open(HttpSecurity http) {
 			return http.csrf(AbstractHttpConfigurer::disable)
 				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OpenReactiveConfiguration {
+
+		@Bean
+		SecurityWebFilterChain open(ServerHttpSecurity http) {
+			return http.csrf(ServerHttpSecurity.CsrfSpec::disable)
+				.authorizeExchange((exchanges) -> exchanges.anyExchange().permitAll())
 				.build();
 		}
 

@@ -212,6 +212,16 @@ abstract class FaultTestSupport {
 			.allSatisfy((run) -> assertThat(run.startedAt()).isGreaterThanOrEqualTo(run.dueAt() - TICK_MILLIS));
 	}
 
+	/**
+	 * Checks that at no time more runs were under way, each from the first of its times
+	 * to the second.
+	 */
+	static void assertAtMostAtOnce(int limit, List<long[]> runs) {
+		assertThat(runs).allSatisfy(
+				(run) -> assertThat(runs.stream().filter((other) -> other[0] <= run[0] && run[0] < other[1]).count())
+					.isLessThanOrEqualTo(limit));
+	}
+
 	static long millis(Duration... durations) {
 		return Arrays.stream(durations).mapToLong(Duration::toMillis).sum();
 	}

@@ -35,8 +35,6 @@ final class FirstBuild {
 	 */
 	private static final Path LIBRARIES = PROJECT.resolve("timingwheel-autoconfigure/target/compile.classpath");
 
-	private static final String CLASSES = "classes";
-
 	private FirstBuild() {
 	}
 
@@ -45,25 +43,15 @@ final class FirstBuild {
 	 * libraries. If there is no history, the test is skipped.
 	 */
 	static String classPath() throws IOException, InterruptedException {
-		Path build = build();
-		Stream<Path> own = Stream.concat(
-				Stream.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()),
+		Path build = Path.of("target", "first-build").toAbsolutePath();
+		Path classes = build.resolve("classes");
+		FileSystemUtils.deleteRecursively(build);
+		Files.createDirectories(build);
+		extract(build);
+		compile(build, classes);
+		Stream<Path> own = Stream.concat(Stream.of(classes, Path.of("target/test-classes").toAbsolutePath()),
 				SOURCES.stream().map((folder) -> build.resolve(folder).resolve("resources")));
 		return join(Stream.concat(own, libraries(System.getProperty("java.class.path"))));
-	}
-
-	private static Path build() throws IOException, InterruptedException {
-		Path folder = Path.of("target", "first-build").toAbsolutePath();
-		Path build = folder.resolve(COMMIT);
-		if (!Files.exists(build)) {
-			Path unfinished = folder.resolve("unfinished");
-			FileSystemUtils.deleteRecursively(unfinished);
-			Files.createDirectories(unfinished);
-			extract(unfinished);
-			compile(unfinished);
-			Files.move(unfinished, build);
-		}
-		return build;
 	}
 
 	private static void extract(Path target) throws IOException, InterruptedException {
@@ -77,13 +65,13 @@ final class FirstBuild {
 				() -> "The history has no commit %s (git fetch --unshallow): %s".formatted(COMMIT, output));
 	}
 
-	private static void compile(Path build) throws IOException {
+	private static void compile(Path build, Path classes) throws IOException {
 		Assumptions.assumeTrue(Files.exists(LIBRARIES),
 				() -> LIBRARIES + " is missing. Maven writes it with -Pfaults.");
 		String classPath = join(Stream.of(System.getProperty("java.class.path"), Files.readString(LIBRARIES))
 			.flatMap(FirstBuild::libraries));
 		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-parameters", "--release", "17",
-				"-d", build.resolve(CLASSES).toString(), "-classpath", classPath));
+				"-d", classes.toString(), "-classpath", classPath));
 		try (Stream<Path> files = Files.walk(build)) {
 			files.map(Path::toString).filter((file) -> file.endsWith(".java")).forEach(arguments::add);
 		}

@@ -79,11 +79,7 @@ class LimitFaultTests extends FaultTestSupport {
 			}
 			return new long[] { run.startedAt(), end };
 		}).toList();
-		assertThat(runs).allSatisfy((run) -> {
-			long at = run[0];
-			assertThat(runs.stream().filter((other) -> other[0] <= at && at < other[1]).count())
-				.isLessThanOrEqualTo(limit);
-		});
+		assertAtMostAtOnce(limit, runs);
 		// Each body takes less than half a second on average.
 		long first = runs.stream().mapToLong((run) -> run[0]).min().orElseThrow();
 		long last = runs.stream().mapToLong((run) -> run[0]).max().orElseThrow();

@@ -11,7 +11,6 @@ import java.util.stream.LongStream;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -33,23 +32,17 @@ import org.springframework.context.annotation.Import;
 @Import({ Executions.class, RolledApplication.Tasks.class })
 class RolledApplication implements Function<String[], String> {
 
-	/** How many tasks with this name one command stores or changes. */
-	static final int ORDERS = 200;
-
-	/** How many tasks with each of the other names. */
-	static final int OTHERS = 20;
-
 	static final Duration PERIOD = Duration.ofMillis(500);
 
 	static final int MAX_CONCURRENT = 2;
 
-	/** The delay of tasks that are changed before they are due. */
-	private static final Duration FAR = Duration.ofHours(1);
+	static final TaskId SCHEDULE = TaskId.of("replaced", "schedule");
 
-	/** The argument of a task that is replaced. */
-	private static final long FORMER = -1;
+	/** Of the first task of one phase beyond that of the phase before. */
+	private static final long NUMBERS = 1_000;
 
-	private static final TaskId AGAIN = TaskId.of("again", "key");
+	/** The tasks of one phase, which are 12 ms apart. */
+	private static final int PER_PHASE = 400;
 
 	private final DelayedTaskTemplate template;
 
@@ -66,81 +59,70 @@ class RolledApplication implements Function<String[], String> {
 		long phase = Long.parseLong(words[1]);
 		return NodeApplication.done(() -> {
 			switch (words[0]) {
-				case "store" -> store(phase, Duration.ofMillis(Long.parseLong(words[2])));
+				case "store" -> store(phase);
 				case "change" -> change(phase);
-				case "end" -> this.template.cancel(AGAIN);
 			}
 		});
 	}
 
-	private void store(long phase, Duration spread) {
+	private void store(long phase) {
 		List<DurableCall> together = new ArrayList<>();
-		Kind.ORDER.numbers(phase).forEach((number) -> {
-			TaskId id = Kind.ORDER.id(number);
-			Duration delay = Kind.ORDER.delay(number, spread);
-			Object[] arguments = { Order.of(number), Map.of("same", List.of(Order.of(number))) };
-			if (number % 2 == 0) {
-				together.add(DurableCall.of(id, delay, arguments));
+		numbers(phase).forEach((number) -> {
+			Duration delay = Duration.ofMillis(number % NUMBERS * 12);
+			if (Kind.of(number) == Kind.REPLACED) {
+				this.template.enqueue(Kind.id(number), Duration.ofHours(1), Order.of(-1));
+			}
+			else if (number % 8 == 0) {
+				together.add(DurableCall.of(Kind.id(number), delay, Order.of(number)));
 			}
 			else {
-				this.template.enqueue(id, delay, arguments);
+				this.template.enqueue(Kind.id(number), delay, Order.of(number));
 			}
 		});
 		this.template.enqueueAll(together);
-		for (Kind kind : List.of(Kind.RETRIED, Kind.LIMITED)) {
-			kind.numbers(phase)
-				.forEach((number) -> this.template.enqueue(kind.id(number), kind.delay(number, spread), number));
-		}
-		Kind.REPLACED.numbers(phase).forEach((number) -> this.template.enqueue(Kind.REPLACED.id(number), FAR, FORMER));
-		this.template.recur(AGAIN, Schedule.every(PERIOD), Kind.AGAIN.numbers(phase).findFirst().orElseThrow());
+		this.template.recur(SCHEDULE, Schedule.every(PERIOD), Order.of(phase * NUMBERS + PER_PHASE));
 	}
 
 	/** Another node may have stored these tasks. */
 	private void change(long phase) {
-		Kind.REPLACED.numbers(phase).forEach((number) -> {
-			this.template.find(Kind.REPLACED.id(number)).orElseThrow();
-			this.template.enqueue(Kind.REPLACED.id(number), Duration.ofSeconds(2), number);
+		numbers(phase).filter((number) -> Kind.of(number) == Kind.REPLACED).forEach((number) -> {
+			this.template.find(Kind.id(number)).orElseThrow();
+			this.template.enqueue(Kind.id(number), Duration.ofSeconds(2), Order.of(number));
 		});
 	}
 
+	/** The numbers of the tasks of a phase. That of its schedule follows. */
+	static LongStream numbers(long phase) {
+		return LongStream.range(0, PER_PHASE).map((number) -> phase * NUMBERS + number);
+	}
+
+	static boolean isOfASchedule(long number) {
+		return number % NUMBERS == PER_PHASE;
+	}
+
+	/** The names of the tasks. */
 	enum Kind {
 
-		ORDER, RETRIED, LIMITED, REPLACED, AGAIN, TICK;
-
-		private static final long NUMBERS = 1_000_000;
-
-		private static final long PER_PHASE = 1000;
+		ORDER, RETRIED, LIMITED, REPLACED;
 
 		static Kind of(long number) {
-			return values()[(int) (number / NUMBERS)];
+			return values()[(int) (number % 4)];
 		}
 
-		/**
-		 * The numbers of the tasks that one command stores.
-		 */
-		LongStream numbers(long phase) {
-			long first = ordinal() * NUMBERS + phase * PER_PHASE;
-			return LongStream.range(first, first + ((this == ORDER) ? ORDERS : OTHERS));
-		}
-
-		private TaskId id(long number) {
-			return TaskId.of(name().toLowerCase(), number);
-		}
-
-		private Duration delay(long number, Duration spread) {
-			return spread.multipliedBy(number % PER_PHASE).dividedBy((this == ORDER) ? ORDERS : OTHERS);
+		private static TaskId id(long number) {
+			return TaskId.of(of(number).name().toLowerCase(), number);
 		}
 
 	}
 
-	record Order(long number, Kind kind, Instant at, Duration window, BigDecimal amount, List<String> lines,
+	record Order(long number, Instant at, Duration window, BigDecimal amount, List<String> lines,
 			Map<String, List<Integer>> counts, @Nullable String note) {
 
 		static Order of(long number) {
-			return new Order(number, Kind.of(number), Instant.ofEpochSecond(1_700_000_000 + number, 123_456_789),
+			return new Order(number, Instant.ofEpochSecond(1_700_000_000 + number, 123_456_789),
 					Duration.ofMillis(number), new BigDecimal("12345678901234567890.10"),
 					List.of("\u00e4 \ud834\udd1e", "\"\\\n"), Map.of("few", List.of(1, 2)),
-					(number % 2 == 0) ? null : "");
+					(number % 8 < 4) ? null : "");
 		}
 
 	}
@@ -151,50 +133,43 @@ class RolledApplication implements Function<String[], String> {
 	 */
 	static class Tasks {
 
-		private static final String NONE = "0s";
-
 		private final Executions executions;
 
 		Tasks(Executions executions) {
 			this.executions = executions;
 		}
 
-		@Delayed(delay = NONE, name = "order", durable = true)
-		void order(Order order, Map<String, List<Order>> orders) throws InterruptedException {
-			long execution = this.executions.begin(order.number());
-			if (!order.equals(Order.of(order.number())) || !orders.equals(Map.of("same", List.of(order)))) {
-				throw new IllegalStateException("Not as stored: " + order + orders);
-			}
+		@Delayed(delay = "0s", name = "order", durable = true)
+		void order(Order order) throws InterruptedException {
 			// Some run while their node ends.
-			Thread.sleep((order.number() % 10 == 0) ? 2000 : 10);
-			this.executions.end(execution);
+			run(order, (order.number() % 40 == 0) ? 2000 : 10);
 		}
 
-		@Delayed(delay = NONE, name = "retried", durable = true,
+		@Delayed(delay = "0s", name = "retried", durable = true,
 				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "3s")))
-		void retried(long number) {
-			long execution = this.executions.begin(number);
-			if (DelayedTaskContext.current().orElseThrow().attempt() == 1) {
-				throw new IllegalStateException("As the test wants it");
+		void retried(Order order) throws InterruptedException {
+			run(order, 0);
+		}
+
+		@Delayed(delay = "0s", name = "limited", durable = true, policy = @TaskPolicy(maxConcurrent = MAX_CONCURRENT))
+		void limited(Order order) throws InterruptedException {
+			run(order, 20);
+		}
+
+		@Delayed(delay = "0s", name = "replaced", durable = true)
+		void replaced(Order order) throws InterruptedException {
+			run(order, 0);
+		}
+
+		private void run(Order order, long millis) throws InterruptedException {
+			long execution = this.executions.begin(order.number());
+			boolean fails = Kind.of(order.number()) == Kind.RETRIED
+					&& DelayedTaskContext.current().orElseThrow().attempt() == 1;
+			if (fails || !order.equals(Order.of(order.number()))) {
+				throw new IllegalStateException("On purpose, or not as stored: " + order);
 			}
+			Thread.sleep(millis);
 			this.executions.end(execution);
-		}
-
-		@Delayed(delay = NONE, name = "limited", durable = true, policy = @TaskPolicy(maxConcurrent = MAX_CONCURRENT))
-		void limited(long number) throws InterruptedException {
-			long execution = this.executions.begin(number);
-			Thread.sleep(100);
-			this.executions.end(execution);
-		}
-
-		@Delayed(delay = NONE, name = "replaced", aliases = "again", durable = true)
-		void other(long number) {
-			this.executions.end(this.executions.begin(number));
-		}
-
-		@Recurring(every = "1s", name = "tick", durable = true)
-		void tick() {
-			this.executions.end(this.executions.begin(Kind.TICK.numbers(0).findFirst().orElseThrow()));
 		}
 
 	}
