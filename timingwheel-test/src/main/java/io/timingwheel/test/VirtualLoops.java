@@ -57,8 +57,8 @@ final class VirtualLoops implements NodeLoop.Factory {
 	}
 
 	@Override
-	public boolean polls() {
-		return false;
+	public long poll(long nanos) {
+		return NEVER;
 	}
 
 	/**

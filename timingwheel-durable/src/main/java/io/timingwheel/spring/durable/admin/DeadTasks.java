@@ -21,9 +21,10 @@ import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskView;
-import io.timingwheel.spring.durable.node.TaskPages;
+import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param requeue makes dead tasks pending, and tells the node
  * @since 0.1
  */
-public record DeadTasks(DelayedTaskStore store, TaskPages pages,
+public record DeadTasks(DelayedTaskStore store, DurableHandlers handlers,
 		Function<List<String>, List<Requeue>> requeue) implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
@@ -69,7 +70,8 @@ public record DeadTasks(DelayedTaskStore store, TaskPages pages,
 	/** Reads a page, the first one without a cursor. */
 	private Page read(String name, @Nullable String cursor, int limit) {
 		Position after = (cursor != null) ? TaskView.position(cursor) : null;
-		return this.pages.read(name, Order.DEAD_LATEST_FIRST, OperatedTasks.place(after), limit);
+		return this.handlers.list(this.store,
+				new ListQuery(name, Order.DEAD_LATEST_FIRST, OperatedTasks.place(after), limit));
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor.Sta
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -48,7 +49,7 @@ public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, Durabl
 	}
 
 	private List<TaskDescriptor> shown(String name, Order order, StoredTask.@Nullable Position after, int limit) {
-		return this.node.pages().read(name, order, after, limit).tasks().stream().map(this::shown).toList();
+		return this.node.list(new ListQuery(name, order, after, limit)).tasks().stream().map(this::shown).toList();
 	}
 
 	private TaskDescriptor shown(StoredTask task) {

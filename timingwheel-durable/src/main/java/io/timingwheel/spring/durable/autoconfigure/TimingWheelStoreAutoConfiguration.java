@@ -126,7 +126,7 @@ public final class TimingWheelStoreAutoConfiguration {
 			DelayedTaskStore store, ObjectProvider<ManualTime> manualTime) {
 		TaskCounts counts = new TaskCounts(store, handlers, node,
 				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
-		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, node.pages(), node::requeueDead));
+		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, handlers, node::requeueDead));
 	}
 
 	@Bean

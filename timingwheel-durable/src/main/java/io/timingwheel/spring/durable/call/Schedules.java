@@ -139,7 +139,7 @@ public final class Schedules {
 			.map((earlier) -> next(earlier, schedule))
 			.orElseGet(() -> first(schedule, initialDelay));
 		Enqueued stored = this.parts.store()
-			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
+			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(),
 					schedule.toString(), due, onlyIfLost));
 		submission.task().stored(stored.id(), stored.dueAt());
 		if (!stored.id().isEmpty()) {

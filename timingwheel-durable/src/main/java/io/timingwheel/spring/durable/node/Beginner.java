@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.node;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -27,7 +26,8 @@ final class Beginner extends Batcher {
 
 	private final Settler settler;
 
-	private LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
+	/** Of the leases of the latest request. */
+	private long trustedUntil;
 
 	Beginner(NodeParts parts, Names names, Runner runner, Settler settler) {
 		super(parts, "timing-wheel-begins", Caller.BEGIN);
@@ -37,7 +37,7 @@ final class Beginner extends Batcher {
 	}
 
 	/** The node's clock is {@code ahead} of the store's by so many nanoseconds. */
-	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
+	void accept(LeasedTask task, long trustedUntil, long ahead) {
 		DurableHandler handler = this.parts.handlers.find(task.name());
 		if (handler == null) {
 			// The application has removed the handler. The lease brings the task back.
@@ -50,7 +50,7 @@ final class Beginner extends Batcher {
 				&& this.parts.policies.limits(task.name()) != null;
 		this.parts.held.add(run);
 		try {
-			accept(run, term);
+			accept(run, trustedUntil);
 		}
 		catch (Throwable ex) {
 			logger.error("The durable task %s could not be accepted, and is given back".formatted(run), ex);
@@ -58,9 +58,9 @@ final class Beginner extends Batcher {
 		}
 	}
 
-	private void accept(Run run, LeaseKeeper.Term term) {
+	private void accept(Run run, long trustedUntil) {
 		LeasedTask task = run.task;
-		if (!this.parts.held.isOpen() || this.parts.policies.isPaused(task.name())) {
+		if (!this.parts.held.open || this.parts.policies.isPaused(task.name())) {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
@@ -73,7 +73,7 @@ final class Beginner extends Batcher {
 		}
 		else if (task.begun()) {
 			run.window.enter(true);
-			this.runner.submit(run, term);
+			this.runner.submit(run, trustedUntil);
 		}
 		// The timer of a task that is withdrawn meanwhile has no effect.
 		else if (!this.parts.runLater(() -> add(run), run.dueNanos - this.parts.nanoTime())) {
@@ -107,15 +107,15 @@ final class Beginner extends Batcher {
 
 	@Override
 	List<Reply> request(List<Run> batch) {
-		Duration lease = this.parts.settings.lease();
-		this.term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
-		return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(), lease);
+		this.trustedUntil = this.parts.nanoTime() + this.parts.settings.trustedNanos();
+		return this.parts.store.begin(batch.stream().map((run) -> run.task.ref()).toList(),
+				this.parts.settings.lease());
 	}
 
 	@Override
 	void replied(Run run, Reply reply) {
 		if (reply == Reply.DONE) {
-			this.runner.submit(run, this.term);
+			this.runner.submit(run, this.trustedUntil);
 			return;
 		}
 		run.window.leave();

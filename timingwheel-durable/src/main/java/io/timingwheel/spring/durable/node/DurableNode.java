@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -12,6 +13,7 @@ import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
@@ -26,7 +28,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
@@ -38,7 +39,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
 
-	/** How long interrupted bodies and the last settlements may take. */
+	/** How long interrupted bodies and the last settlements may take together. */
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
 	private final NodeParts parts;
@@ -48,8 +49,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	private final Poller poller;
 
 	private final Housekeeping housekeeping;
-
-	private final TaskPages pages;
 
 	private volatile boolean stopped;
 
@@ -65,7 +64,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		Beginner beginner = new Beginner(this.parts, names, runner, this.settler);
 		this.poller = new Poller(this.parts, names, beginner, this.settler);
 		this.housekeeping = new Housekeeping(this.parts);
-		this.pages = new TaskPages(store, handlers);
 	}
 
 	/** Begins to claim tasks. A second call does nothing. */
@@ -76,30 +74,24 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		}
 	}
 
-	/** Makes the node look at the store now. */
-	public void wake() {
-		this.parts.wake();
-	}
-
 	/**
 	 * Tells the node of a stored or moved task that it would find too late by polling.
 	 * @param millis until it is due
 	 */
 	public void expect(String name, long millis) {
-		DurableHandler handler = this.parts.handlers.find(name);
-		if (handler != null && isClaiming() && !this.parts.policies.isPaused(name)) {
+		if (this.parts.handlers.find(name) != null && isClaiming() && !this.parts.policies.isPaused(name)) {
 			this.poller.expect(millis);
 		}
 	}
 
 	@Override
 	public boolean isClaiming() {
-		return this.parts.held.isOpen();
+		return this.parts.held.open;
 	}
 
 	@Override
 	public void pause() {
-		this.parts.held.setOpen(false);
+		this.parts.held.open = false;
 		this.parts.availability.idle(Caller.CLAIM);
 		giveBack((name) -> true);
 	}
@@ -111,8 +103,8 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public void resume() {
-		this.parts.held.setOpen(!this.stopped);
-		wake();
+		this.parts.held.open = !this.stopped;
+		this.parts.wake();
 	}
 
 	@Override
@@ -124,7 +116,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		if (paused) {
 			giveBack(names::contains);
 		}
-		wake();
+		this.parts.wake();
 	}
 
 	@Override
@@ -144,7 +136,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public int inFlight() {
-		return this.parts.held.runs().size();
+		return this.parts.held.runs.size();
 	}
 
 	@Override
@@ -155,11 +147,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	@Override
 	public Duration reportInterval() {
 		return this.housekeeping.reportInterval();
-	}
-
-	@Override
-	public String storeName() {
-		return AopUtils.getTargetClass(this.parts.store).getSimpleName();
 	}
 
 	@Override
@@ -179,13 +166,14 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			.toList();
 	}
 
-	public TaskPages pages() {
-		return this.pages;
+	/** Reads a page of the tasks under all names of a method. */
+	public ListQuery.Page list(ListQuery query) {
+		return this.parts.handlers.list(this.parts.store, query);
 	}
 
 	@Override
 	public List<StoredTask> findDead(String name, int limit) {
-		return this.pages.read(name, Order.DEAD_LATEST_FIRST, null, limit).tasks();
+		return list(new ListQuery(name, Order.DEAD_LATEST_FIRST, null, limit)).tasks();
 	}
 
 	@Override
@@ -196,7 +184,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	public List<Requeue> requeueDead(List<String> ids) {
 		List<Requeue> results = this.parts.store.requeue(ids);
 		if (results.contains(Requeue.REQUEUED)) {
-			wake();
+			this.parts.wake();
 		}
 		return results;
 	}
@@ -209,7 +197,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	/** Ends the claims of this node for good. */
 	public void stopClaiming() {
 		this.stopped = true;
-		this.parts.held.setOpen(false);
+		this.parts.held.open = false;
 	}
 
 	/**
@@ -224,19 +212,19 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			return;
 		}
 		this.started = false;
+		Set<Run> held = this.parts.held.runs;
 		try {
 			this.poller.loop.stop(GRACE);
 			giveBack((name) -> true);
-			if (!RunningBodies.await(this::isIdle, period)) {
-				long cut = this.parts.held.runs().stream().filter(Run::cutOff).count();
+			if (!RunningBodies.await(() -> held.stream().noneMatch(Run::delaysShutdown), period)) {
+				long cut = held.stream().filter(Run::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
 						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
-				RunningBodies.await(this::isIdle, GRACE);
 			}
-			if (!RunningBodies.await(this::isSettled, GRACE)) {
+			if (!RunningBodies.await(() -> held.stream().allMatch(Run::waitsForEnd), GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
-					.formatted(this.parts.held.runs().size()));
+					.formatted(held.size()));
 			}
 		}
 		finally {
@@ -247,15 +235,6 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 		if (outage() == null) {
 			this.housekeeping.heartbeat(Activity.ENDED);
 		}
-	}
-
-	private boolean isIdle() {
-		return this.parts.held.runs().stream().noneMatch(Run::delaysShutdown);
-	}
-
-	/** A body that has just ended may not have reached the settler yet. */
-	private boolean isSettled() {
-		return this.parts.held.runs().stream().allMatch(Run::isRunning);
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.node;
 
-import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -16,14 +15,15 @@ final class Held {
 
 	private final NodeParts parts;
 
-	private final Set<Run> runs = ConcurrentHashMap.newKeySet();
+	final Set<Run> runs = ConcurrentHashMap.newKeySet();
 
 	private volatile long blockedUntil;
 
 	/** With how much free room an end wakes the poller. */
 	private volatile int wakeAtFree = Integer.MAX_VALUE;
 
-	private volatile boolean open = true;
+	/** Whether the node claims tasks. */
+	volatile boolean open = true;
 
 	Held(NodeParts parts) {
 		this.parts = parts;
@@ -32,18 +32,6 @@ final class Held {
 
 	int free() {
 		return this.parts.settings.maxInFlight() - this.runs.size();
-	}
-
-	Collection<Run> runs() {
-		return this.runs;
-	}
-
-	boolean isOpen() {
-		return this.open;
-	}
-
-	void setOpen(boolean open) {
-		this.open = open;
 	}
 
 	void add(Run run) {

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -50,7 +49,7 @@ final class Housekeeping {
 		long now = parts.nanoTime();
 		this.chores.put(this::lookAfterSchedules, now);
 		this.chores.put(this::report, now);
-		this.chores.put(this::deleteDead, now + random(DEAD_NANOS));
+		this.chores.put(this::deleteDead, now + DEAD_NANOS);
 	}
 
 	private void round() {
@@ -66,7 +65,7 @@ final class Housekeeping {
 	}
 
 	private long report() {
-		heartbeat(this.parts.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
+		heartbeat(this.parts.held.open ? Activity.CLAIMING : Activity.PAUSED);
 		return TimeUnit.NANOSECONDS.convert(reportInterval());
 	}
 
@@ -77,7 +76,7 @@ final class Housekeeping {
 
 	void heartbeat(Activity activity) {
 		attempt("report the state of this node", () -> {
-			int inFlight = this.parts.held.runs().size();
+			int inFlight = this.parts.held.runs.size();
 			this.parts.store.heartbeat(new NodeState(this.parts.settings.nodeId(), activity, inFlight));
 			return true;
 		});
@@ -90,12 +89,7 @@ final class Housekeeping {
 			this.parts.expiredDead.add(deleted);
 			return deleted > 0;
 		});
-		return random(more ? STEP_NANOS : DEAD_NANOS);
-	}
-
-	/** Varies by a half, so that the nodes do not all look at once. */
-	private static long random(long nanos) {
-		return ThreadLocalRandom.current().nextLong(nanos / 2, nanos * 3 / 2);
+		return more ? STEP_NANOS : DEAD_NANOS;
 	}
 
 	private static boolean attempt(String what, BooleanSupplier action) {

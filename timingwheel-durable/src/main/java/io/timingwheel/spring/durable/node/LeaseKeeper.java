@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -11,8 +10,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Renews the leases of the tasks that have begun, and gives up tasks whose leases have
- * ended. A request may take longer than a lease, so a timer on the wheel watches
- * meanwhile. Thread-safe.
+ * ended. A request may take longer than a lease, so each of the two has a loop.
+ * Thread-safe.
  */
 final class LeaseKeeper {
 
@@ -24,17 +23,22 @@ final class LeaseKeeper {
 
 	private final NodeParts parts;
 
-	private final NodeLoop loop;
+	private final NodeLoop losses;
+
+	private final NodeLoop renewals;
 
 	private final long roundNanos;
 
-	/** Counts the rounds, which tells a timer whether its requests have ended. */
-	private volatile int rounds;
+	/** A third of the lease has passed then, so two renewals may fail. */
+	private final long renewedBefore;
 
 	LeaseKeeper(NodeParts parts) {
 		this.parts = parts;
-		this.loop = parts.loop("timing-wheel-leases", this::round);
-		this.roundNanos = parts.settings.lease().toNanos() / ROUNDS_PER_LEASE;
+		this.losses = parts.loop("timing-wheel-lost-leases", this::loseEnded);
+		this.renewals = parts.loop("timing-wheel-leases", this::renew);
+		long lease = parts.settings.lease().toNanos();
+		this.roundNanos = lease / ROUNDS_PER_LEASE;
+		this.renewedBefore = parts.settings.trustedNanos() - lease / 3;
 	}
 
 	/** If the body has ended, the store decides whether it did so in time. */
@@ -46,51 +50,39 @@ final class LeaseKeeper {
 		}
 	}
 
-	private List<Run> leased(Predicate<Term> term) {
-		return this.parts.held.runs().stream().filter((run) -> run.isLeased() && term.test(run.term)).toList();
+	private void loseEnded() {
+		trustedFor(0).forEach(this::lose);
+		this.losses.sleep(this.roundNanos);
 	}
 
-	private void round() {
-		int round = this.rounds;
+	/** The tasks whose leases the node trusts for this time at most. */
+	private List<Run> trustedFor(long nanos) {
 		long now = this.parts.nanoTime();
-		loseEnded();
-		List<Run> due = leased((term) -> term.isToBeRenewed(now));
+		return this.parts.held.runs.stream()
+			.filter((run) -> run.isLeased() && run.trustedUntil - now <= nanos)
+			.toList();
+	}
+
+	private void renew() {
+		List<Run> due = trustedFor(this.renewedBefore);
 		if (due.isEmpty()) {
 			this.parts.availability.idle(Caller.RENEW);
 		}
-		else {
-			loseDuring(round);
-			for (int from = 0; from < due.size(); from += MAX_BATCH) {
-				renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
-			}
+		for (int from = 0; from < due.size(); from += MAX_BATCH) {
+			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
 		}
-		this.rounds = round + 1;
-		this.loop.await(this.roundNanos, this.parts.factory.polls() ? this.roundNanos : Long.MAX_VALUE);
-	}
-
-	private void loseEnded() {
-		long now = this.parts.nanoTime();
-		leased((term) -> term.isOver(now)).forEach(this::lose);
-	}
-
-	private void loseDuring(int round) {
-		this.parts.runLater(() -> {
-			if (this.rounds == round) {
-				loseEnded();
-				loseDuring(round);
-			}
-		}, this.roundNanos);
+		this.renewals.sleep(this.roundNanos);
 	}
 
 	private void renew(List<Run> runs) {
 		Duration lease = this.parts.settings.lease();
-		Term term = new Term(this.parts.nanoTime(), lease.toNanos());
+		long trustedUntil = this.parts.nanoTime() + this.parts.settings.trustedNanos();
 		try {
 			List<Reply> replies = this.parts.store.renew(runs.stream().map((run) -> run.task.ref()).toList(), lease);
 			this.parts.availability.succeeded(Caller.RENEW);
 			for (int i = 0; i < runs.size(); i++) {
 				if (replies.get(i) == Reply.DONE) {
-					runs.get(i).term = term;
+					runs.get(i).trustedUntil = trustedUntil;
 				}
 				else if (replies.get(i) != Reply.BUSY) {
 					lose(runs.get(i));
@@ -101,29 +93,6 @@ final class LeaseKeeper {
 			// The next round tries again, as for a task that is busy.
 			this.parts.availability.failed(Caller.RENEW, ex);
 		}
-	}
-
-	/**
-	 * How long a node trusts a lease, by its own monotonic clock: from before the request
-	 * until a margin before the end of the lease.
-	 */
-	record Term(long requestedAt, long nanos) {
-
-		static final Term NONE = new Term(0, 0);
-
-		private static final int MARGIN = 10;
-
-		/** After a third of its time, so that two renewals may fail. */
-		private static final int RENEWALS = 3;
-
-		boolean isOver(long now) {
-			return now - this.requestedAt >= this.nanos - this.nanos / MARGIN;
-		}
-
-		boolean isToBeRenewed(long now) {
-			return now - this.requestedAt >= this.nanos / RENEWALS;
-		}
-
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.timingwheel.spring.durable.node;
 
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -22,44 +22,30 @@ final class NamePolicies {
 
 	private final TaskPolicies policies;
 
-	private volatile Set<String> paused = Set.of();
-
-	/** Counts the changes that this node has made. */
-	private volatile int changes;
+	private final Set<String> paused = ConcurrentHashMap.newKeySet();
 
 	NamePolicies(DurableHandlers handlers, TaskPolicies policies) {
 		this.handlers = handlers;
 		this.policies = policies;
 	}
 
-	int changes() {
-		return this.changes;
-	}
-
-	synchronized void set(Collection<String> names, boolean paused) {
-		Set<String> changed = new HashSet<>(this.paused);
+	void set(Collection<String> names, boolean paused) {
 		if (paused) {
-			changed.addAll(names);
+			this.paused.addAll(names);
 		}
 		else {
-			changed.removeAll(names);
+			this.paused.removeAll(names);
 		}
-		this.paused = Set.copyOf(changed);
-		this.changes++;
 	}
 
 	/**
-	 * Learns which names the store pauses, unless this node has changed that since it
-	 * asked.
+	 * Learns which names the store pauses. If this node has changed that since it asked,
+	 * the next claim tells.
 	 * @return whether there is a name that was not known to be paused
 	 */
-	synchronized boolean learn(Set<String> found, int changes) {
-		if (changes != this.changes) {
-			return false;
-		}
-		boolean added = !this.paused.containsAll(found);
-		this.paused = Set.copyOf(found);
-		return added;
+	boolean learn(Set<String> found) {
+		this.paused.retainAll(found);
+		return this.paused.addAll(found);
 	}
 
 	boolean isPaused(String name) {
@@ -81,23 +67,18 @@ final class NamePolicies {
 		StartRate rate = policy.rate();
 		int concurrent = Objects.requireNonNullElse(policy.maxConcurrent(), 0);
 		int perKey = Objects.requireNonNullElse(policy.maxConcurrentPerKey(), 0);
-		if (rate != null) {
-			long micros = TimeUnit.NANOSECONDS.toMicros(rate.intervalNanos() + 999);
-			return new StartLimits(concurrent, perKey, micros, burst(rate));
+		if (rate == null) {
+			return (concurrent + perKey > 0) ? new StartLimits(concurrent, perKey, 0, 1) : null;
 		}
-		return (concurrent + perKey > 0) ? new StartLimits(concurrent, perKey, 0, 1) : null;
+		// Two thirds of the allowed burst: bodies start a varying time after the starts
+		// that the store counts, so they come closer together.
+		long burst = Math.max(1, rate.burst() * 2 / 3);
+		return new StartLimits(concurrent, perKey, TimeUnit.NANOSECONDS.toMicros(rate.intervalNanos() + 999),
+				(int) Math.min(Integer.MAX_VALUE, burst));
 	}
 
 	private PolicySettings policy(String name) {
 		return this.policies.of(this.handlers.canonicalName(name));
-	}
-
-	/**
-	 * Two thirds of the allowed burst: bodies start a varying time after the starts that
-	 * the store counts, so they come closer together.
-	 */
-	private static int burst(StartRate rate) {
-		return (int) Math.min(Integer.MAX_VALUE, Math.max(1, rate.burst() * 2 / 3));
 	}
 
 }

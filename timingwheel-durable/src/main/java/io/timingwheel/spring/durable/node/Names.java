@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -28,7 +27,7 @@ final class Names {
 	}
 
 	Window window(String name) {
-		return this.windows.computeIfAbsent(name, (key) -> new Window(this.parts::nanoTime, this.parts::wake));
+		return this.windows.computeIfAbsent(name, (key) -> new Window());
 	}
 
 	/** The name of a suspect needs no room. */
@@ -62,7 +61,7 @@ final class Names {
 	 * there is room for.
 	 */
 	private int share(Window window, int free, int room) {
-		if (this.windows.size() == 1) {
+		if (this.parts.handlers.haveOneMethod()) {
 			return room;
 		}
 		int held = window.held.get();
@@ -104,16 +103,12 @@ final class Names {
 	 * other node can take them. Each start in a backlog adds a place. After a late start
 	 * none is free until fewer tasks wait. Thread-safe.
 	 */
-	static final class Window {
+	final class Window {
 
 		/** How long a task that has begun should wait for a thread at most. */
 		static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 		static final int MIN_SIZE = 8;
-
-		private final LongSupplier clock;
-
-		private final Runnable onRoom;
 
 		private int size = MIN_SIZE;
 
@@ -128,12 +123,6 @@ final class Names {
 
 		/** Whether tasks that are due may wait for room, here or in the store. */
 		volatile boolean backlog;
-
-		/** Calls the runnable in a backlog when half of the window becomes free. */
-		Window(LongSupplier clock, Runnable onRoom) {
-			this.clock = clock;
-			this.onRoom = onRoom;
-		}
 
 		synchronized int room() {
 			return Math.max(0, this.size - this.used);
@@ -155,7 +144,7 @@ final class Names {
 		}
 
 		synchronized void started(long begunAt) {
-			if (this.clock.getAsLong() - begunAt > LATE_NANOS) {
+			if (Names.this.parts.nanoTime() - begunAt > LATE_NANOS) {
 				this.size = Math.max(MIN_SIZE, this.used - 1);
 			}
 			else if (this.backlog) {
@@ -164,12 +153,13 @@ final class Names {
 			leave();
 		}
 
+		/** In a backlog, wakes the poller when half of the window becomes free. */
 		synchronized void leave() {
 			this.used--;
 			if (this.full && this.used <= this.size / 2) {
 				this.full = false;
 				if (this.backlog) {
-					this.onRoom.run();
+					Names.this.parts.wake();
 				}
 			}
 		}

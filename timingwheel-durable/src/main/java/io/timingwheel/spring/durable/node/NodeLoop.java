@@ -40,9 +40,12 @@ public interface NodeLoop {
 			return settings;
 		}
 
-		/** With virtual time the node looks at the store when a test moves the time. */
-		default boolean polls() {
-			return true;
+		/**
+		 * How long to wait for what others do to the store. With virtual time the node
+		 * looks at the store when a test moves the time.
+		 */
+		default long poll(long nanos) {
+			return nanos;
 		}
 
 		/** With virtual time, runs the rounds that are due on the calling thread. */

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -11,6 +12,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.TaskRecorder;
+import org.jspecify.annotations.Nullable;
 
 /** What all steps of a node have in common. Thread-safe. */
 final class NodeParts {
@@ -53,8 +55,7 @@ final class NodeParts {
 	/** Dead tasks deleted at the end of their retention. */
 	final LongAdder expiredDead = new LongAdder();
 
-	private Runnable wake = () -> {
-	};
+	@Nullable NodeLoop poller;
 
 	NodeParts(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory factory) {
@@ -65,7 +66,7 @@ final class NodeParts {
 		this.wheel = wheel;
 		this.services = services;
 		this.factory = factory;
-		this.availability = new StoreAvailability(store::partialOutage, store::isRefusal);
+		this.availability = new StoreAvailability(store);
 		this.held = new Held(this);
 	}
 
@@ -75,12 +76,8 @@ final class NodeParts {
 		return loop;
 	}
 
-	void onWake(Runnable wake) {
-		this.wake = wake;
-	}
-
 	void wake() {
-		this.wake.run();
+		Objects.requireNonNull(this.poller).wake();
 	}
 
 	TaskRecorder recorder(Run run) {

@@ -21,6 +21,14 @@ public record NodeSettings(String nodeId, Duration lease, Duration lookAhead, Du
 	/** Larger requests would lock their tasks for too long. */
 	private static final int MAX_BATCHES = 8;
 
+	/**
+	 * How long this node trusts a lease, by its own monotonic clock: from before the
+	 * request until a tenth of the lease before its end.
+	 */
+	long trustedNanos() {
+		return this.lease.toNanos() / 10 * 9;
+	}
+
 	/** Leaves half of the node's room for the next request. */
 	int maxRequest() {
 		if (this.batchSize == 1) {

@@ -21,7 +21,7 @@ final class Poller {
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/** The shortest wait for a task that was not claimed since it is locked. */
-	private static final Duration LOCKED = Duration.ofMillis(50);
+	private static final long LOCKED_MILLIS = 50;
 
 	/** The pause after a claim, in which tasks of this node gather for the next. */
 	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -68,12 +68,12 @@ final class Poller {
 		this.suspectAt = parts.nanoTime();
 		this.wakeAt = this.suspectAt;
 		this.claimedAt = this.suspectAt - this.pollNanos;
-		parts.onWake(this.loop::wake);
+		parts.poller = this.loop;
 	}
 
 	void expect(long millis) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
-		if (nanos >= poll(this.pollNanos)) {
+		if (nanos >= this.parts.factory.poll(this.pollNanos)) {
 			return;
 		}
 		long lead = Math.min(LEAD_NANOS, this.parts.settings.lookAhead().toNanos());
@@ -92,7 +92,7 @@ final class Poller {
 	}
 
 	private void round() {
-		if (!this.parts.held.isOpen()) {
+		if (!this.parts.held.open) {
 			// A claim that was under way when the node was paused may have failed.
 			this.parts.availability.idle(Caller.CLAIM);
 			this.loop.await(0, Long.MAX_VALUE);
@@ -105,26 +105,19 @@ final class Poller {
 		}
 		long now = this.parts.nanoTime();
 		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
-		Duration lookAhead = lookAhead();
 		int free = this.parts.held.free();
-		ClaimRequest request = this.names.plan(free, suspect, lookAhead);
+		ClaimRequest request = this.names.plan(free, suspect, lookAhead());
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
-			await(0, poll(pollIn), free, false);
+			await(0, this.parts.factory.poll(pollIn), free, false);
 			return;
 		}
-		Claimed claimed;
 		try {
-			claimed = claim(request);
+			claim(request, free);
 		}
 		catch (RuntimeException ex) {
 			this.loop.sleep(this.parts.availability.failed(Caller.CLAIM, ex));
-			return;
 		}
-		learn(request, claimed);
-		int tasks = claimed.tasks().size();
-		boolean small = this.names.backlogs() > 0 && tasks < this.parts.settings.batchSize();
-		await(small ? BACKLOG_REST_NANOS : REST_NANOS, waitNanos(claimed, lookAhead), free - tasks, claimed.more());
 	}
 
 	/**
@@ -148,20 +141,22 @@ final class Poller {
 		return (this.busy && setting.compareTo(BUSY_LOOK_AHEAD) > 0) ? BUSY_LOOK_AHEAD : setting;
 	}
 
-	private Claimed claim(ClaimRequest request) {
-		int changes = this.parts.policies.changes();
+	private void claim(ClaimRequest request, int free) {
 		long sent = this.parts.nanoTime();
 		Claimed claimed = this.parts.store.claim(request);
 		long ahead = this.clock.heard(claimed.now(), sent);
 		this.parts.availability.succeeded(Caller.CLAIM);
 		this.parts.claims.increment();
 		this.parts.claimed.add(claimed.tasks().size());
-		if (this.parts.policies.learn(claimed.pausedNames(), changes)) {
+		if (this.parts.policies.learn(claimed.pausedNames())) {
 			this.settler.giveBack(this.parts.policies::isPaused);
 		}
-		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
-		claimed.tasks().forEach((task) -> this.beginner.accept(task, term, ahead));
-		return claimed;
+		long trustedUntil = sent + this.parts.settings.trustedNanos();
+		claimed.tasks().forEach((task) -> this.beginner.accept(task, trustedUntil, ahead));
+		learn(request, claimed);
+		int tasks = claimed.tasks().size();
+		boolean small = this.names.backlogs() > 0 && tasks < this.parts.settings.batchSize();
+		await(small ? BACKLOG_REST_NANOS : REST_NANOS, waitNanos(request, claimed), free - tasks, claimed.more());
 	}
 
 	private void learn(ClaimRequest request, Claimed claimed) {
@@ -183,22 +178,17 @@ final class Poller {
 	}
 
 	/** Varies, so that not the same node takes all tasks that are due soon. */
-	private long waitNanos(Claimed claimed, Duration lookAhead) {
+	private long waitNanos(ClaimRequest request, Claimed claimed) {
 		if (isSuspectDue(this.claimedAt)) {
 			return 0;
 		}
 		long longest = this.busy
 				? Math.min(this.pollNanos, (long) (BUSY_NANOS * ThreadLocalRandom.current().nextDouble(0.5, 1)))
 				: this.pollNanos;
-		Duration shortest = (lookAhead.compareTo(LOCKED) < 0) ? lookAhead : LOCKED;
-		long next = Math.max(shortest.toMillis(), claimed.nextAt() - lookAhead.toMillis() - claimed.now());
+		long lookAhead = request.lookAhead().toMillis();
+		long next = Math.max(Math.min(lookAhead, LOCKED_MILLIS), claimed.nextAt() - lookAhead - claimed.now());
 		long millis = Math.min(next, Math.max(1, claimed.startAt() - claimed.now()));
-		return Math.min(poll(longest), TimeUnit.MILLISECONDS.toNanos(millis));
-	}
-
-	/** How long to wait for what others do to the store. */
-	private long poll(long nanos) {
-		return this.parts.factory.polls() ? nanos : Long.MAX_VALUE;
+		return Math.min(this.parts.factory.poll(longest), TimeUnit.MILLISECONDS.toNanos(millis));
 	}
 
 }

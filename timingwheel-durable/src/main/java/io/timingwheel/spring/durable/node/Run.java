@@ -19,6 +19,8 @@ import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * A claimed task while this node holds it: its body, its times by the node's clock, and
  * its states. The monitor guards the states, and nobody holds it while calling the store
@@ -48,8 +50,8 @@ final class Run implements TaskExecution {
 
 	private State state = State.WAITING;
 
-	/** How long the node trusts the lease. */
-	volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
+	/** Until when the node trusts the lease, once the task has begun. */
+	volatile long trustedUntil;
 
 	private long begunAt;
 
@@ -101,16 +103,9 @@ final class Run implements TaskExecution {
 	}
 
 	void readArguments() throws Exception {
-		StoredSchedule stored = this.task.schedule();
-		if (stored != null && this.schedule == null) {
-			// Throws what is wrong.
-			Schedule.parse(stored.text());
-		}
+		Assert.state(!hasUnknownSchedule(), () -> "This node does not know the schedule " + this.task.schedule());
 		String payload = this.task.payload();
-		if (payload == null) {
-			throw new IllegalStateException(
-					"The payload is larger than timingwheel.store.max-payload-size of this node");
-		}
+		Assert.state(payload != null, "The payload is larger than timingwheel.store.max-payload-size of this node");
 		this.arguments = this.handler.arguments().decode(payload);
 	}
 
@@ -124,7 +119,7 @@ final class Run implements TaskExecution {
 	 */
 	Settlement end(@Nullable String error) {
 		if (this.schedule != null) {
-			return repetition(this.task, this.schedule, this.handler.missed(), lateness(), storeTime(), error);
+			return repetition(this.schedule, error);
 		}
 		return (error != null) ? new Settlement.Bury(this.task.ref(), error)
 				: new Settlement.Acknowledge(this.task.ref());
@@ -133,19 +128,18 @@ final class Run implements TaskExecution {
 	/**
 	 * A further attempt may come after the next time of the schedule, since the request
 	 * that stores it takes a while. It does not stand for that time.
-	 * @param ended when this run has ended, by the store's clock
-	 * @param error why the run is given up, {@code null} if it is not
 	 */
-	static Settlement.Repeat repetition(LeasedTask task, Schedule schedule, Missed missed, Duration lateness,
-			Instant ended, @Nullable String error) {
-		StoredSchedule stored = Objects.requireNonNull(task.schedule());
-		Instant dueAt = Instant.ofEpochMilli(task.dueAt());
+	private Settlement.Repeat repetition(Schedule schedule, @Nullable String error) {
+		StoredSchedule stored = Objects.requireNonNull(this.task.schedule());
 		Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
-		Instant firstDueAt = (task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
-		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness)).next(schedule, missed, ended);
+		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
+		Instant firstDueAt = (attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
+		Instant ended = storeTime();
+		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness())).next(schedule,
+				this.handler.missed(), ended);
 		DueTime due = (next == null) ? null
 				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
-		return new Settlement.Repeat(task.ref(), stored.text(), due, error);
+		return new Settlement.Repeat(this.task.ref(), stored.text(), due, error);
 	}
 
 	/** The time by the store's clock, as this node estimates it. */
@@ -163,12 +157,12 @@ final class Run implements TaskExecution {
 	 * Takes over a place of the window, or frees it if the task was withdrawn.
 	 * @return {@code false} if it was
 	 */
-	synchronized boolean begin(LeaseKeeper.Term term, long now) {
+	synchronized boolean begin(long trustedUntil, long now) {
 		if (this.state != State.WAITING) {
 			this.window.leave();
 			return false;
 		}
-		this.term = term;
+		this.trustedUntil = trustedUntil;
 		this.state = State.BEGUN;
 		this.begunAt = now;
 		return true;
@@ -209,13 +203,13 @@ final class Run implements TaskExecution {
 		return true;
 	}
 
-	synchronized boolean isRunning() {
-		return this.thread != null;
+	/** The shutdown must not wait for a body that waits for its end. */
+	synchronized boolean waitsForEnd() {
+		return this.thread != null && RunningBodies.waitsForEnd(this.thread);
 	}
 
-	/** The shutdown must not wait for a body that waits for its end. */
 	synchronized boolean delaysShutdown() {
-		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
+		return this.thread != null && !waitsForEnd();
 	}
 
 	/**
@@ -223,7 +217,7 @@ final class Run implements TaskExecution {
 	 * its lease has ended, as after a suspension of the machine.
 	 */
 	synchronized boolean start(long now) {
-		if (this.state != State.BEGUN || this.term.isOver(now)) {
+		if (this.state != State.BEGUN || now - this.trustedUntil >= 0) {
 			return false;
 		}
 		this.state = State.RUNNING;

@@ -35,13 +35,14 @@ final class Runner {
 	}
 
 	/** The task has a place of its window. */
-	void submit(Run run, LeaseKeeper.Term term) {
-		if (!run.begin(term, this.parts.nanoTime())) {
+	void submit(Run run, long trustedUntil) {
+		if (!run.begin(trustedUntil, this.parts.nanoTime())) {
 			return;
 		}
 		try {
 			this.parts.services.handOvers()
-				.handOverOrKeep(run.handler.method().executor(), () -> run(run), (error) -> fail(run, error));
+				.handOverOrKeep(run.handler.method().executor(), () -> attempt(run, () -> invoke(run)),
+						(error) -> attempt(run, () -> error));
 		}
 		catch (RejectedExecutionException ex) {
 			// The executor is a lazy bean, and there is no thread or no memory for it.
@@ -50,36 +51,12 @@ final class Runner {
 		}
 	}
 
-	/** Ends an attempt with an exception that came before the body. */
-	private void fail(Run run, Throwable error) {
-		if (start(run)) {
-			attempt(run, () -> error);
-		}
-	}
-
-	private void run(Run run) {
-		if (!start(run)) {
-			return;
-		}
-		if (run.isTooLate(this.missedAfter)) {
-			run.expired = true;
-			run.end();
-			this.settler.done(run);
-			return;
-		}
-		attempt(run, () -> invoke(run));
-	}
-
-	private boolean start(Run run) {
-		boolean started = run.start(this.parts.nanoTime());
-		if (!started) {
-			// A renewal that is under way must not keep a task that nobody runs.
-			this.leases.lose(run);
-		}
-		return started;
-	}
-
+	/** A task that is too late ends without its body. */
 	private @Nullable Throwable invoke(Run run) {
+		run.expired = run.isTooLate(this.missedAfter);
+		if (run.expired) {
+			return null;
+		}
 		try {
 			run.readArguments();
 			this.parts.services.bodies().run(run, run::proceed, this.parts.services.interceptor(), null);
@@ -90,15 +67,25 @@ final class Runner {
 		}
 	}
 
-	/** If the end fails, the node forgets the task, which comes back after its lease. */
+	/**
+	 * If the end fails, the node forgets the task, which comes back after its lease.
+	 * @param body gives the error of the attempt, also one that came before the body
+	 */
 	private void attempt(Run run, Supplier<@Nullable Throwable> body) {
+		if (!run.start(this.parts.nanoTime())) {
+			// A renewal that is under way must not keep a task that nobody runs.
+			this.leases.lose(run);
+			return;
+		}
 		TaskRecorder recorder = this.parts.recorder(run);
 		recorder.begun();
 		Throwable error = body.get();
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		boolean held = run.end();
 		try {
-			recorder.executed(run.latenessNanos(), run.startedNanos, this.parts::nanoTime);
+			if (!run.expired) {
+				recorder.executed(run.latenessNanos(), run.startedNanos, this.parts::nanoTime);
+			}
 			if (run.reply != null) {
 				this.settler.replied(run, run.reply);
 			}

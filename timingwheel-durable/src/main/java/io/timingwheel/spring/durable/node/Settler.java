@@ -10,6 +10,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
+import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Repeat;
 import io.timingwheel.spring.durable.store.Settlement.Retry;
@@ -31,6 +32,8 @@ final class Settler extends Batcher {
 	private static final Log logger = LogFactory.getLog(Settler.class);
 
 	private static final @Nullable Object[] NO_ARGUMENTS = {};
+
+	private static final String REFUSED_TEXT = "The store has refused the text of the error";
 
 	private final TaskLog failures = new TaskLog(logger);
 
@@ -87,7 +90,7 @@ final class Settler extends Batcher {
 	}
 
 	void giveBack(Predicate<String> names) {
-		this.parts.held.runs().stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
+		this.parts.held.runs.stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
 	}
 
 	void cutOff(Run run) {
@@ -115,15 +118,28 @@ final class Settler extends Batcher {
 		if (reply == Reply.BUSY) {
 			return;
 		}
-		count(run, run.settlement(), reply);
+		count(run, reply);
 		this.parts.held.remove(run);
 		if (millisTo(run, run.settlement()) < this.parts.settings.pollInterval().toMillis()) {
 			this.parts.wake();
 		}
 	}
 
-	private void count(Run run, Settlement settlement, Reply reply) {
+	/** The store may not be able to keep the text of an error, which is in the log. */
+	@Override
+	void refused(Run run) {
+		Settlement settlement = run.settlement();
+		if (settlement instanceof Retry retry) {
+			run.settlement = new Retry(retry.task(), retry.attempt(), retry.delay(), REFUSED_TEXT);
+		}
+		else if (settlement instanceof Bury || (settlement instanceof Repeat repeat && repeat.error() != null)) {
+			run.settlement = run.end(REFUSED_TEXT);
+		}
+	}
+
+	private void count(Run run, Reply reply) {
 		TaskRecorder recorder = this.parts.recorder(run);
+		Settlement settlement = run.settlement();
 		boolean refused = reply == Reply.REFUSED;
 		if (refused && !(settlement instanceof Release release && !release.started())) {
 			this.parts.lostLeases.increment();
@@ -134,16 +150,13 @@ final class Settler extends Batcher {
 		if (settlement instanceof Retry && reply == Reply.DONE) {
 			this.parts.retried.increment();
 		}
-		boolean ended = settlement instanceof Acknowledge
-				|| (settlement instanceof Repeat repeat && repeat.error() == null);
-		if (ended && run.expired && !refused) {
-			recorder.count(TaskOutcome.EXPIRED);
-		}
-		else if (ended && !run.expired && refused) {
-			recorder.abandoned();
-		}
-		else if (ended && !run.expired) {
-			recorder.ended(TaskOutcome.COMPLETED);
+		if (settlement instanceof Acknowledge || (settlement instanceof Repeat repeat && repeat.error() == null)) {
+			if (refused) {
+				recorder.abandoned();
+			}
+			else {
+				recorder.ended(run.expired ? TaskOutcome.EXPIRED : TaskOutcome.COMPLETED);
+			}
 		}
 	}
 

@@ -5,12 +5,12 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.actuate.internal.StoreNode.Outage;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import org.apache.commons.logging.Log;
@@ -31,48 +31,31 @@ final class StoreAvailability {
 	private static final BackoffSettings BACKOFF = new BackoffSettings(Duration.ofMillis(50), 2.0,
 			Duration.ofSeconds(2), 0.2);
 
-	/** The part of the store that a call, which has succeeded, found missing. */
-	private final Supplier<@Nullable PartialOutage> partialOutage;
-
-	private final Predicate<Throwable> isRefusal;
+	private final DelayedTaskStore store;
 
 	/** The callers that fail and, last, the missing parts. */
 	private final Map<Caller, Outage> failing = new EnumMap<>(Caller.class);
 
-	/** How often they have failed in a row. */
-	private final Map<Caller, Integer> failures = new EnumMap<>(Caller.class);
-
 	/** The problems and the missing parts that were logged since all was well. */
 	private final Set<String> logged = new HashSet<>();
 
-	private volatile @Nullable Instant downSince;
+	/** How often requests have failed since all was well. */
+	private int failures;
 
-	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage, Predicate<Throwable> isRefusal) {
-		this.partialOutage = partialOutage;
-		this.isRefusal = isRefusal;
-	}
+	private @Nullable Instant downSince;
 
-	/** The store has answered with an exception, and will do so again. */
-	boolean isRefusal(Throwable error) {
-		return this.isRefusal.test(error);
+	StoreAvailability(DelayedTaskStore store) {
+		this.store = store;
 	}
 
 	/** Gives the nanoseconds until the next attempt. */
 	synchronized long failed(Caller caller, Throwable error) {
-		String problem = isRefusal(error) ? "refuses a request" : "is unavailable";
+		String problem = this.store.isRefusal(error) ? "refuses a request" : "is unavailable";
 		if (add(caller, error, Set.of(), Set.of(problem))) {
-			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem, caller.action), error);
+			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem,
+					caller.name().toLowerCase(Locale.ROOT)), error);
 		}
-		else {
-			logger.debug("Still failing: " + caller.action, error);
-		}
-		return BACKOFF.after(this.failures.merge(caller, 1, Integer::sum)).toNanos();
-	}
-
-	void succeeded(Caller caller) {
-		if (this.downSince != null || this.partialOutage.get() != null) {
-			settle(caller);
-		}
+		return BACKOFF.after(++this.failures).toNanos();
 	}
 
 	/**
@@ -86,10 +69,9 @@ final class StoreAvailability {
 		}
 	}
 
-	private synchronized void settle(Caller caller) {
+	synchronized void succeeded(Caller caller) {
 		this.failing.remove(caller);
-		this.failures.remove(caller);
-		PartialOutage partial = this.partialOutage.get();
+		PartialOutage partial = this.store.partialOutage();
 		if (partial == null) {
 			this.failing.remove(Caller.PARTS);
 		}
@@ -101,7 +83,7 @@ final class StoreAvailability {
 		if (since != null && this.failing.isEmpty()) {
 			this.downSince = null;
 			this.logged.clear();
-			this.failures.clear();
+			this.failures = 0;
 			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
 			logger.info("The store of durable tasks answers and accepts all requests again, after "
 					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
@@ -121,17 +103,10 @@ final class StoreAvailability {
 		return this.failing.isEmpty() ? null : this.failing.values().iterator().next();
 	}
 
+	/** The requests of a node, and those that find a part of the store missing. */
 	enum Caller {
 
-		CLAIM("claiming tasks"), BEGIN("beginning tasks"), RENEW("renewing leases"), SETTLE("settling tasks"),
-
-		PARTS("calling all parts");
-
-		private final String action;
-
-		Caller(String action) {
-			this.action = action;
-		}
+		CLAIM, BEGIN, RENEW, SETTLE, PARTS
 
 	}
 

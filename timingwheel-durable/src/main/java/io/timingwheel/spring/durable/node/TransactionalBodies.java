@@ -20,6 +20,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Runs bodies in transactions whose last statement settles the task, so that both commit
@@ -50,47 +51,30 @@ public final class TransactionalBodies {
 	 * store
 	 */
 	public static TransactionalBodies find(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
-		if (!store.canJoinTransactions()) {
-			throw refusal("but the store of its tasks takes part in no transaction",
-					"set timingwheel.store.type to jdbc");
-		}
 		ObjectProvider<PlatformTransactionManager> managers = beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
-		List<TransactionalBodies> found = reaching(store, Stream.ofNullable(managers.getIfUnique()));
-		if (found.isEmpty()) {
-			found = reaching(store, managers.stream());
-		}
-		return switch (found.size()) {
-			case 1 -> found.get(0);
-			case 0 -> throw refusal(
-					"but no PlatformTransactionManager has transactions on the DataSource of the stored tasks",
-					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource");
-			default -> throw refusal(
-					"and several PlatformTransactionManagers have transactions on the DataSource of the stored tasks",
-					"mark one of them as @Primary");
-		};
-	}
-
-	private static List<TransactionalBodies> reaching(DelayedTaskStore store,
-			Stream<PlatformTransactionManager> managers) {
-		return managers.map((manager) -> new TransactionalBodies(manager, store))
-			.filter(TransactionalBodies::reachesTheStore)
+		List<PlatformTransactionManager> found = Stream.ofNullable(managers.getIfUnique())
+			.filter((manager) -> reaches(manager, store))
 			.toList();
+		if (found.isEmpty()) {
+			found = managers.stream().filter((manager) -> reaches(manager, store)).toList();
+		}
+		if (found.size() != 1) {
+			throw new UnusableTaskStoreException(
+					"@Delayed is transactional, but the store takes part in the transactions of %d transaction managers"
+						.formatted(found.size()),
+					"with timingwheel.store.type=jdbc, declare a JdbcTransactionManager or a JpaTransactionManager for the"
+							+ " DataSource of the store, and mark it as @Primary if there are several; or remove"
+							+ " transactional = true");
+		}
+		return new TransactionalBodies(found.get(0), store);
 	}
 
-	private static UnusableTaskStoreException refusal(String problem, String remedy) {
-		return new UnusableTaskStoreException("@Delayed is transactional, " + problem,
-				remedy + ", or remove transactional = true");
-	}
-
-	private boolean reachesTheStore() {
-		TransactionStatus status = this.manager.getTransaction(REQUIRES_NEW);
-		try {
-			return this.store.joinsTransaction();
-		}
-		finally {
-			this.manager.rollback(status);
-		}
+	private static boolean reaches(PlatformTransactionManager manager, DelayedTaskStore store) {
+		return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
+			status.setRollbackOnly();
+			return store.joinsTransaction();
+		}));
 	}
 
 	/**
@@ -100,21 +84,16 @@ public final class TransactionalBodies {
 	@Nullable Object run(Run run) throws Throwable {
 		TransactionStatus status = this.manager.getTransaction(REQUIRES_NEW);
 		AtomicBoolean committed = new AtomicBoolean();
-		Object result;
+		@Nullable Object result = null;
 		try {
 			Transactions.afterCompletion(() -> committed.set(true), () -> {
 			});
 			result = runAndSettle(run, status);
-		}
-		catch (Throwable ex) {
-			rollBack(status, ex);
-			throw ex;
-		}
-		try {
 			this.manager.commit(status);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			if (!committed.get()) {
+				rollBack(status, ex);
 				throw ex;
 			}
 			UserErrors.log(logger::error, "The transaction of the durable task " + run
@@ -124,9 +103,12 @@ public final class TransactionalBodies {
 		return result;
 	}
 
+	/** A commit that has failed has rolled back itself. */
 	private void rollBack(TransactionStatus status, Throwable error) {
 		try {
-			this.manager.rollback(status);
+			if (!status.isCompleted()) {
+				this.manager.rollback(status);
+			}
 		}
 		catch (RuntimeException | Error ex) {
 			error.addSuppressed(ex);

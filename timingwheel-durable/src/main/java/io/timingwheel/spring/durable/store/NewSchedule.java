@@ -1,14 +1,11 @@
 package io.timingwheel.spring.durable.store;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.Assert;
 
 /**
  * A schedule that is to be stored as a task.
  *
  * @param id the id of the task, unless it has one already with this schedule and payload
- * @param traceparent the trace of the caller, {@code null} for none
  * @param schedule the text of the schedule, at most
  * {@value DelayedTaskStore#MAX_SCHEDULE_LENGTH} characters
  * @param first when the first run is due
@@ -18,8 +15,8 @@ import org.springframework.util.Assert;
  * without this condition removes the mark. Nodes do this several times a minute
  * @since 0.1
  */
-public record NewSchedule(String id, String name, String key, String payload, @Nullable String traceparent,
-		String schedule, DueTime first, boolean onlyIfLost) {
+public record NewSchedule(String id, String name, String key, String payload, String schedule, DueTime first,
+		boolean onlyIfLost) {
 
 	/**
 	 * @throws IllegalArgumentException as for {@link NewTask}, or if the text of the

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.TreeSet;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -13,6 +13,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 @ExtendWith(OutputCaptureExtension.class)
 class StoreAvailabilityTests {
@@ -23,9 +25,9 @@ class StoreAvailabilityTests {
 
 	private static final IllegalStateException REFUSED = new IllegalStateException("refused");
 
-	private @Nullable PartialOutage partialOutage;
+	private final DelayedTaskStore store = mock();
 
-	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage, REFUSED::equals);
+	private final StoreAvailability availability = new StoreAvailability(this.store);
 
 	@Test
 	void isBackWhenAllCallersThatFailedHaveSucceededOrAreIdleAndOneHasSucceeded(CapturedOutput output) {
@@ -48,11 +50,12 @@ class StoreAvailabilityTests {
 
 	@Test
 	void aRefusalIsNoOutage(CapturedOutput output) {
+		given(this.store.isRefusal(REFUSED)).willReturn(true);
 		this.availability.failed(Caller.CLAIM, REFUSED);
 		this.availability.failed(Caller.CLAIM, REFUSED);
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage()).isNull();
-		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
+		assertThat(output).containsOnlyOnce("refuses a request (claim)")
 			.contains("answers and accepts all requests again, after")
 			.doesNotContain("is unavailable");
 	}
@@ -70,7 +73,7 @@ class StoreAvailabilityTests {
 		partsAreMissing("b");
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage().missingParts()).containsExactly("b");
-		this.partialOutage = null;
+		noPartIsMissing();
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage()).isNull();
 		assertThat(output.toString().lines().filter((line) -> line.contains("does not answer"))).hasSize(2);
@@ -91,13 +94,17 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.outage()).isNull();
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.outage().missingParts()).containsExactly("a");
-		this.partialOutage = null;
+		noPartIsMissing();
 		this.availability.succeeded(Caller.SETTLE);
 		assertThat(this.availability.outage()).isNull();
 	}
 
 	private void partsAreMissing(String... parts) {
-		this.partialOutage = new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE);
+		given(this.store.partialOutage()).willReturn(new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE));
+	}
+
+	private void noPartIsMissing() {
+		given(this.store.partialOutage()).willReturn(null);
 	}
 
 }

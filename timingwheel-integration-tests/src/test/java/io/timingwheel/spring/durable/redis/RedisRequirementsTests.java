@@ -174,7 +174,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	}
 
 	private static NewSchedule schedule(String key, String payload, Duration first) {
-		return new NewSchedule(UUID.randomUUID().toString(), "schedules", key, payload, null, "every PT1H",
+		return new NewSchedule(UUID.randomUUID().toString(), "schedules", key, payload, "every PT1H",
 				DueTime.after(first), false);
 	}
 

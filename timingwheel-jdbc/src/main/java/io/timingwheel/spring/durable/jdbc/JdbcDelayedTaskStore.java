@@ -215,7 +215,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		row.schedule = schedule.schedule();
 		row.scheduledAt = row.dueAt;
 		row.payload = schedule.payload();
-		row.traceparent = schedule.traceparent();
 		if (!session.insert(List.of(row), now).isEmpty()) {
 			return null;
 		}
@@ -233,7 +232,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 			return new Enqueued(outcome, row.id, row.dueAt, now);
 		}
 		row.payload = schedule.payload();
-		row.traceparent = schedule.traceparent();
 		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
 		row.schedule = schedule.schedule();
 		row.scheduledAt = scheduledAt;
@@ -266,11 +264,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	@Override
 	public boolean joinsTransaction() {
 		return this.database.hasTransaction();
-	}
-
-	@Override
-	public boolean canJoinTransactions() {
-		return true;
 	}
 
 	@Override

@@ -14,10 +14,10 @@ import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.node.DurableHandlers;
-import io.timingwheel.spring.durable.node.TaskPages;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -40,9 +40,9 @@ class DeadTasksTests {
 
 	private final MemoryStore store = new MemoryStore();
 
-	private final TaskPages pages = new TaskPages(this.store, new DurableHandlers());
+	private final DurableHandlers handlers = new DurableHandlers();
 
-	private final DeadTasks dead = new DeadTasks(this.store, this.pages, this.store::requeue);
+	private final DeadTasks dead = new DeadTasks(this.store, this.handlers, this.store::requeue);
 
 	private long seconds;
 
@@ -197,7 +197,8 @@ class DeadTasksTests {
 	}
 
 	private List<String> allDead() {
-		return this.pages.read(NAME, Order.DEAD_LATEST_FIRST, null, 5000).tasks().stream().map(StoredTask::id).toList();
+		ListQuery query = new ListQuery(NAME, Order.DEAD_LATEST_FIRST, null, 5000);
+		return this.store.list(query).tasks().stream().map(StoredTask::id).toList();
 	}
 
 }

@@ -101,11 +101,10 @@ final class Enqueueing {
 
 	Enqueued recur(NewSchedule schedule) {
 		int partition = this.partitions.of(schedule.name());
-		ScriptReply reply = this.writes.run(
-				List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
-						schedule.traceparent(), schedule.schedule(), schedule.first().millis(),
-						schedule.first().absolute(), schedule.onlyIfLost())),
-				(stored) -> !schedule.onlyIfLost() || stored.integer(0) == 0)
+		ScriptReply reply = this.writes
+			.run(List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
+					schedule.schedule(), schedule.first().millis(), schedule.first().absolute(),
+					schedule.onlyIfLost())), (stored) -> !schedule.onlyIfLost() || stored.integer(0) == 0)
 			.get(0);
 		return reply.text(1).isEmpty() ? new Enqueued(Outcome.PENDING, "", reply.number(2), reply.number(3))
 				: enqueued(reply, 0, reply.number(3));

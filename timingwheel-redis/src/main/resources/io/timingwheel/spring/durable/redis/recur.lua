@@ -1,12 +1,11 @@
 -- A run that is overdue stays due, unless the first run of the new schedule is due too.
--- ARGV: clock, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time, '1' to store the
--- schedule only if it was lost
+-- ARGV: clock, id, name, key, payload, schedule, first time or delay, '1' if a time, '1' to store the schedule only if it
+-- was lost
 -- Returns: outcome, id, due, now
-local id, name, key, payload, schedule = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
-local trace = ARGV[6] ~= '' and ARGV[6] or nil
-local first = due_time(ARGV[8], ARGV[9])
+local id, name, key, payload, schedule = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local first = due_time(ARGV[7], ARGV[8])
 local current = target('schedule', name, key)
-if ARGV[10] == '1' and (current or holder(name, SCHEDULE, key)) then
+if ARGV[9] == '1' and (current or holder(name, SCHEDULE, key)) then
   return { PENDING, current and current.id or '', current and current.due or first, now }
 elseif current and current.id == id then -- the call was sent twice
   return { INSERTED, id, current.due, now }
@@ -25,7 +24,7 @@ if current then
     if not same then
       current.schedule, current.scheduled = schedule, first
     end
-    store_body(current, payload, trace)
+    store_body(current, payload)
     store_head(current)
     save()
     return { outcome, current.id, same and current.due or current.scheduled, now }
@@ -38,7 +37,7 @@ if current then
   delete(current)
 end
 take_key(task, SCHEDULE)
-store_body(task, payload, trace)
+store_body(task, payload)
 put(task, SCHEDULED, task.due)
 save()
 return { outcome, id, task.due, now }

@@ -9,12 +9,14 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
@@ -30,6 +32,8 @@ import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A node on a store in memory, and a time that goes on only when the test moves it.
@@ -139,13 +143,31 @@ abstract class NodeTestSupport {
 	}
 
 	private DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
-		NodeSettings settings = new NodeSettings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
-				this.maxLostDeliveries, this.backoff, 1000, this.deadRetention);
-		Services services = new Services(this::recorder, this.policies, this.bodies, this.handOvers, null,
-				this.schedules);
-		DurableNode node = new DurableNode(this.store, settings, this.handlers, wheel, services, loops);
+		DurableNode node = new DurableNode(this.store, settings(), this.handlers, wheel, services(), loops);
 		node.start();
 		return node;
+	}
+
+	private NodeSettings settings() {
+		return new NodeSettings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
+				this.maxLostDeliveries, this.backoff, 1000, this.deadRetention);
+	}
+
+	private Services services() {
+		return new Services(this::recorder, this.policies, this.bodies, this.handOvers, null, this.schedules);
+	}
+
+	/**
+	 * A task that has begun and has no thread yet. It was due when the clock showed 0.
+	 */
+	Run begun(LeasedTask task, DurableHandler handler, LongSupplier clock, long trustedUntil) {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
+		NodeParts parts = new NodeParts(this.store, settings(), this.handlers, wheel, services(),
+				new WheelLoops(wheel));
+		Run run = new Run(task, handler, new Names(parts).window(NAME), clock, 0);
+		run.window.enter(true);
+		assertThat(run.begin(trustedUntil, 0)).isTrue();
+		return run;
 	}
 
 	private TaskRecorder recorder(String name) {
@@ -176,8 +198,8 @@ abstract class NodeTestSupport {
 	}
 
 	void recur(String schedule, Duration first) {
-		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "key", "1", null, schedule,
-				DueTime.after(first), false));
+		this.store.recur(
+				new NewSchedule(UUID.randomUUID().toString(), NAME, "key", "1", schedule, DueTime.after(first), false));
 	}
 
 	StoredTask find(String id) {

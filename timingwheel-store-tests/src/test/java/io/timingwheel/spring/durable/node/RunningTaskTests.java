@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -113,10 +114,7 @@ class RunningTaskTests extends NodeTestSupport {
 	@Test
 	void aTaskWhoseLeaseIsOverDoesNotStartAndIsLostOnce() {
 		LeasedTask task = new LeasedTask("id", 1, NAME, null, "1", null, 0, true, 1, 1, 0, null);
-		Run run = new Run(task, NumberHandler.of(NAME, this::waitForEnd), new Names.Window(() -> 0, () -> {
-		}), () -> 0, 0);
-		run.window.enter(true);
-		assertThat(run.begin(new LeaseKeeper.Term(0, 1_000), 0)).isTrue();
+		Run run = begun(task, NumberHandler.of(NAME, this::waitForEnd), () -> 0, 900);
 		assertThat(run.start(900)).isFalse();
 		assertThat(run.loseLease()).isTrue();
 		assertThat(run.loseLease()).isFalse();
@@ -153,6 +151,26 @@ class RunningTaskTests extends NodeTestSupport {
 		assertThat(node.inFlight()).isZero();
 		assertThat(counts().failed()).isZero();
 		assertThat(find(id).state()).isEqualTo(State.RUNNING);
+	}
+
+	@Test
+	void aBodyIsInterruptedAlsoWhileARenewalOfItsLeaseHangs() {
+		CompletableFuture<List<Reply>> replies = new CompletableFuture<>();
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+				return replies.join();
+			}
+
+		});
+		this.lease = Duration.ofMillis(500);
+		handleOnThreads(NAME, this::waitForEnd);
+		enqueue(1, Duration.ZERO);
+		DurableNode node = nodeOnThreads();
+		await().until(() -> this.interrupted.get() == 1);
+		assertThat(node.figures().lostLeases()).isEqualTo(1);
+		replies.complete(List.of(Reply.REFUSED));
 	}
 
 	@Test

@@ -144,8 +144,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 
 	private Enqueued insert(NewSchedule schedule, long dueAt, long scheduledAt, int attempt, Outcome outcome,
 			long now) {
-		InMemoryTask task = new InMemoryTask(schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
-				schedule.traceparent());
+		InMemoryTask task = new InMemoryTask(schedule.id(), schedule.name(), schedule.key(), schedule.payload(), null);
 		task.schedule = schedule.schedule();
 		task.scheduledAt = scheduledAt;
 		task.dueAt = dueAt;

@@ -202,9 +202,9 @@ public abstract class ModelContractTests extends StoreContract {
 
 	private void recur() {
 		NewSchedule schedule = new NewSchedule(newId(), any(NAMES), any(KEYS), any(List.of("one payload", "another")),
-				null, any(List.of(HOURLY, "every(PT2H)")), due(), this.random.nextBoolean());
+				any(List.of(HOURLY, "every(PT2H)")), due(), this.random.nextBoolean());
 		boolean declared = schedule.key().equals(DelayedTaskStore.DECLARED_KEY);
-		NewSchedule allowed = new NewSchedule(schedule.id(), schedule.name(), schedule.key(), schedule.payload(), null,
+		NewSchedule allowed = new NewSchedule(schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
 				schedule.schedule(), schedule.first(), declared && schedule.onlyIfLost());
 		compare("recur " + allowed, (store) -> {
 			Enqueued stored = store.recur(allowed);

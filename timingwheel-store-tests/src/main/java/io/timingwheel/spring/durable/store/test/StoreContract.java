@@ -166,8 +166,8 @@ public abstract class StoreContract implements StoreFixture {
 	}
 
 	static NewSchedule newSchedule(String key, String text, Duration first) {
-		return new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload of a run", null, text,
-				DueTime.after(first), false);
+		return new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload of a run", text, DueTime.after(first),
+				false);
 	}
 
 	/**

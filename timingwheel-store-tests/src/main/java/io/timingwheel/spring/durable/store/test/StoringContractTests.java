@@ -290,8 +290,8 @@ public abstract class StoringContractTests extends StoreContract {
 	void aScheduleThatChangesDuringARunBeginsAfterTheRun() {
 		LeasedTask run = runningSchedule("k");
 		Enqueued changed = this.b.store()
-			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "new", null, "every(P1D)",
-					DueTime.after(HOUR), false));
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "new", "every(P1D)", DueTime.after(HOUR),
+					false));
 		assertThat(changed.outcome()).isEqualTo(Outcome.REPLACED);
 		assertThat(changed.dueAt()).isEqualTo(in(HOUR));
 		assertThat(this.a.renew(run)).as("the run goes on").isEqualTo(Reply.DONE);
@@ -346,8 +346,8 @@ public abstract class StoringContractTests extends StoreContract {
 
 	private Enqueued declare(boolean onlyIfLost) {
 		return this.b.store()
-			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, DelayedTaskStore.DECLARED_KEY, "payload", null,
-					HOURLY, DueTime.after(NOW), onlyIfLost));
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, DelayedTaskStore.DECLARED_KEY, "payload", HOURLY,
+					DueTime.after(NOW), onlyIfLost));
 	}
 
 }

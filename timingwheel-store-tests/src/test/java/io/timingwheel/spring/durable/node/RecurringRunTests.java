@@ -1,13 +1,12 @@
 package io.timingwheel.spring.durable.node;
 
-import java.time.Duration;
-import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.task.Missed;
-import io.timingwheel.spring.task.Schedule;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The next time after runs of a schedule that is due every second.
  */
-class RecurringRunTests {
+class RecurringRunTests extends NodeTestSupport {
 
 	private static final long TIME = 1_000_000;
 
@@ -38,13 +37,13 @@ class RecurringRunTests {
 		assertThat(next(Missed.ALL, 2, TIME - 500, 1)).as("a retry of an additional run").isEqualTo(TIME);
 	}
 
-	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
-		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
+	private long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
+		LeasedTask task = new LeasedTask("id", 1, NAME, "key", "1", null, dueAt, true, attempt, attempt, 0,
 				new StoredSchedule("every(PT1S)", TIME));
-		DueTime due = Run
-			.repetition(task, Schedule.parse("every(PT1S)"), missed, Duration.ofMillis(latenessMillis),
-					Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
-			.next();
+		DurableHandler handler = NumberHandler.of(NAME, this.runs::add, Runnable::run, null, missed);
+		Run run = begun(task, handler, () -> TimeUnit.MILLISECONDS.toNanos(latenessMillis + 1), Long.MAX_VALUE);
+		run.start(TimeUnit.MILLISECONDS.toNanos(latenessMillis));
+		DueTime due = ((Settlement.Repeat) run.end(null)).next();
 		assertThat(due.absolute()).isTrue();
 		return due.millis();
 	}
