@@ -456,8 +456,6 @@ class DurableNodeTests extends NodeTestSupport {
 		advanceMillis(100);
 		assertThat(this.runs).containsExactly(7, 8);
 		assertThat(counts().completed()).isEqualTo(1);
-		assertThat(find(id).state()).isEqualTo(State.RUNNING);
-		advance(Duration.ofSeconds(3));
 		assertThat(find(id).attempt()).isEqualTo(2);
 		assertThat(find(id).error()).isEqualTo("The store has refused the text of the error");
 		advance(Duration.ofMinutes(1));
