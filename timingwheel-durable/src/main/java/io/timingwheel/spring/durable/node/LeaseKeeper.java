@@ -29,7 +29,7 @@ final class LeaseKeeper {
 
 	private final long roundNanos;
 
-	/** A third of the lease has passed then, so two renewals may fail. */
+	/** The trust that is left after a third of a lease, so that two renewals may fail. */
 	private final long renewedBefore;
 
 	LeaseKeeper(NodeParts parts) {

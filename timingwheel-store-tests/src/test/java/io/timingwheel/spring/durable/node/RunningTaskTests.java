@@ -211,7 +211,9 @@ class RunningTaskTests extends NodeTestSupport {
 	@Test
 	void aNodeHoldsNoMoreThanItsLimitAndRunsAll() {
 		this.maxInFlight = 10;
-		handleOnThreads(NAME, this::waitForEnd);
+		DurableHandler handler = NumberHandler.of(NAME, this::waitForEnd, this.executor, null, Missed.ONCE);
+		// An alias takes no room from the name.
+		handle(new DurableHandler(List.of(NAME, "alias"), handler.method(), handler.arguments(), Missed.ONCE, null));
 		IntStream.range(0, 100).forEach((number) -> enqueue(number, Duration.ZERO));
 		DurableNode node = node();
 		advanceMillis(1);
