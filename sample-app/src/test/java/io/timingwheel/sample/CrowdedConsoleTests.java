@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.Forecast.DueCounts;

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import io.timingwheel.spring.durable.node.NodeLoop;
-import io.timingwheel.spring.durable.node.NodeSettings;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +50,8 @@ final class VirtualLoops implements NodeLoop.Factory {
 	 * cancel or replace what is due next. The backoff does not vary, and dead tasks stay.
 	 */
 	@Override
-	public NodeSettings settings(NodeSettings settings) {
-		return new NodeSettings(settings.nodeId(), settings.lease(), Duration.ZERO, settings.pollInterval(), 1,
+	public Settings settings(Settings settings) {
+		return new Settings(settings.nodeId(), settings.lease(), Duration.ZERO, settings.pollInterval(), 1,
 				settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
 				settings.backoff().withoutJitter(), settings.maxPayloadBytes(), null);
 	}

@@ -17,8 +17,8 @@ import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import io.timingwheel.spring.durable.node.NodeLoop;
-import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
@@ -68,9 +68,9 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	NodeSettings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
+	Settings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
 		String nodeId = properties.nodeId();
-		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
+		return new Settings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
 				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
 				properties.maxAttempts(), properties.maxLostDeliveries(), properties.backoff().settings(),
 				properties.maxPayloadSize().toBytes(), properties.dead().retention());
@@ -109,7 +109,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	DurableNode timingWheelDurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers,
+	DurableNode timingWheelDurableNode(DelayedTaskStore store, Settings settings, DurableHandlers handlers,
 			TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks,
 			ObjectProvider<NodeLoop.Factory> loops) {

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
 import io.timingwheel.spring.durable.store.StoredTask;

@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
@@ -54,7 +55,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private boolean started;
 
-	public DurableNode(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
+	public DurableNode(DelayedTaskStore store, Settings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory loops) {
 		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
 		this.settler = new Settler(this.parts);
@@ -246,6 +247,40 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
 			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
+
+	}
+
+	/**
+	 * The settings of a node, already checked.
+	 *
+	 * @param nodeId at most 64 characters
+	 * @param batchSize how many tasks of a name that are due later a claim takes at most
+	 * @param maxInFlight how many tasks the node holds at most, waiting and running
+	 * @param maxPayloadBytes in bytes of UTF-8
+	 * @param deadRetention {@code null} for ever
+	 */
+	public record Settings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,
+			int maxInFlight, int maxAttempts, int maxLostDeliveries, BackoffSettings backoff, long maxPayloadBytes,
+			@Nullable Duration deadRetention) {
+
+		/** Larger requests would lock their tasks for too long. */
+		private static final int MAX_BATCHES = 8;
+
+		/**
+		 * How long this node trusts a lease, by its own monotonic clock: from before the
+		 * request until a tenth of the lease before its end.
+		 */
+		long trustedNanos() {
+			return this.lease.toNanos() / 10 * 9;
+		}
+
+		/** Leaves half of the node's room for the next request. */
+		int maxRequest() {
+			if (this.batchSize == 1) {
+				return 1;
+			}
+			return Math.max(1, Math.min(MAX_BATCHES * this.batchSize, this.maxInFlight / 2));
+		}
 
 	}
 

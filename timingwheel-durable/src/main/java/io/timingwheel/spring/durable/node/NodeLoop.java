@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
+
 /**
  * Calls the rounds of one part of a node, also after an exception. In production each
  * loop has a thread. With virtual time, the thread that moves the time runs the rounds.
@@ -36,7 +38,7 @@ public interface NodeLoop {
 
 		NodeLoop loop(String name, Runnable round);
 
-		default NodeSettings settings(NodeSettings settings) {
+		default Settings settings(Settings settings) {
 			return settings;
 		}
 

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ final class NodeParts {
 
 	final DelayedTaskStore store;
 
-	final NodeSettings settings;
+	final Settings settings;
 
 	final DurableHandlers handlers;
 
@@ -57,7 +58,7 @@ final class NodeParts {
 
 	@Nullable NodeLoop poller;
 
-	NodeParts(DelayedTaskStore store, NodeSettings settings, DurableHandlers handlers, TimingWheel wheel,
+	NodeParts(DelayedTaskStore store, Settings settings, DurableHandlers handlers, TimingWheel wheel,
 			Services services, NodeLoop.Factory factory) {
 		this.store = store;
 		this.settings = factory.settings(settings);

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 
 /**
  * Claims tasks that are due soon. A claim for a suspect takes nothing else, so such

@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
+import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -351,6 +353,31 @@ public interface DelayedTaskStore {
 
 		/** Deletes all tasks, and all that the store knows of names and nodes. */
 		void deleteAll();
+
+	}
+
+	/**
+	 * The result of storing a task. Times are milliseconds since the epoch by the store's
+	 * clock.
+	 *
+	 * @param id the id of the stored task, or of the pending one; empty if a schedule that
+	 * was not lost has no task
+	 * @param dueAt when the task with this id is due
+	 * @param now the time; the earliest if the store has several clocks
+	 */
+	record Enqueued(Outcome outcome, String id, long dueAt, long now) {
+
+		public enum Outcome {
+
+			INSERTED,
+
+			/** The task was stored in place of the pending one with its key. */
+			REPLACED,
+
+			/** The task was not stored, since another with its key is pending. */
+			PENDING
+
+		}
 
 	}
 

@@ -10,6 +10,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.store;
 
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,15 @@ public record LeasedTask(String id, long fence, String name, @Nullable String ke
 	 */
 	public boolean suspect() {
 		return this.lost > 0;
+	}
+
+	/**
+	 * A task under the lease of a node.
+	 *
+	 * @param fence as the store gave it to the node
+	 */
+	public record TaskRef(String id, long fence) {
+
 	}
 
 }

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.store;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.store;
 import java.io.Serial;
 import java.util.List;
 
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import org.jspecify.annotations.Nullable;
 
 /**

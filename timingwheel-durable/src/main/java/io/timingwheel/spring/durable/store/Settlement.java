@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.store;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 /**

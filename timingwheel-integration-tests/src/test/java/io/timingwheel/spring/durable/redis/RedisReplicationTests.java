@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.AfterEach;

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -10,18 +10,17 @@ import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-import javax.sql.DataSource;
-
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.TaskId;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;

@@ -12,9 +12,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.EnqueueCombiner;
-import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;

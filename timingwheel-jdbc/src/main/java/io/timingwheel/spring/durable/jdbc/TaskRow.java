@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
+import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
-import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import org.jspecify.annotations.Nullable;
 
 /** A row of the table of tasks. Who has locked the row changes this, and writes it. */

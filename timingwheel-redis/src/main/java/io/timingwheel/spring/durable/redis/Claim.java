@@ -11,8 +11,8 @@ import java.util.Set;
 
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
 import org.jspecify.annotations.Nullable;

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 
 /**
  * Claims tasks from the partitions of the names. The first round usually takes them: each

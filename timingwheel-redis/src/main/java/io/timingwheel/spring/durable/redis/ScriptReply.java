@@ -6,9 +6,9 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -148,8 +149,8 @@ abstract class NodeTestSupport {
 		return node;
 	}
 
-	private NodeSettings settings() {
-		return new NodeSettings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
+	private Settings settings() {
+		return new Settings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
 				this.maxLostDeliveries, this.backoff, 1000, this.deadRetention);
 	}
 

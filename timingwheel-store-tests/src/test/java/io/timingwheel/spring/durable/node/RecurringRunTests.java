@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StoredSchedule;
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import io.timingwheel.spring.task.Missed;
 import org.junit.jupiter.api.Test;
 

@@ -3,9 +3,9 @@ package io.timingwheel.spring.durable.store.test;
 import java.nio.charset.StandardCharsets;
 
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import org.jspecify.annotations.Nullable;
 
 /**

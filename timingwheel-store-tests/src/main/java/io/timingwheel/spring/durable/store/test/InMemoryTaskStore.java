@@ -17,12 +17,13 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
-import io.timingwheel.spring.durable.store.Enqueued;
-import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
@@ -33,7 +34,6 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
-import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
