@@ -58,8 +58,8 @@ final class NodeParts {
 
 	@Nullable NodeLoop poller;
 
-	NodeParts(DelayedTaskStore store, Settings settings, DurableHandlers handlers, TimingWheel wheel,
-			Services services, NodeLoop.Factory factory) {
+	NodeParts(DelayedTaskStore store, Settings settings, DurableHandlers handlers, TimingWheel wheel, Services services,
+			NodeLoop.Factory factory) {
 		this.store = store;
 		this.settings = factory.settings(settings);
 		this.handlers = handlers;

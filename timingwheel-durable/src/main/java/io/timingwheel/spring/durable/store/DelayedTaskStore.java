@@ -360,8 +360,8 @@ public interface DelayedTaskStore {
 	 * The result of storing a task. Times are milliseconds since the epoch by the store's
 	 * clock.
 	 *
-	 * @param id the id of the stored task, or of the pending one; empty if a schedule that
-	 * was not lost has no task
+	 * @param id the id of the stored task, or of the pending one; empty if a schedule
+	 * that was not lost has no task
 	 * @param dueAt when the task with this id is due
 	 * @param now the time; the earliest if the store has several clocks
 	 */

@@ -28,14 +28,14 @@ class NewTaskTests {
 			.isThrownBy(() -> new NewTask("id", name, key, "[]", null, NOW, IfPending.REPLACE, null))
 			.withMessageContaining(problem);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", null, "every PT1H", NOW, false));
+			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", "every PT1H", NOW, false));
 	}
 
 	@Test
 	void aScheduleWithALongTextIsRefused() {
 		String text = "x".repeat(DelayedTaskStore.MAX_SCHEDULE_LENGTH + 1);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new NewSchedule("id", "name", "k", "[]", null, text, NOW, false));
+			.isThrownBy(() -> new NewSchedule("id", "name", "k", "[]", text, NOW, false));
 	}
 
 }

@@ -150,8 +150,8 @@ abstract class NodeTestSupport {
 	}
 
 	private Settings settings() {
-		return new Settings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3,
-				this.maxLostDeliveries, this.backoff, 1000, this.deadRetention);
+		return new Settings("node", this.lease, this.lookAhead, POLL, 100, this.maxInFlight, 3, this.maxLostDeliveries,
+				this.backoff, 1000, this.deadRetention);
 	}
 
 	private Services services() {
