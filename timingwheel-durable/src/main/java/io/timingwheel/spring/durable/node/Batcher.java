@@ -8,19 +8,22 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
  * Sends tasks to the store in batches, each until the store has replied. What the store
- * refuses goes one by one. {@link #add} is thread-safe; only the loop calls the abstract
- * methods.
+ * refuses goes one by one, and a task that it refuses alone goes again later.
+ * {@link #add} is thread-safe; only the loop calls the abstract methods.
  */
 abstract class Batcher {
 
 	private static final Log logger = LogFactory.getLog(Batcher.class);
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	final NodeParts parts;
 
@@ -32,10 +35,14 @@ abstract class Batcher {
 
 	private int limit;
 
+	/** Until when a task that was refused alone keeps the store from being fine. */
+	private long refusedUntil;
+
 	Batcher(NodeParts parts, String name, Caller caller) {
 		this.parts = parts;
 		this.caller = caller;
 		this.limit = parts.settings.maxRequest();
+		this.refusedUntil = parts.nanoTime();
 		this.loop = parts.loop(name, this::round);
 	}
 
@@ -48,10 +55,6 @@ abstract class Batcher {
 
 	/** A task that is sent again, also for want of a reply, is {@link Reply#BUSY}. */
 	abstract void replied(Run run, Reply reply);
-
-	/** The store has refused a task alone, which goes again. */
-	void refused(Run run) {
-	}
 
 	void add(Run run) {
 		this.queue.add(run);
@@ -88,7 +91,9 @@ abstract class Batcher {
 	}
 
 	private void replied(List<Run> batch, List<Reply> replies) {
-		this.parts.availability.succeeded(this.caller);
+		if (this.parts.nanoTime() - this.refusedUntil >= 0) {
+			this.parts.availability.succeeded(this.caller);
+		}
 		this.limit = Math.min(2 * this.limit, this.parts.settings.maxRequest());
 		for (int i = 0; i < batch.size(); i++) {
 			Run run = batch.get(i);
@@ -97,7 +102,7 @@ abstract class Batcher {
 			}
 			catch (Throwable ex) {
 				this.parts.held.drop(run);
-				logger.error(
+				UserErrors.log(logger::error,
 						"The reply for the durable task " + run
 								+ " could not be handled: if the store still has it, it comes back after its lease",
 						ex);
@@ -112,15 +117,19 @@ abstract class Batcher {
 	private void failed(List<Run> batch, Throwable error) {
 		this.limit = 1;
 		batch.forEach((run) -> replied(run, Reply.BUSY));
-		this.queue.addAll(batch);
-		boolean alone = batch.size() == 1;
 		boolean refused = this.parts.store.isRefusal(error);
-		if (refused && alone) {
-			refused(batch.get(0));
+		if (refused && batch.size() > 1) {
+			this.queue.addAll(batch);
+			return;
 		}
-		if (!refused || alone) {
-			this.loop.sleep(this.parts.availability.failed(this.caller, error));
+		long pause = this.parts.availability.failed(this.caller, error);
+		if (refused) {
+			this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
+			addLater(batch.get(0), REFUSED_NANOS);
+			return;
 		}
+		this.queue.addAll(batch);
+		this.loop.sleep(pause);
 	}
 
 }

@@ -28,8 +28,6 @@ public final class DurableHandlers {
 
 	private volatile Map<String, DurableHandler> handlers = Map.of();
 
-	private volatile int methods;
-
 	/**
 	 * Adds the handler of a method, or gives the one that the method has already. No
 	 * other method has one of its names.
@@ -42,7 +40,6 @@ public final class DurableHandlers {
 		Map<String, DurableHandler> extended = new HashMap<>(this.handlers);
 		handler.names().forEach((name) -> extended.put(name, handler));
 		this.handlers = Map.copyOf(extended);
-		this.methods++;
 		return handler;
 	}
 
@@ -68,11 +65,6 @@ public final class DurableHandlers {
 	public List<String> allNames(String nameOrAlias) {
 		DurableHandler handler = find(nameOrAlias);
 		return (handler != null) ? handler.names() : List.of(nameOrAlias);
-	}
-
-	/** Whether all names are those of one method. */
-	boolean haveOneMethod() {
-		return this.methods == 1;
 	}
 
 	/** Reads a page of the tasks under all names of a method. */

@@ -40,7 +40,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
 
-	/** How long interrupted bodies and the last settlements may take together. */
+	/** How long interrupted bodies and the last settlements may take. */
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
 	private final NodeParts parts;
@@ -221,8 +221,10 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 				long cut = held.stream().filter(Run::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
 						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
+				RunningBodies.await(() -> held.stream().noneMatch(Run::delaysShutdown), GRACE);
 			}
-			if (!RunningBodies.await(() -> held.stream().allMatch(Run::waitsForEnd), GRACE)) {
+			// A body that has just ended may not have reached the settler yet.
+			if (!RunningBodies.await(() -> held.stream().allMatch(Run::isRunning), GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
 					.formatted(held.size()));

@@ -34,7 +34,7 @@ final class LeaseKeeper {
 
 	LeaseKeeper(NodeParts parts) {
 		this.parts = parts;
-		this.losses = parts.loop("timing-wheel-lost-leases", this::loseEnded);
+		this.losses = parts.loop("timing-wheel-lost-leases", this::lose);
 		this.renewals = parts.loop("timing-wheel-leases", this::renew);
 		long lease = parts.settings.lease().toNanos();
 		this.roundNanos = lease / ROUNDS_PER_LEASE;
@@ -50,9 +50,13 @@ final class LeaseKeeper {
 		}
 	}
 
+	private void lose() {
+		loseEnded();
+		this.losses.sleep(this.roundNanos);
+	}
+
 	private void loseEnded() {
 		trustedFor(0).forEach(this::lose);
-		this.losses.sleep(this.roundNanos);
 	}
 
 	/** The tasks whose leases the node trusts for this time at most. */
@@ -64,6 +68,7 @@ final class LeaseKeeper {
 	}
 
 	private void renew() {
+		loseEnded();
 		List<Run> due = trustedFor(this.renewedBefore);
 		if (due.isEmpty()) {
 			this.parts.availability.idle(Caller.RENEW);

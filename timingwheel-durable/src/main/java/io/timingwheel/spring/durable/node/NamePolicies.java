@@ -24,12 +24,20 @@ final class NamePolicies {
 
 	private final Set<String> paused = ConcurrentHashMap.newKeySet();
 
+	/** Counts the changes that this node has made. */
+	private volatile int changes;
+
 	NamePolicies(DurableHandlers handlers, TaskPolicies policies) {
 		this.handlers = handlers;
 		this.policies = policies;
 	}
 
-	void set(Collection<String> names, boolean paused) {
+	int changes() {
+		return this.changes;
+	}
+
+	synchronized void set(Collection<String> names, boolean paused) {
+		this.changes++;
 		if (paused) {
 			this.paused.addAll(names);
 		}
@@ -39,11 +47,14 @@ final class NamePolicies {
 	}
 
 	/**
-	 * Learns which names the store pauses. If this node has changed that since it asked,
-	 * the next claim tells.
+	 * Learns which names the store pauses, unless this node has changed that since it
+	 * asked.
 	 * @return whether there is a name that was not known to be paused
 	 */
-	boolean learn(Set<String> found) {
+	synchronized boolean learn(Set<String> found, int changes) {
+		if (changes != this.changes) {
+			return false;
+		}
 		this.paused.retainAll(found);
 		return this.paused.addAll(found);
 	}

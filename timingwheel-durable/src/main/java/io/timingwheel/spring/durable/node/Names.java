@@ -61,7 +61,7 @@ final class Names {
 	 * there is room for.
 	 */
 	private int share(Window window, int free, int room) {
-		if (this.parts.handlers.haveOneMethod()) {
+		if (this.parts.handlers.all().size() == 1) {
 			return room;
 		}
 		int held = window.held.get();

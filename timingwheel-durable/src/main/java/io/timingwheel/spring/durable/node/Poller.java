@@ -112,12 +112,20 @@ final class Poller {
 			await(0, this.parts.factory.poll(pollIn), free, false);
 			return;
 		}
+		int changes = this.parts.policies.changes();
+		Claimed claimed;
 		try {
-			claim(request, free);
+			claimed = this.parts.store.claim(request);
 		}
 		catch (RuntimeException ex) {
 			this.loop.sleep(this.parts.availability.failed(Caller.CLAIM, ex));
+			return;
 		}
+		accept(claimed, now, changes);
+		learn(request, claimed);
+		int tasks = claimed.tasks().size();
+		boolean small = this.names.backlogs() > 0 && tasks < this.parts.settings.batchSize();
+		await(small ? BACKLOG_REST_NANOS : REST_NANOS, waitNanos(request, claimed), free - tasks, claimed.more());
 	}
 
 	/**
@@ -141,22 +149,16 @@ final class Poller {
 		return (this.busy && setting.compareTo(BUSY_LOOK_AHEAD) > 0) ? BUSY_LOOK_AHEAD : setting;
 	}
 
-	private void claim(ClaimRequest request, int free) {
-		long sent = this.parts.nanoTime();
-		Claimed claimed = this.parts.store.claim(request);
+	private void accept(Claimed claimed, long sent, int changes) {
 		long ahead = this.clock.heard(claimed.now(), sent);
 		this.parts.availability.succeeded(Caller.CLAIM);
 		this.parts.claims.increment();
 		this.parts.claimed.add(claimed.tasks().size());
-		if (this.parts.policies.learn(claimed.pausedNames())) {
+		if (this.parts.policies.learn(claimed.pausedNames(), changes)) {
 			this.settler.giveBack(this.parts.policies::isPaused);
 		}
 		long trustedUntil = sent + this.parts.settings.trustedNanos();
 		claimed.tasks().forEach((task) -> this.beginner.accept(task, trustedUntil, ahead));
-		learn(request, claimed);
-		int tasks = claimed.tasks().size();
-		boolean small = this.names.backlogs() > 0 && tasks < this.parts.settings.batchSize();
-		await(small ? BACKLOG_REST_NANOS : REST_NANOS, waitNanos(request, claimed), free - tasks, claimed.more());
 	}
 
 	private void learn(ClaimRequest request, Claimed claimed) {

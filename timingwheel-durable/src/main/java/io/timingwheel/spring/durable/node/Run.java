@@ -103,7 +103,8 @@ final class Run implements TaskExecution {
 	}
 
 	void readArguments() throws Exception {
-		Assert.state(!hasUnknownSchedule(), () -> "This node does not know the schedule " + this.task.schedule());
+		Assert.state(!hasUnknownSchedule(),
+				() -> "This node does not know the schedule " + Objects.requireNonNull(this.task.schedule()).text());
 		String payload = this.task.payload();
 		Assert.state(payload != null, "The payload is larger than timingwheel.store.max-payload-size of this node");
 		this.arguments = this.handler.arguments().decode(payload);
@@ -203,13 +204,13 @@ final class Run implements TaskExecution {
 		return true;
 	}
 
-	/** The shutdown must not wait for a body that waits for its end. */
-	synchronized boolean waitsForEnd() {
-		return this.thread != null && RunningBodies.waitsForEnd(this.thread);
+	synchronized boolean isRunning() {
+		return this.thread != null;
 	}
 
+	/** The shutdown must not wait for a body that waits for its end. */
 	synchronized boolean delaysShutdown() {
-		return this.thread != null && !waitsForEnd();
+		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
 	}
 
 	/**

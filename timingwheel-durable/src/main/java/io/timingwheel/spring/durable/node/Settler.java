@@ -10,7 +10,6 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
-import io.timingwheel.spring.durable.store.Settlement.Bury;
 import io.timingwheel.spring.durable.store.Settlement.Release;
 import io.timingwheel.spring.durable.store.Settlement.Repeat;
 import io.timingwheel.spring.durable.store.Settlement.Retry;
@@ -32,8 +31,6 @@ final class Settler extends Batcher {
 	private static final Log logger = LogFactory.getLog(Settler.class);
 
 	private static final @Nullable Object[] NO_ARGUMENTS = {};
-
-	private static final String REFUSED_TEXT = "The store has refused the text of the error";
 
 	private final TaskLog failures = new TaskLog(logger);
 
@@ -122,18 +119,6 @@ final class Settler extends Batcher {
 		this.parts.held.remove(run);
 		if (millisTo(run, run.settlement()) < this.parts.settings.pollInterval().toMillis()) {
 			this.parts.wake();
-		}
-	}
-
-	/** The store may not be able to keep the text of an error, which is in the log. */
-	@Override
-	void refused(Run run) {
-		Settlement settlement = run.settlement();
-		if (settlement instanceof Retry retry) {
-			run.settlement = new Retry(retry.task(), retry.attempt(), retry.delay(), REFUSED_TEXT);
-		}
-		else if (settlement instanceof Bury || (settlement instanceof Repeat repeat && repeat.error() != null)) {
-			run.settlement = run.end(REFUSED_TEXT);
 		}
 	}
 

@@ -39,7 +39,7 @@ final class StoreAvailability {
 	/** The problems and the missing parts that were logged since all was well. */
 	private final Set<String> logged = new HashSet<>();
 
-	/** How often requests have failed since all was well. */
+	/** How often requests have failed since a caller that failed has succeeded. */
 	private int failures;
 
 	private @Nullable Instant downSince;
@@ -49,8 +49,11 @@ final class StoreAvailability {
 	}
 
 	/** Gives the nanoseconds until the next attempt. */
-	synchronized long failed(Caller caller, Throwable error) {
-		String problem = this.store.isRefusal(error) ? "refuses a request" : "is unavailable";
+	long failed(Caller caller, Throwable error) {
+		return failed(caller, error, this.store.isRefusal(error) ? "refuses a request" : "is unavailable");
+	}
+
+	private synchronized long failed(Caller caller, Throwable error, String problem) {
 		if (add(caller, error, Set.of(), Set.of(problem))) {
 			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem,
 					caller.name().toLowerCase(Locale.ROOT)), error);
@@ -69,9 +72,14 @@ final class StoreAvailability {
 		}
 	}
 
-	synchronized void succeeded(Caller caller) {
-		this.failing.remove(caller);
-		PartialOutage partial = this.store.partialOutage();
+	void succeeded(Caller caller) {
+		succeeded(caller, this.store.partialOutage());
+	}
+
+	private synchronized void succeeded(Caller caller, @Nullable PartialOutage partial) {
+		if (this.failing.remove(caller) != null) {
+			this.failures = 0;
+		}
 		if (partial == null) {
 			this.failing.remove(Caller.PARTS);
 		}
@@ -83,7 +91,6 @@ final class StoreAvailability {
 		if (since != null && this.failing.isEmpty()) {
 			this.downSince = null;
 			this.logged.clear();
-			this.failures = 0;
 			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
 			logger.info("The store of durable tasks answers and accepts all requests again, after "
 					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));

@@ -17,6 +17,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -51,6 +52,10 @@ public final class TransactionalBodies {
 	 * store
 	 */
 	public static TransactionalBodies find(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
+		if (!store.canJoinTransactions()) {
+			throw refusal("but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc");
+		}
 		ObjectProvider<PlatformTransactionManager> managers = beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
 		List<PlatformTransactionManager> found = Stream.ofNullable(managers.getIfUnique())
@@ -60,21 +65,31 @@ public final class TransactionalBodies {
 			found = managers.stream().filter((manager) -> reaches(manager, store)).toList();
 		}
 		if (found.size() != 1) {
-			throw new UnusableTaskStoreException(
-					"@Delayed is transactional, but the store takes part in the transactions of %d transaction managers"
-						.formatted(found.size()),
-					"with timingwheel.store.type=jdbc, declare a JdbcTransactionManager or a JpaTransactionManager for the"
-							+ " DataSource of the store, and mark it as @Primary if there are several; or remove"
-							+ " transactional = true");
+			throw refusal(
+					"but the store takes part in the transactions of %d transaction managers".formatted(found.size()),
+					"declare a JdbcTransactionManager or a JpaTransactionManager for the DataSource of the store, and"
+							+ " mark it as @Primary if there are several");
 		}
 		return new TransactionalBodies(found.get(0), store);
 	}
 
+	private static UnusableTaskStoreException refusal(String problem, String remedy) {
+		return new UnusableTaskStoreException("@Delayed is transactional, " + problem,
+				remedy + ", or remove transactional = true");
+	}
+
+	/** What cannot begin a transaction now is not taken. */
 	private static boolean reaches(PlatformTransactionManager manager, DelayedTaskStore store) {
-		return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
-			status.setRollbackOnly();
-			return store.joinsTransaction();
-		}));
+		try {
+			return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
+				status.setRollbackOnly();
+				return store.joinsTransaction();
+			}));
+		}
+		catch (TransactionException ex) {
+			logger.debug("No transaction begins with " + manager, ex);
+			return false;
+		}
 	}
 
 	/**

@@ -124,6 +124,11 @@ public interface DelayedTaskStore {
 	 */
 	boolean joinsTransaction();
 
+	/** Whether this store takes part in transactions of its callers at all. */
+	default boolean canJoinTransactions() {
+		return false;
+	}
+
 	// What nodes do
 
 	/**
@@ -177,7 +182,8 @@ public interface DelayedTaskStore {
 	 * false} if the caller does not have the task (any more), and has to roll back
 	 * @throws IllegalStateException if the thread has no transaction that this store
 	 * takes part in
-	 * @throws UnsupportedOperationException if this store takes part in no transaction
+	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is {@code
+	 * false}
 	 */
 	default boolean settleInTransaction(Settlement settlement) {
 		throw new UnsupportedOperationException("This store takes part in no transaction");

@@ -266,6 +266,11 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	}
 
 	@Override
+	public boolean canJoinTransactions() {
+		return true;
+	}
+
+	@Override
 	public long now() {
 		return this.database.node().single(Session::now);
 	}

@@ -169,7 +169,7 @@ class RunningTaskTests extends NodeTestSupport {
 		enqueue(1, Duration.ZERO);
 		DurableNode node = nodeOnThreads();
 		await().until(() -> this.interrupted.get() == 1);
-		assertThat(node.figures().lostLeases()).isEqualTo(1);
+		await().until(() -> node.figures().lostLeases() == 1);
 		replies.complete(List.of(Reply.REFUSED));
 	}
 
@@ -211,9 +211,7 @@ class RunningTaskTests extends NodeTestSupport {
 	@Test
 	void aNodeHoldsNoMoreThanItsLimitAndRunsAll() {
 		this.maxInFlight = 10;
-		DurableHandler handler = NumberHandler.of(NAME, this::waitForEnd, this.executor, null, Missed.ONCE);
-		// An alias takes no room from the name.
-		handle(new DurableHandler(List.of(NAME, "alias"), handler.method(), handler.arguments(), Missed.ONCE, null));
+		handleOnThreads(NAME, this::waitForEnd);
 		IntStream.range(0, 100).forEach((number) -> enqueue(number, Duration.ZERO));
 		DurableNode node = node();
 		advanceMillis(1);
