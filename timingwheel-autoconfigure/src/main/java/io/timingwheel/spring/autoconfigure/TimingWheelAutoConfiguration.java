@@ -8,7 +8,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import io.timingwheel.spring.aop.internal.delayed.DelayedMethodConfiguration;
 import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
 import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodConfiguration;
@@ -162,7 +161,7 @@ public final class TimingWheelAutoConfiguration {
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
 			ObjectProvider<DurableTaskOperations> stored, BeanFactory beanFactory) {
-		return new DefaultDelayedTaskTemplate(tasks, executors, new UncaughtExceptions(beanFactory),
+		return new DefaultDelayedTaskTemplate(tasks, executors, TaskExecutors.exceptionHandler(beanFactory),
 				stored.getIfAvailable());
 	}
 

@@ -75,7 +75,8 @@ class AdviceOrderTests {
 			assertThat(Arrays.stream(proxy.getAdvisors())
 				.map((advisor) -> advisor.getAdvice().toString())
 				.map((name) -> name.replaceFirst("Advice of @|.*\\.(\\w+Configuration\\$)?", ""))
-				.map((name) -> name.replaceFirst("(Annotation)?(Interceptor|BeanPostProcessor\\$).*|@.*", ""))
+				.map((name) -> name
+					.replaceFirst("(Annotation)?(Interceptor|BeanPostProcessor\\$|MethodRegistry\\$).*|@.*", ""))
 				.filter((name) -> !name.contains("$")))
 				.containsExactly(("Delayed ConcurrencyLimit Retry " + inner + " Timeout").split(" "));
 		}

@@ -17,7 +17,7 @@ public interface DelayedTaskContext {
 	 * The task that the current thread is running; empty outside of a body.
 	 */
 	static Optional<DelayedTaskContext> current() {
-		return Optional.ofNullable(DelayedTaskContextHolder.get());
+		return Optional.ofNullable(Holder.get());
 	}
 
 	/**
@@ -74,6 +74,38 @@ public interface DelayedTaskContext {
 	 */
 	default int deliveries() {
 		return attempt();
+	}
+
+	/**
+	 * Keeps the context of the current thread. Applications read it by
+	 * {@link DelayedTaskContext#current()}.
+	 */
+	final class Holder {
+
+		private static final ThreadLocal<@Nullable DelayedTaskContext> CONTEXT = new ThreadLocal<>();
+
+		private Holder() {
+		}
+
+		/**
+		 * The context of the current thread, {@code null} outside of a body.
+		 */
+		public static @Nullable DelayedTaskContext get() {
+			return CONTEXT.get();
+		}
+
+		/**
+		 * Sets the context of the current thread, {@code null} for none.
+		 */
+		public static void set(@Nullable DelayedTaskContext context) {
+			if (context != null) {
+				CONTEXT.set(context);
+			}
+			else {
+				CONTEXT.remove();
+			}
+		}
+
 	}
 
 }

@@ -18,6 +18,12 @@ import org.springframework.util.ClassUtils;
  */
 public record TaskId(String name, String key) {
 
+	/** What {@link Object#toString()} gives for an array or another object. */
+	private static final Pattern IDENTITY = Pattern
+		.compile("(\\[(?:[ZBCSIJFD]|L[^;@\\s]+;)|[\\p{L}\\p{N}_$./]+)@([0-9a-f]{1,8})(?![\\w.-])");
+
+	private static final String HIDDEN_CLASS = "$$Lambda";
+
 	/**
 	 * Checks the parts.
 	 * @throws IllegalArgumentException if no task can have this name, or a part is
@@ -46,7 +52,21 @@ public record TaskId(String name, String key) {
 	 * a {@code toString()} of its own: equal keys would have different texts
 	 */
 	public static String textOf(Object key) {
-		return KeyText.of(key);
+		if (ClassUtils.isPrimitiveWrapper(key.getClass()) || key instanceof UUID) {
+			return key.toString();
+		}
+		if (ClassUtils.getMethod(key.getClass(), "toString").getDeclaringClass() == Object.class) {
+			throw refused(key.getClass().getTypeName());
+		}
+		String text = key.toString();
+		if (text == null) {
+			throw new IllegalArgumentException("The key is a %s whose toString() gives null; give it a text"
+				.formatted(key.getClass().getTypeName()));
+		}
+		if (text.indexOf('@') >= 0) {
+			checkParts(key, text);
+		}
+		return text;
 	}
 
 	/**
@@ -66,65 +86,33 @@ public record TaskId(String name, String key) {
 	}
 
 	/**
-	 * The text by which a key is compared. A text that tells the identity of an object,
-	 * as {@link Object#toString()} does, is not a key: another object with the same
-	 * values has another text, and two objects with the same hash code have the same.
-	 * Such a text is refused wherever it stands, since collections, records and strings
-	 * contain the texts of their parts.
+	 * A text that tells the identity of an object, as {@link Object#toString()} does, is
+	 * not a key: another object with the same values has another text, and two objects
+	 * with the same hash code have the same. Such a text is refused wherever it stands,
+	 * since collections, records and strings contain the texts of their parts.
 	 */
-	private static final class KeyText {
-
-		/** What {@link Object#toString()} gives for an array or another object. */
-		private static final Pattern IDENTITY = Pattern
-			.compile("(\\[(?:[ZBCSIJFD]|L[^;@\\s]+;)|[\\p{L}\\p{N}_$./]+)@([0-9a-f]{1,8})(?![\\w.-])");
-
-		private static final String HIDDEN_CLASS = "$$Lambda";
-
-		private KeyText() {
-		}
-
-		static String of(Object key) {
-			if (ClassUtils.isPrimitiveWrapper(key.getClass()) || key instanceof UUID) {
-				return key.toString();
+	private static void checkParts(Object key, String text) {
+		Matcher matcher = IDENTITY.matcher(text);
+		while (matcher.find()) {
+			String name = matcher.group(1);
+			if (name.startsWith("[")) {
+				throw refused("an array");
 			}
-			if (ClassUtils.getMethod(key.getClass(), "toString").getDeclaringClass() == Object.class) {
-				throw refused(key.getClass().getTypeName());
-			}
-			String text = key.toString();
-			if (text == null) {
-				throw new IllegalArgumentException("The key is a %s whose toString() gives null; give it a text"
-					.formatted(key.getClass().getTypeName()));
-			}
-			if (text.indexOf('@') >= 0) {
-				checkParts(key, text);
-			}
-			return text;
-		}
-
-		private static void checkParts(Object key, String text) {
-			Matcher matcher = IDENTITY.matcher(text);
-			while (matcher.find()) {
-				String name = matcher.group(1);
-				if (name.startsWith("[")) {
-					throw refused("an array");
-				}
-				boolean refused = name.equals(key.getClass().getName())
-						? matcher.group(2).equals(Integer.toHexString(key.hashCode()))
-						: name.contains(HIDDEN_CLASS) || ClassUtils.isPresent(name, key.getClass().getClassLoader());
-				if (refused) {
-					throw refused(name);
-				}
+			boolean refused = name.equals(key.getClass().getName())
+					? matcher.group(2).equals(Integer.toHexString(key.hashCode()))
+					: name.contains(HIDDEN_CLASS) || ClassUtils.isPresent(name, key.getClass().getClassLoader());
+			if (refused) {
+				throw refused(name);
 			}
 		}
+	}
 
-		private static IllegalArgumentException refused(String type) {
-			return new IllegalArgumentException(
-					("The key has no text of its own: the text of %s changes from one object to the next, so no later call"
-							+ " would have the same key; use a part of it that identifies the task, such as an id, or give"
-							+ " its class a toString() of its values, as a record has")
-						.formatted(type));
-		}
-
+	private static IllegalArgumentException refused(String type) {
+		return new IllegalArgumentException(
+				("The key has no text of its own: the text of %s changes from one object to the next, so no later call"
+						+ " would have the same key; use a part of it that identifies the task, such as an id, or give"
+						+ " its class a toString() of its values, as a record has")
+					.formatted(type));
 	}
 
 }

@@ -21,8 +21,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Adds the advice for an annotation right after the auto-proxy creator, so that the
- * post-processors of listeners get the proxy.
+ * Reads the methods with an annotation, and adds their advice right after the auto-proxy
+ * creator, so that the post-processors of listeners get the proxy.
  */
 public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -36,14 +36,14 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 	 */
 	public static final int TIMEOUT = EARLY + 1;
 
-	private final transient AnnotatedMethods annotated;
+	protected final transient AnnotatedBeans beans;
 
 	private final Class<? extends Annotation> annotationType;
 
 	/** A subclass may set another advisor, which only marks the proxies. */
 	@SuppressWarnings("this-escape") // Spring's setters only set fields
 	protected AdvicePostProcessor(AnnotatedBeans beans, Class<? extends Annotation> annotationType, int order) {
-		this.annotated = beans.annotated();
+		this.beans = beans;
 		this.annotationType = annotationType;
 		this.advisor = advisor(adviceOf(""));
 		setOrder(order);
@@ -57,8 +57,16 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	/** An advisor of the annotated methods. */
 	protected final DefaultPointcutAdvisor advisor(MethodInterceptor advice) {
-		return new DefaultPointcutAdvisor(this.annotated.pointcut(this.annotationType), advice);
+		return new DefaultPointcutAdvisor(this.beans.annotated().pointcut(this.annotationType), advice);
 	}
+
+	/**
+	 * Reads the methods of a bean, by the type of its definition, then by its class.
+	 */
+	protected abstract void read(Class<?> beanClass, String beanName);
+
+	/** Resolves and checks what depends on other beans, when all singletons exist. */
+	protected abstract void resolveWithBeans();
 
 	/**
 	 * Finds the advice of a method.
@@ -87,7 +95,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 		}
 		catch (AopConfigException ex) {
 			Class<?> type = AopUtils.getTargetClass(bean);
-			for (Method method : this.annotated.of(type, this.annotationType).keySet()) {
+			for (Method method : this.beans.annotated().of(type, this.annotationType).keySet()) {
 				Refusal.when(Modifier.isFinal(type.getModifiers()), method,
 						"@%s is on a method of the final class %s, which cannot be proxied by a subclass"
 							.formatted(this.annotationType.getSimpleName(), type.getName()),

@@ -32,9 +32,10 @@ import org.springframework.core.PriorityOrdered;
 import org.springframework.util.Assert;
 
 /**
- * Shows all beans to the readers of annotations: the types of the definitions before any
- * bean is created, so that lazy beans stay lazy, and the class of each bean as it is
- * created. An annotated bean that is created before the advice stops the start.
+ * Shows all beans to the readers of annotations, the {@link AdvicePostProcessor}s: the
+ * types of the definitions before any bean is created, so that lazy beans stay lazy, and
+ * the class of each bean as it is created. An annotated bean that is created before the
+ * advice stops the start.
  *
  * <p>
  * The beans of the advice take the bean factory from here. If Spring had to find it by
@@ -52,7 +53,7 @@ public final class AnnotatedBeans
 
 	private volatile @Nullable ConfigurableListableBeanFactory beanFactory;
 
-	private volatile List<Reader> readers = List.of();
+	private volatile List<AdvicePostProcessor> readers = List.of();
 
 	private volatile boolean adviceReady;
 
@@ -78,6 +79,7 @@ public final class AnnotatedBeans
 				created(bean, name);
 			}
 		}
+		// No bean, since Spring would add a bean once more, and warn of all beans before.
 		factory.addBeanPostProcessor(new BeanPostProcessor() {
 
 			@Override
@@ -109,8 +111,8 @@ public final class AnnotatedBeans
 		if (isAheadOfTime()) {
 			return;
 		}
-		this.readers = Arrays.stream(factory.getBeanNamesForType(Reader.class, true, false))
-			.map((name) -> factory.getBean(name, Reader.class))
+		this.readers = Arrays.stream(factory.getBeanNamesForType(AdvicePostProcessor.class, true, false))
+			.map((name) -> factory.getBean(name, AdvicePostProcessor.class))
 			.toList();
 		instances().forEach((name) -> read(type(name, false), name));
 	}
@@ -187,7 +189,7 @@ public final class AnnotatedBeans
 				read(type(name, existing != null), name);
 			}
 		}
-		this.readers.forEach(Reader::resolveWithBeans);
+		this.readers.forEach(AdvicePostProcessor::resolveWithBeans);
 	}
 
 	/** Whether somebody registered an object in place of a bean, as tests do. */
@@ -202,18 +204,6 @@ public final class AnnotatedBeans
 	/** The beans that were replaced, so that nobody may know their annotations. */
 	public List<String> replaced() {
 		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).toList();
-	}
-
-	public interface Reader {
-
-		/**
-		 * Reads the methods of a bean, by the type of its definition, then by its class.
-		 */
-		void read(Class<?> beanClass, String beanName);
-
-		/** Resolves and checks what depends on other beans, when all singletons exist. */
-		void resolveWithBeans();
-
 	}
 
 	@Configuration(proxyBeanMethods = false)

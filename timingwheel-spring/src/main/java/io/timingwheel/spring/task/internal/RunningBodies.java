@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.DelayedTaskContextHolder;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +29,8 @@ public final class RunningBodies {
 	 */
 	public @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
 			@Nullable Object captured) throws Throwable {
-		DelayedTaskContext outer = DelayedTaskContextHolder.get();
-		DelayedTaskContextHolder.set(execution);
+		DelayedTaskContext outer = DelayedTaskContext.Holder.get();
+		DelayedTaskContext.Holder.set(execution);
 		this.byThread.merge(Thread.currentThread(), 1, Integer::sum);
 		try {
 			return (interceptor != null) ? interceptor.intercept(execution, captured, body) : body.run();
@@ -39,7 +38,7 @@ public final class RunningBodies {
 		finally {
 			this.byThread.computeIfPresent(Thread.currentThread(),
 					(thread, bodies) -> (bodies > 1) ? bodies - 1 : null);
-			DelayedTaskContextHolder.set(outer);
+			DelayedTaskContext.Holder.set(outer);
 		}
 	}
 

@@ -4,11 +4,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
@@ -16,6 +19,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -23,6 +27,10 @@ import org.springframework.util.function.SingletonSupplier;
  * else the only {@link TaskExecutor} bean, else the bean {@code taskExecutor}, else a
  * pool of its own, which is no bean since auto-configured executors would back off. A
  * {@link TaskScheduler} is never the default. Looked up at the first use. Thread-safe.
+ *
+ * <p>
+ * Their exceptions go to the handler of an {@link AsyncConfigurer}, else to the handler
+ * that is a bean, else to Spring's default, which logs.
  */
 public final class TaskExecutors implements DisposableBean {
 
@@ -92,6 +100,23 @@ public final class TaskExecutors implements DisposableBean {
 			.filter((executor) -> !(executor instanceof TaskScheduler))
 			.toList();
 		return (others.size() == 1) ? Optional.of(others.get(0)) : Optional.empty();
+	}
+
+	/** Looks the handler of uncaught exceptions up at the first exception. */
+	@SuppressWarnings("NullAway") // NullAway misreads the variable arguments.
+	public static AsyncUncaughtExceptionHandler exceptionHandler(BeanFactory beanFactory) {
+		SingletonSupplier<AsyncUncaughtExceptionHandler> handler = SingletonSupplier
+			.of(() -> findExceptionHandler(beanFactory));
+		return (error, method, arguments) -> handler.obtain().handleUncaughtException(error, method, arguments);
+	}
+
+	private static AsyncUncaughtExceptionHandler findExceptionHandler(BeanFactory beanFactory) {
+		return beanFactory.getBeanProvider(AsyncConfigurer.class)
+			.orderedStream()
+			.flatMap((configurer) -> Stream.ofNullable(configurer.getAsyncUncaughtExceptionHandler()))
+			.findFirst()
+			.or(() -> beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
+			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
 	}
 
 	@Override

@@ -226,9 +226,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 		private DelayedTask<T> repeat(Schedule schedule, Missed missed) {
 			Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
-			TaskDefinition<Object> definition = define();
-			Repetition repetition = new Repetition(this.task, definition, schedule, missed);
-			return handle(TaskSubmission.repeat(definition, this.key, this.ifPending, repetition, null));
+			return handle(TaskSubmission.repeat(define(), this.key, this.ifPending, this.task, schedule, missed, null));
 		}
 
 		private DelayedTask<T> schedule(Deadline due) {
@@ -240,7 +238,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 				.schedule(due));
 		}
 
-		private TaskDefinition<Object> define() {
+		private TaskDefinition define() {
 			return new Code(this.name, this.executor, this.callable);
 		}
 
@@ -255,7 +253,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 	 * Runs the code of the template. Its type does not tell, since it may be both a
 	 * {@link Callable} and a {@link Runnable}.
 	 */
-	private final class Code extends TaskDefinition<Object> {
+	private final class Code extends TaskDefinition {
 
 		private final boolean callable;
 

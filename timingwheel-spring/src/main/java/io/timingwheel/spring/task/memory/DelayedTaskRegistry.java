@@ -81,7 +81,10 @@ public final class DelayedTaskRegistry {
 	/** The tasks of a name. This call declares the name. */
 	NamedTasks tasksOf(String name) {
 		NamedTasks tasks = register(name);
-		tasks.setDeclared();
+		// Each call of the template comes here, and all but the first only read.
+		if (!tasks.declared) {
+			tasks.declared = true;
+		}
 		return tasks;
 	}
 
@@ -130,7 +133,7 @@ public final class DelayedTaskRegistry {
 
 	/** Whether tasks in memory have this name: it was declared, or a task has had it. */
 	public boolean isKnown(String name) {
-		return get(name).isDeclared();
+		return get(name).declared;
 	}
 
 	/**
@@ -146,25 +149,20 @@ public final class DelayedTaskRegistry {
 	}
 
 	public void cancelAfterCommit(TaskId taskId) {
-		if (Transactions.isActive()) {
-			Transactions.defer(cancelCall(taskId));
-		}
-		else {
+		if (!Transactions.isActive()) {
 			cancel(taskId);
+			return;
 		}
-	}
-
-	private DeferredCall cancelCall(TaskId taskId) {
 		NamedTasks tasks = get(taskId.name());
 		Object slot = TaskKeys.of(taskId.key());
-		return new DeferredCall(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL) {
+		Transactions.defer(new DeferredCall(new TaskSubmission.TransactionKey(tasks, slot), Effect.CANCEL) {
 
 			@Override
 			public void commit() {
-				tasks.cancel(slot, (task) -> task.sequence() < sequence());
+				tasks.cancel(slot, (task) -> task.sequence < sequence());
 			}
 
-		};
+		});
 	}
 
 	public boolean cancel(String name, String keyOrId) {
@@ -197,13 +195,13 @@ public final class DelayedTaskRegistry {
 
 	public Set<String> repeating() {
 		return pending().filter((task) -> task.repetition() != null)
-			.map((task) -> TaskKeys.idOf(task.sequence()))
+			.map((task) -> TaskKeys.idOf(task.sequence))
 			.collect(Collectors.toSet());
 	}
 
 	public void cancelAll(Set<String> except) {
 		pending().forEach((task) -> task.tasks()
-			.cancel(task.slot, (current) -> !except.contains(TaskKeys.idOf(current.sequence()))));
+			.cancel(task.slot, (current) -> !except.contains(TaskKeys.idOf(current.sequence))));
 	}
 
 	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
@@ -213,7 +211,6 @@ public final class DelayedTaskRegistry {
 
 	/** Computes the due times of repeating tasks again: a test has set the wall clock. */
 	public void wallClockSet() {
-		clock().synchronize();
 		pending().forEach((task) -> task.tasks().update(task, PendingTask::wallClockSet));
 	}
 

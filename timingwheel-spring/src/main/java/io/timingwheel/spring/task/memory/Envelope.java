@@ -34,8 +34,8 @@ final class Envelope implements Runnable {
 	}
 
 	/** Puts a payload into an envelope if there is a context to keep. */
-	static Object seal(Object payload, TaskDefinition<?> definition) {
-		NamedTasks tasks = definition.tasks();
+	static Object seal(Object payload, TaskDefinition definition) {
+		NamedTasks tasks = definition.tasks;
 		TaskExecutionInterceptor interceptor = tasks.environment.interceptor();
 		Object captured = (interceptor != null) ? interceptor.capture(tasks.name) : null;
 		TaskDecorator decorator = tasks.environment.decorator();

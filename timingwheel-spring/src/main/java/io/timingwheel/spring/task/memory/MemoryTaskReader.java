@@ -54,12 +54,12 @@ public final class MemoryTaskReader {
 		PriorityQueue<Place> first = new PriorityQueue<>(BY_DUE.reversed());
 		AtomicLong last = new AtomicLong(Long.MAX_VALUE);
 		this.tasks.get(name).pending.forEachValue(PARALLEL, (task) -> {
-			long due = task.dueEpochNanos();
+			long due = task.dueEpochNanos;
 			// Most of many tasks cost no more than this.
 			if (due > last.get() || due < start.dueEpochNanos()) {
 				return;
 			}
-			Place place = new Place(task, due, task.sequence());
+			Place place = new Place(task, due, task.sequence);
 			if (BY_DUE.compare(place, start) > 0) {
 				synchronized (first) {
 					first.add(place);
@@ -83,7 +83,7 @@ public final class MemoryTaskReader {
 		for (NamedTasks tasks : this.tasks.all()) {
 			AtomicLongArray counts = new AtomicLongArray(spans);
 			tasks.pending.forEachValue(PARALLEL, (task) -> {
-				long ahead = task.dueEpochNanos() - start;
+				long ahead = task.dueEpochNanos - start;
 				if (ahead >= 0 && ahead < spans * length) {
 					counts.getAndIncrement((int) (ahead / length));
 				}
@@ -94,14 +94,14 @@ public final class MemoryTaskReader {
 	}
 
 	private static PendingTaskSnapshot describe(PendingTask task) {
-		return describe(task, task.dueEpochNanos(), task.sequence());
+		return describe(task, task.dueEpochNanos, task.sequence);
 	}
 
 	private static PendingTaskSnapshot describe(PendingTask task, long dueEpochNanos, long sequence) {
 		Repetition repetition = task.repetition();
 		return new PendingTaskSnapshot(TaskKeys.idOf(sequence), task.tasks().name, TaskKeys.text(task.slot),
 				TaskClock.toInstant(dueEpochNanos), (repetition != null) ? repetition.schedule.toString() : null,
-				(repetition != null) ? repetition.regularTime(task) : null);
+				(repetition != null) ? repetition.nextRun(task) : null);
 	}
 
 	/** Where a task was in the order. A heartbeat may have moved the task since. */
@@ -115,8 +115,8 @@ public final class MemoryTaskReader {
 	 *
 	 * @param id identifies this one scheduling; never reused
 	 * @param schedule the text of its schedule, {@code null} for none
-	 * @param next when its next regular run is due; {@code null} without a schedule, or
-	 * if this depends on the end of the present run
+	 * @param next when its next run is due; {@code null} without a schedule, or if this
+	 * depends on the end of the present run
 	 */
 	public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
 			@Nullable String schedule, @Nullable Instant next) {

@@ -43,7 +43,8 @@ final class NamedTasks {
 	/** How many repeating tasks run, and are in the map of the pending tasks too. */
 	final LongAdder repeatingRuns = new LongAdder();
 
-	private volatile boolean declared;
+	/** Whether tasks in memory have this name, and not only stored ones. */
+	volatile boolean declared;
 
 	private volatile PolicySettings policy = PolicySettings.NONE;
 
@@ -57,17 +58,6 @@ final class NamedTasks {
 
 	TaskShutdown shutdown() {
 		return this.environment.shutdown();
-	}
-
-	void setDeclared() {
-		// Each call of the template comes here, and all but the first only read.
-		if (!this.declared) {
-			this.declared = true;
-		}
-	}
-
-	boolean isDeclared() {
-		return this.declared;
 	}
 
 	PolicySettings policy() {
@@ -110,7 +100,7 @@ final class NamedTasks {
 	static Predicate<PendingTask> with(String keyOrId) {
 		Object slot = TaskKeys.of(keyOrId);
 		long sequence = TaskKeys.sequenceOf(keyOrId);
-		return (task) -> task.slot.equals(slot) || task.sequence() == sequence;
+		return (task) -> task.slot.equals(slot) || task.sequence == sequence;
 	}
 
 	/** Reads a pending task under the lock of its key; {@code null} if there is none. */
@@ -129,8 +119,8 @@ final class NamedTasks {
 			return false;
 		}
 		this.recorder.count(TaskOutcome.CANCELLED);
-		if (task.future() != null) {
-			task.future().cancelled();
+		if (task.future != null) {
+			task.future.cancelled();
 		}
 		return true;
 	}
@@ -138,7 +128,7 @@ final class NamedTasks {
 	/** Cancels a task that became pending, if the shutdown may have missed it. */
 	void cancelIfTooLate(Object slot, long sequence, long dueNanos) {
 		if (!shutdown().mayRun(dueNanos)) {
-			cancel(slot, (task) -> task.sequence() == sequence);
+			cancel(slot, (task) -> task.sequence == sequence);
 		}
 	}
 
@@ -167,7 +157,7 @@ final class NamedTasks {
 			return moved;
 		});
 		if (task != null) {
-			cancelIfTooLate(slot, task.sequence(), due.dueNanos());
+			cancelIfTooLate(slot, task.sequence, due.dueNanos());
 		}
 		return task != null;
 	}

@@ -35,46 +35,38 @@ import org.springframework.core.task.TaskRejectedException;
  * the map, and its {@code run} does nothing.
  *
  * <p>
- * Only a thread that holds the map's lock of the key writes to the fields. The wheel
- * reads the executor without the lock, and so do lists the due time.
+ * Only this class writes to the fields, on a thread that holds the map's lock of the key.
+ * The wheel reads the executor without the lock, and so do lists the due time.
  */
 final class PendingTask implements RoutedTask {
 
 	final Object slot;
 
-	private volatile TaskDefinition<?> definition;
+	volatile TaskDefinition definition;
 
 	/**
 	 * The timer, an {@link Admission} once the gate has given a permit, or {@code null}.
 	 */
 	private @Nullable Object place;
 
-	private @Nullable Object payload;
+	@Nullable Object payload;
 
 	/** {@code null} until a caller asks for the result. */
-	private @Nullable TaskFuture<?> future;
+	@Nullable TaskFuture<?> future;
 
-	private long sequence;
+	long sequence;
 
-	private long dueNanos;
+	long dueNanos;
 
-	private long dueEpochNanos;
+	long dueEpochNanos;
 
-	PendingTask(Object slot, TaskDefinition<?> definition) {
+	PendingTask(Object slot, TaskDefinition definition) {
 		this.slot = slot;
 		this.definition = definition;
 	}
 
-	TaskDefinition<?> definition() {
-		return this.definition;
-	}
-
 	NamedTasks tasks() {
-		return this.definition.tasks();
-	}
-
-	@Nullable TaskFuture<?> future() {
-		return this.future;
+		return this.definition.tasks;
 	}
 
 	TaskFuture<?> futureOrNew() {
@@ -86,28 +78,12 @@ final class PendingTask implements RoutedTask {
 		return future;
 	}
 
-	@Nullable Object payload() {
-		return this.payload;
-	}
-
 	@Nullable Repetition repetition() {
 		return (this.payload instanceof Repetition repetition) ? repetition : null;
 	}
 
 	boolean isRunning() {
-		return this.payload instanceof Repetition repetition && repetition.isRunning();
-	}
-
-	long sequence() {
-		return this.sequence;
-	}
-
-	long dueNanos() {
-		return this.dueNanos;
-	}
-
-	long dueEpochNanos() {
-		return this.dueEpochNanos;
+		return this.payload instanceof Repetition repetition && repetition.running;
 	}
 
 	Deadline deadline() {
@@ -196,11 +172,11 @@ final class PendingTask implements RoutedTask {
 	 * Moves the timer, if it is on the wheel without a permit, for a task of another
 	 * definition.
 	 */
-	boolean move(TaskDefinition<?> definition, Deadline due) {
+	boolean move(TaskDefinition definition, Deadline due) {
 		if (!(this.place instanceof TimerHandle timer)) {
 			return false;
 		}
-		TaskDefinition<?> former = this.definition;
+		TaskDefinition former = this.definition;
 		// The definition comes first, since the timer may fire right after the move. If
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
@@ -257,7 +233,7 @@ final class PendingTask implements RoutedTask {
 
 	boolean wallClockSet() {
 		Repetition repetition = repetition();
-		if (repetition != null && !repetition.isRunning() && move(this.definition, repetition.dueAnew(this))) {
+		if (repetition != null && !repetition.running && move(this.definition, repetition.dueAnew(this))) {
 			showDue();
 		}
 		return true;

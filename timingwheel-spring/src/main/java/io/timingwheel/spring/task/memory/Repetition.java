@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -38,33 +39,23 @@ final class Repetition {
 
 	private final boolean endsWithFailure;
 
-	private boolean running;
-
-	/** Whether the schedule has no further time. */
-	private boolean over;
+	boolean running;
 
 	/** The time of the current run by the schedule. */
 	private Instant scheduledAt = Instant.EPOCH;
 
 	private Instant startedAt = Instant.EPOCH;
 
-	Repetition(Object payload, TaskDefinition<?> definition, Schedule schedule, Missed missed) {
-		this.tasks = definition.tasks();
+	Repetition(Object payload, TaskDefinition definition, Schedule schedule, Missed missed) {
+		this.tasks = definition.tasks;
 		this.envelope = Envelope.of(Envelope.seal(payload, definition));
 		this.schedule = schedule;
 		this.missed = missed;
 		this.endsWithFailure = definition.showsErrors();
 	}
 
-	boolean isRunning() {
-		return this.running;
-	}
-
 	Deadline first(@Nullable Duration initialDelay) {
 		Deadline first = (initialDelay != null) ? clock().after(initialDelay) : next(this.schedule.next(now()));
-		if (first == null) {
-			first = clock().after(Long.MAX_VALUE);
-		}
 		this.scheduledAt = time(first.dueNanos(), first.epochNanos());
 		return first;
 	}
@@ -107,7 +98,8 @@ final class Repetition {
 			if (future != null) {
 				future.waiting();
 			}
-			return scheduleNextRun(task, future);
+			scheduleNextRun(task, future);
+			return true;
 		}
 		this.tasks.update(task, (current) -> {
 			current.forget();
@@ -120,30 +112,25 @@ final class Repetition {
 		return false;
 	}
 
-	private boolean scheduleNextRun(PendingTask task, @Nullable TaskFuture<?> future) {
+	private void scheduleNextRun(PendingTask task, @Nullable TaskFuture<?> future) {
 		try {
-			if (!this.tasks.update(task, this::startNextRun) && !this.over && future != null) {
+			if (!this.tasks.update(task, this::startNextRun) && future != null) {
 				// The shutdown has let the task end with this run.
 				future.cancelled();
 			}
 		}
 		catch (TaskRejectedException ex) {
 			scheduleNextRunLater(task, future);
-			return true;
+			return;
 		}
-		this.tasks.cancelIfTooLate(task.slot, task.sequence(), task.dueNanos());
-		return !this.over;
+		this.tasks.cancelIfTooLate(task.slot, task.sequence, task.dueNanos);
 	}
 
 	private boolean startNextRun(PendingTask task) {
-		Deadline next = next(nextTime(task));
-		if (next != null) {
-			task.start(next);
-		}
+		task.start(next(nextTime(task)));
 		setRunning(false);
 		this.envelope.setAttempt(1);
-		this.over = next == null;
-		return !this.over;
+		return true;
 	}
 
 	/** The wheel is full, or the shutdown has begun. */
@@ -153,44 +140,32 @@ final class Repetition {
 			return;
 		}
 		Executor completions = this.tasks.environment.handOvers().completions();
-		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions).execute(() -> {
-			if (!scheduleNextRun(task, future) && future != null) {
-				future.end(null, null);
-			}
-		});
+		CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, completions)
+			.execute(() -> scheduleNextRun(task, future));
 	}
 
 	/** The due time of a task that waits, after somebody has set the wall clock. */
 	Deadline dueAnew(PendingTask task) {
-		Deadline next = this.schedule.isCron() ? next(this.schedule.next(now())) : null;
 		long now = clock().nanoTime();
-		return (next != null) ? next : clock().within(now, task.dueNanos() - now);
+		return this.schedule.isCron() ? next(this.schedule.next(now())) : clock().within(now, task.dueNanos - now);
 	}
 
 	/**
-	 * When the next regular run is due, by the wall clock; {@code null} if it depends on
-	 * the end of the present run. Operators read this without the lock.
+	 * When the next run is due; {@code null} during a run. Operators read this without
+	 * the lock.
 	 */
-	@Nullable Instant regularTime(PendingTask task) {
-		Instant dueAt = dueAt(task);
-		Instant next = this.scheduledAt;
-		boolean begun = this.running || this.envelope.attempt() > 1;
-		if (next.isBefore(dueAt) || (begun && next.equals(dueAt))) {
-			next = this.schedule.isFixedDelay() ? null : this.schedule.next(next, dueAt);
-		}
-		if (next == null) {
-			return null;
-		}
-		return TaskClock.toInstant(next.equals(dueAt) ? task.dueEpochNanos() : deadline(next).epochNanos());
+	@Nullable Instant nextRun(PendingTask task) {
+		return this.running ? null : TaskClock.toInstant(task.dueEpochNanos);
 	}
 
 	private @Nullable Instant nextTime(PendingTask task) {
 		return new Recurrence(this.scheduledAt, dueAt(task), this.startedAt).next(this.schedule, this.missed, now());
 	}
 
-	private @Nullable Deadline next(@Nullable Instant next) {
+	/** A schedule that has no further time does not end: its next run is never due. */
+	private Deadline next(@Nullable Instant next) {
 		if (next == null) {
-			return null;
+			return clock().after(ChronoUnit.FOREVER.getDuration());
 		}
 		this.scheduledAt = next;
 		return deadline(next);
@@ -202,7 +177,7 @@ final class Repetition {
 	}
 
 	private Instant dueAt(PendingTask task) {
-		return time(task.dueNanos(), task.dueEpochNanos());
+		return time(task.dueNanos, task.dueEpochNanos);
 	}
 
 	private Instant time(long nanos, long epochNanos) {

@@ -35,8 +35,8 @@ final class StartGate {
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final Comparator<PendingTask> BY_DUE = (first, second) -> {
-		int byDue = Long.compare(first.dueNanos() - second.dueNanos(), 0);
-		return (byDue != 0) ? byDue : Long.compare(first.sequence(), second.sequence());
+		int byDue = Long.compare(first.dueNanos - second.dueNanos, 0);
+		return (byDue != 0) ? byDue : Long.compare(first.sequence, second.sequence);
 	};
 
 	private final NamedTasks tasks;

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
- * wall clock, which people read. The wall clock is read at most once a second; in
- * between, the wheel's clock shows how much time has passed. Sums and conversions
- * saturate at about 292 years. Thread-safe.
+ * wall clock, which people read. The wall clock is read at most once a second, unless a
+ * test moves the time; in between, the wheel's clock shows how much time has passed. Sums
+ * and conversions saturate at about 292 years. Thread-safe.
  */
 public final class TaskClock {
 
@@ -92,16 +92,12 @@ public final class TaskClock {
 	long epochNanos(long nanoTime) {
 		Reading reading = this.reading;
 		long since = nanoTime - reading.nanoTime();
-		if (since < 0 || since > SYNCHRONIZED_NANOS) {
+		if (since < 0 || since > SYNCHRONIZED_NANOS || this.manualTime != null) {
 			reading = read();
 			this.reading = reading;
 			since = nanoTime - reading.nanoTime();
 		}
 		return add(reading.epochNanos(), since);
-	}
-
-	void synchronize() {
-		this.reading = read();
 	}
 
 	/** Reads both clocks, again after a stall in between, which would shift due times. */
@@ -124,12 +120,10 @@ public final class TaskClock {
 		return Instant.ofEpochSecond(0, epochNanos);
 	}
 
-	/** The end of a period. A longer period counts as half the range of {@code long}. */
-	static long deadline(long nowNanos, Duration period) {
-		return sum(nowNanos, nanos(period));
-	}
-
-	/** A time of the wheel's clock, which may wrap. */
+	/**
+	 * A time of the wheel's clock, which may wrap. A longer delay counts as half the
+	 * range of {@code long}.
+	 */
 	private static long sum(long nanoTime, long delay) {
 		return nanoTime + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY));
 	}

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * What all tasks of a method, or of one call of the template, have in common.
  * Implementations are thread-safe.
  */
-public abstract class TaskDefinition<P> {
+public abstract class TaskDefinition {
 
-	private final NamedTasks tasks;
+	final NamedTasks tasks;
 
 	private final Supplier<? extends Executor> executor;
 
@@ -26,9 +26,9 @@ public abstract class TaskDefinition<P> {
 		this.expireAfterNanos = (expireAfter != null) ? TaskClock.nanos(expireAfter) : Long.MAX_VALUE;
 	}
 
-	protected abstract @Nullable Object run(P payload) throws Throwable;
+	protected abstract @Nullable Object run(Object payload) throws Throwable;
 
-	protected void handleError(Throwable error, P payload) {
+	protected void handleError(Throwable error, Object payload) {
 	}
 
 	/**
@@ -51,10 +51,6 @@ public abstract class TaskDefinition<P> {
 
 	protected final boolean isTriedAgain() {
 		return this.tasks.policy().maxAttempts(1) > 1;
-	}
-
-	final NamedTasks tasks() {
-		return this.tasks;
 	}
 
 	final Executor executor() {

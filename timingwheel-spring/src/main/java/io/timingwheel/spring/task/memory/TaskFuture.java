@@ -80,7 +80,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	private boolean isOf(PendingTask task) {
-		return task.future() == this;
+		return task.future == this;
 	}
 
 	@Override

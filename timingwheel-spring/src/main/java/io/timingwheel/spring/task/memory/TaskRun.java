@@ -10,7 +10,6 @@ import java.util.concurrent.Future;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
@@ -95,8 +94,8 @@ final class TaskRun implements TaskExecution {
 		this.permits = current.permits();
 		current.setPermits(null);
 		this.begunNanos = environment().clock().nanoTime();
-		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
-		Envelope envelope = Envelope.of(Objects.requireNonNull(current.payload()));
+		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos);
+		Envelope envelope = Envelope.of(Objects.requireNonNull(current.payload));
 		this.envelope = envelope;
 		this.attempt = envelope.attempt();
 		this.repetition = current.repetition();
@@ -136,7 +135,9 @@ final class TaskRun implements TaskExecution {
 	private void invoke(@Nullable Object captured) {
 		this.invoked = true;
 		try {
-			this.result = bodies().run(this, () -> definition().run(given()), environment().interceptor(), captured);
+			this.result = tasks().shutdown()
+				.bodies()
+				.run(this, () -> definition().run(envelope().payload), environment().interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			failed(ex);
@@ -214,7 +215,7 @@ final class TaskRun implements TaskExecution {
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
 		Deadline due = environment().clock().after(delay);
-		long sequence = this.task.sequence();
+		long sequence = this.task.sequence;
 		if (!tasks().shutdown().mayRun(due.dueNanos())) {
 			return false;
 		}
@@ -241,8 +242,8 @@ final class TaskRun implements TaskExecution {
 	/** Makes the task pending again, unless a newer one with its key is. */
 	private boolean triesTaskAgain(Deadline due) {
 		envelope().setAttempt(this.attempt + 1);
-		PendingTask next = new PendingTask(this.task.slot, this.task.definition());
-		next.assign(envelope(), future(), this.task.sequence());
+		PendingTask next = new PendingTask(this.task.slot, this.task.definition);
+		next.assign(envelope(), future(), this.task.sequence);
 		if (tasks().pending.computeIfAbsent(next.slot, (slot) -> {
 			next.start(due);
 			return next;
@@ -252,7 +253,7 @@ final class TaskRun implements TaskExecution {
 		}
 		if (future() != null && future().isDone()) {
 			// The user may have looked before the task was pending again.
-			tasks().cancel(next.slot, (pending) -> pending.sequence() == this.task.sequence());
+			tasks().cancel(next.slot, (pending) -> pending.sequence == this.task.sequence);
 		}
 		return true;
 	}
@@ -273,8 +274,8 @@ final class TaskRun implements TaskExecution {
 
 	private void handle(Throwable error) {
 		try {
-			bodies().run(this, () -> {
-				definition().handleError(error, given());
+			tasks().shutdown().bodies().run(this, () -> {
+				definition().handleError(error, envelope().payload);
 				return null;
 			}, null, null);
 		}
@@ -288,25 +289,16 @@ final class TaskRun implements TaskExecution {
 		return Objects.requireNonNull(this.envelope);
 	}
 
-	private Object given() {
-		return envelope().payload;
-	}
-
 	private NamedTasks tasks() {
 		return this.task.tasks();
 	}
 
-	private RunningBodies bodies() {
-		return tasks().shutdown().bodies();
-	}
-
 	private @Nullable TaskFuture<?> future() {
-		return this.task.future();
+		return this.task.future;
 	}
 
-	@SuppressWarnings("unchecked")
-	private TaskDefinition<Object> definition() {
-		return (TaskDefinition<Object>) this.task.definition();
+	private TaskDefinition definition() {
+		return this.task.definition;
 	}
 
 	private TaskEnvironment environment() {
@@ -320,7 +312,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public String id() {
-		return TaskKeys.idOf(this.task.sequence());
+		return TaskKeys.idOf(this.task.sequence);
 	}
 
 	@Override
@@ -330,7 +322,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public Instant dueAt() {
-		return TaskClock.toInstant(this.task.dueEpochNanos());
+		return TaskClock.toInstant(this.task.dueEpochNanos);
 	}
 
 	@Override

@@ -77,8 +77,8 @@ public final class TaskShutdown {
 		stopAccepting();
 		try {
 			if (!timeStandsStill()) {
-				setLastDue(TaskClock.deadline(this.tasks.clock().nanoTime(), period));
-				cancel((task) -> task.tasks().gate.isPaused() || !mayRun(task.dueNanos()));
+				setLastDue(this.tasks.clock().after(period).dueNanos());
+				cancel((task) -> task.tasks().gate.isPaused() || !mayRun(task.dueNanos));
 				RunningBodies.await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}

@@ -2,7 +2,6 @@ package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -29,7 +28,7 @@ public final class TaskSubmission extends DeferredCall
 
 	private static final long UNLIMITED = -1;
 
-	private final TaskDefinition<?> definition;
+	private final TaskDefinition definition;
 
 	private final IfPending ifPending;
 
@@ -63,8 +62,8 @@ public final class TaskSubmission extends DeferredCall
 	 * @param maxWait the task is due at most this long after the first call since it last
 	 * began; {@code null} for no limit
 	 */
-	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
-			@Nullable Duration maxWait, P payload, boolean givesResult) {
+	public TaskSubmission(TaskDefinition definition, @Nullable Object key, IfPending ifPending,
+			@Nullable Duration maxWait, Object payload, boolean givesResult) {
 		super(null, (ifPending == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
 		this.definition = definition;
 		this.ifPending = ifPending;
@@ -75,20 +74,14 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	/**
-	 * Starts a recurring task, which no exception of a run ends, in place of the pending
-	 * task with its key.
+	 * Schedules a repeating task.
+	 * @throws DuplicateTaskException if a task is pending with {@link IfPending#REJECT}
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
-	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
-			@Nullable Duration initialDelay) {
+	public static @Nullable DelayedTask<?> repeat(TaskDefinition definition, @Nullable Object key, IfPending ifPending,
+			Object payload, Schedule schedule, Missed missed, @Nullable Duration initialDelay) {
 		Repetition repetition = new Repetition(payload, definition, schedule, missed);
-		repeat(definition, key, IfPending.REPLACE, repetition, initialDelay);
-	}
-
-	@SuppressWarnings("unchecked")
-	static @Nullable DelayedTask<?> repeat(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending,
-			Repetition repetition, @Nullable Duration initialDelay) {
-		return new TaskSubmission((TaskDefinition<Object>) definition, key, ifPending, null, repetition, true)
+		return new TaskSubmission(definition, key, ifPending, null, repetition, true)
 			.schedule(repetition.first(initialDelay));
 	}
 
@@ -146,7 +139,7 @@ public final class TaskSubmission extends DeferredCall
 	@Override
 	public PendingTask apply(Object slot, @Nullable PendingTask current) {
 		tasks().shutdown().checkAccepting(tasks().name);
-		if (current != null && this.deferred && replaces() && current.sequence() > sequence()) {
+		if (current != null && this.deferred && replaces() && current.sequence > sequence()) {
 			this.givenUp = true;
 			return current;
 		}
@@ -165,8 +158,8 @@ public final class TaskSubmission extends DeferredCall
 			}
 		}
 		if (current != null) {
-			this.replacedFuture = current.future();
-			count(TaskOutcome.REPLACED);
+			this.replacedFuture = current.future;
+			tasks().recorder.count(TaskOutcome.REPLACED);
 		}
 		if (this.future != null) {
 			this.future.setDue(due.epochNanos());
@@ -192,13 +185,13 @@ public final class TaskSubmission extends DeferredCall
 
 	private Object kept(@Nullable PendingTask current) {
 		boolean hasFirstCall = this.maxWaitNanos != UNLIMITED
-				|| (current != null && current.payload() instanceof Debounce);
+				|| (current != null && current.payload instanceof Debounce);
 		return (hasFirstCall && !(this.payload instanceof Repetition)) ? new Debounce(this.payload, firstCall(current))
 				: this.payload;
 	}
 
 	private long firstCall(@Nullable PendingTask current) {
-		return (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos()
+		return (current != null && current.payload instanceof Debounce debounce) ? debounce.firstNanos()
 				: this.calledNanos;
 	}
 
@@ -215,7 +208,6 @@ public final class TaskSubmission extends DeferredCall
 	}
 
 	@Override
-	@SuppressWarnings("unchecked")
 	public void commit() {
 		TaskFuture<?> given = this.future;
 		if (given != null && given.isDone()) {
@@ -237,20 +229,19 @@ public final class TaskSubmission extends DeferredCall
 				given.end(null, ex);
 			}
 			else {
-				((TaskDefinition<Object>) this.definition).handleError(ex, Envelope.of(this.payload).payload);
+				this.definition.handleError(ex, Envelope.of(this.payload).payload);
 			}
 		}
 	}
 
 	/** Completes a result that the caller got before the task was scheduled. */
-	@SuppressWarnings("unchecked")
 	private void follow(TaskFuture<?> given, @Nullable TaskFuture<?> actual) {
 		if (actual != null && actual != given) {
-			((CompletableFuture<Object>) actual).whenComplete(given::end);
+			actual.whenComplete(given::end);
 		}
 		else if (given.isDone()) {
 			// The user has cancelled or completed it during the scheduling.
-			tasks().cancel(this.slot, (task) -> task.future() == given);
+			tasks().cancel(this.slot, (task) -> task.future == given);
 		}
 	}
 
@@ -281,16 +272,12 @@ public final class TaskSubmission extends DeferredCall
 			}
 		}
 		if (future == null || future.isCancelled()) {
-			count(outcome);
+			tasks().recorder.count(outcome);
 		}
 	}
 
-	private void count(TaskOutcome outcome) {
-		tasks().recorder.count(outcome);
-	}
-
 	private NamedTasks tasks() {
-		return this.definition.tasks();
+		return this.definition.tasks;
 	}
 
 	private TaskClock clock() {

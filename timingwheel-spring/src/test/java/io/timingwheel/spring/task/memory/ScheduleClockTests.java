@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.BackoffSettings;
@@ -27,8 +28,8 @@ import static io.timingwheel.spring.task.memory.VirtualTasks.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The times of schedules in memory: while somebody sets the clock of the machine, and the
- * next regular time, as operators see it.
+ * The times of schedules in memory: while somebody sets the clock of the machine, and
+ * after a move, a failure and an additional run, as operators see them.
  */
 class ScheduleClockTests {
 
@@ -51,20 +52,19 @@ class ScheduleClockTests {
 	/** The minutes that have passed in truth before each run. */
 	private final List<Long> ran = new ArrayList<>();
 
-	/** The next time as each run has seen it. */
-	private final List<@Nullable Long> seenByRuns = new ArrayList<>();
+	/** The next times that operators saw during the runs. */
+	private final List<@Nullable Instant> nextDuringRuns = new ArrayList<>();
 
 	private boolean failing;
 
 	private void begin(String schedule) {
-		TaskDefinition<String> definition = new TaskDefinition<>(this.tasks.registry, NAME, () -> this.tasks.executor,
-				null) {
+		TaskDefinition definition = new TaskDefinition(this.tasks.registry, NAME, () -> this.tasks.executor, null) {
 
 			@Override
-			protected @Nullable Object run(String payload) {
+			protected @Nullable Object run(Object payload) {
 				ScheduleClockTests test = ScheduleClockTests.this;
 				test.ran.add(Duration.ofNanos(test.tasks.time.nanoTime() - test.start).toMinutes());
-				test.seenByRuns.add(next());
+				test.nextDuringRuns.add(snapshot().next());
 				if (test.failing) {
 					throw new IllegalStateException("failed");
 				}
@@ -72,7 +72,8 @@ class ScheduleClockTests {
 			}
 
 		};
-		TaskSubmission.recur(definition, "key", "payload", Schedule.parse(schedule), Missed.ONCE, null);
+		TaskSubmission.repeat(definition, "key", IfPending.REPLACE, "payload", Schedule.parse(schedule), Missed.ONCE,
+				null);
 	}
 
 	@ParameterizedTest
@@ -90,39 +91,28 @@ class ScheduleClockTests {
 	@ValueSource(strings = { "every(PT1H)", "cron(0 0 * * * *, Z)" })
 	void aRunAndAMoveLeaveTheNextRegularTime(String schedule) {
 		begin(schedule);
-		assertDue(60, 60);
+		assertDue(60);
 		move(10);
-		assertDue(10, 60);
+		assertDue(10);
 		advance(10);
-		assertThat(this.seenByRuns).as("during the additional run").containsExactly(60L);
-		assertDue(60, 60);
+		assertDue(60);
 		advance(50);
-		assertThat(this.seenByRuns).as("during a regular run").containsExactly(60L, 120L);
-		assertDue(120, 120);
+		assertDue(120);
 		move(150);
-		assertDue(210, 240);
+		assertDue(210);
 		advance(150);
-		assertDue(240, 240);
+		assertDue(240);
+		assertThat(this.nextDuringRuns).hasSize(3).containsOnlyNulls();
 	}
 
 	@Test
-	void betweenTwoAttemptsTheNextRegularTimeIsThatOfTheNextRun() {
+	void theLastAttemptIsFollowedByTheNextRegularRun() {
 		this.failing = true;
 		begin("every(PT1H)");
 		advance(60);
-		assertDue(65, 120);
+		assertDue(65);
 		advance(5);
-		assertThat(this.seenByRuns).containsExactly(120L, 120L);
-		assertDue(120, 120);
-	}
-
-	@Test
-	void theNextTimeAfterAFixedDelayIsKnownOnlyAfterTheRun() {
-		begin("fixedDelay(PT1H)");
-		assertDue(60, 60);
-		advance(60);
-		assertThat(this.seenByRuns).hasSize(1).containsOnlyNulls();
-		assertDue(120, 120);
+		assertDue(120);
 	}
 
 	@Test
@@ -147,22 +137,13 @@ class ScheduleClockTests {
 		this.tasks.advance(Duration.ofMinutes(minutes));
 	}
 
-	private void assertDue(long dueAt, long next) {
-		assertThat(minutes(snapshot().dueAt())).isEqualTo(dueAt);
-		assertThat(next()).isEqualTo(next);
-	}
-
-	private @Nullable Long next() {
-		Instant next = snapshot().next();
-		return (next != null) ? minutes(next) : null;
+	private void assertDue(long minutes) {
+		assertThat(snapshot().dueAt()).isEqualTo(NOON.plus(Duration.ofMinutes(minutes)));
+		assertThat(snapshot().next()).isEqualTo(snapshot().dueAt());
 	}
 
 	private PendingTaskSnapshot snapshot() {
 		return this.tasks.registry.memoryTasks().find(NAME, "key").orElseThrow();
-	}
-
-	private static long minutes(Instant time) {
-		return Duration.between(NOON, time).toMinutes();
 	}
 
 }

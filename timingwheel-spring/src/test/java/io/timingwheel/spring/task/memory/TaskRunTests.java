@@ -71,16 +71,16 @@ class TaskRunTests {
 
 	private final List<String> ran = this.decorated.ran;
 
-	private final TaskDefinition<Callable<@Nullable Object>> definition = new TaskDefinition<>(this.decorated.registry,
-			NAME, () -> this.decorated.executor, Duration.ofMinutes(1)) {
+	private final TaskDefinition definition = new TaskDefinition(this.decorated.registry, NAME,
+			() -> this.decorated.executor, Duration.ofMinutes(1)) {
 
 		@Override
-		protected @Nullable Object run(Callable<@Nullable Object> payload) throws Exception {
-			return payload.call();
+		protected @Nullable Object run(Object body) throws Exception {
+			return ((Callable<?>) body).call();
 		}
 
 		@Override
-		protected void handleError(Throwable error, Callable<@Nullable Object> payload) {
+		protected void handleError(Throwable error, Object payload) {
 			TaskRunTests.this.ran.add("handled for " + TaskRunTests.this.tenant.get());
 		}
 
@@ -132,7 +132,7 @@ class TaskRunTests {
 
 	@Test
 	void aRunOfAScheduleThatIsCancelledByItsBodyCountsAsCancelled() {
-		TaskSubmission.recur(this.definition, 1, () -> {
+		TaskSubmission.repeat(this.definition, 1, IfPending.REPLACE, (Callable<?>) () -> {
 			throw new CancellationException();
 		}, Schedule.every(Duration.ofSeconds(10)), Missed.ONCE, null);
 		this.decorated.advanceSeconds(20);
@@ -293,24 +293,24 @@ class TaskRunTests {
 	/**
 	 * Starts a schedule with a run after 1 s and every 20 s from then on.
 	 */
-	private static void recur(VirtualTasks tasks, Runnable body) {
-		TaskDefinition<String> definition = new TaskDefinition<>(tasks.registry, NAME, () -> tasks.executor, null) {
+	private static void recur(VirtualTasks virtual, Runnable body) {
+		TaskDefinition definition = new TaskDefinition(virtual.registry, NAME, () -> virtual.executor, null) {
 
 			@Override
-			protected @Nullable Object run(String payload) {
-				tasks.ran.add("attempt " + DelayedTaskContext.current().orElseThrow().attempt());
+			protected @Nullable Object run(Object payload) {
+				virtual.ran.add("attempt " + DelayedTaskContext.current().orElseThrow().attempt());
 				body.run();
 				return null;
 			}
 
 			@Override
-			protected void handleError(Throwable error, String payload) {
-				tasks.ran.add("handled");
+			protected void handleError(Throwable error, Object payload) {
+				virtual.ran.add("handled");
 			}
 
 		};
-		TaskSubmission.recur(definition, "schedule", "payload", Schedule.every(Duration.ofSeconds(20)), Missed.ONCE,
-				Duration.ofSeconds(1));
+		TaskSubmission.repeat(definition, "schedule", IfPending.REPLACE, "payload",
+				Schedule.every(Duration.ofSeconds(20)), Missed.ONCE, Duration.ofSeconds(1));
 	}
 
 }

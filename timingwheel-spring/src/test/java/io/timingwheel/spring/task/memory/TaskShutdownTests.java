@@ -82,7 +82,7 @@ class TaskShutdownTests {
 	@EnumSource(IfPending.class)
 	void aCallThatIsOvertakenByTheStopLeavesThePendingTaskToRun(IfPending ifPending) throws Exception {
 		DelayedTask<?> pending = this.template.schedule(id(1), Duration.ofMillis(50), () -> this.ran.add("pending"));
-		TaskDefinition<Object> stopping = new TaskDefinition<>(this.registry, NAME, () -> {
+		TaskDefinition stopping = new TaskDefinition(this.registry, NAME, () -> {
 			this.registry.atShutdown().stopAccepting();
 			return this.tasks.pool;
 		}, null) {

@@ -44,24 +44,21 @@ import org.springframework.util.function.SingletonSupplier;
  * open when the method has returned. The advice for methods that return publishers is
  * directly outside of the transaction's. Thread-safe.
  */
-final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implements AnnotatedBeans.Reader {
+final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 
 	private static final Log logger = LogFactory.getLog(CancelDelayedBeanPostProcessor.class);
 
 	private final transient Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
-	private final transient AnnotatedBeans beans;
-
 	private final transient TaskMethodRegistry delayed;
 
 	CancelDelayedBeanPostProcessor(AnnotatedBeans beans, TaskMethodRegistry delayed) {
 		super(beans, CancelDelayed.class, EARLY);
-		this.beans = beans;
 		this.delayed = delayed;
 	}
 
 	@Override
-	public void read(Class<?> beanClass, String beanName) {
+	protected void read(Class<?> beanClass, String beanName) {
 		of(beanClass);
 	}
 
@@ -90,7 +87,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor implement
 	}
 
 	@Override
-	public void resolveWithBeans() {
+	protected void resolveWithBeans() {
 		List.copyOf(this.byClass.values()).forEach((methods) -> methods.values().forEach(this::checkName));
 	}
 

@@ -73,14 +73,6 @@ public record DurableMethod(String name, List<String> aliases, Method method, Li
 		 */
 		record CallTime(Duration delay, @Nullable Instant time) {
 
-			static CallTime after(Duration delay) {
-				return new CallTime(delay, null);
-			}
-
-			static CallTime at(Instant time) {
-				return new CallTime(Duration.ZERO, time);
-			}
-
 		}
 
 		interface StoredCalls {

@@ -24,7 +24,7 @@ import org.springframework.aop.support.AopUtils;
  * its invocation. If there is no other advice and all calls go to one object, the payload
  * is only the arguments, which saves 48 bytes. So it is for a recurring method.
  */
-final class MemoryTasks extends TaskDefinition<Object> implements MethodInterceptor {
+final class MemoryTasks extends TaskDefinition implements MethodInterceptor {
 
 	private static final Object[] NO_ARGUMENTS = {};
 
@@ -89,7 +89,7 @@ final class MemoryTasks extends TaskDefinition<Object> implements MethodIntercep
 
 	void recur() {
 		if (this.method.recurring()) {
-			TaskSubmission.recur(this, TaskMethodRegistry.RECURRING_KEY, NO_ARGUMENTS,
+			TaskSubmission.repeat(this, TaskMethodRegistry.RECURRING_KEY, IfPending.REPLACE, NO_ARGUMENTS,
 					Objects.requireNonNull(this.values.schedule()), ((Recurring) this.method.annotation()).missed(),
 					this.values.delay());
 		}

@@ -70,10 +70,6 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 		return this.method.getReturnType() != void.class;
 	}
 
-	boolean hasKey() {
-		return this.key != null;
-	}
-
 	@Nullable Object keyOf(@Nullable Object[] arguments) {
 		return (this.key != null) ? this.key.key(arguments) : null;
 	}
@@ -81,14 +77,14 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 	CallTime due(@Nullable Object[] arguments) {
 		ArgumentExpression delay = this.delayExpression;
 		if (delay == null) {
-			return CallTime.after(Objects.requireNonNull(values().delay()));
+			return new CallTime(Objects.requireNonNull(values().delay()), null);
 		}
 		Object value = delay.evaluate(arguments);
 		if (value instanceof Instant time) {
-			return CallTime.at(time);
+			return new CallTime(Duration.ZERO, time);
 		}
 		try {
-			return CallTime.after(MethodAttributes.toDuration(value));
+			return new CallTime(MethodAttributes.toDuration(value), null);
 		}
 		catch (IllegalArgumentException ex) {
 			throw delay.failure("must give a Duration, a number of milliseconds or an Instant", ex);

@@ -11,41 +11,46 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
 import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.aopalliance.intercept.MethodInterceptor;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 /**
  * The {@link Delayed} and {@link Recurring} methods of all beans, and their names. The
  * tasks of a method begin when it is called first, at the end of the start at the latest.
- * Thread-safe.
+ * Adds the advice for {@link Delayed}, for each bean with its name, which is a part of
+ * the names of its tasks. Thread-safe.
  */
-public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
+public final class TaskMethodRegistry extends AdvicePostProcessor {
 
 	/** The key of the task of each recurring method, in memory as in a store. */
 	public static final String RECURRING_KEY = "recurring";
 
-	private final Map<String, TaskMethod> byPlace = new ConcurrentHashMap<>();
+	private final transient Map<String, TaskMethod> byPlace = new ConcurrentHashMap<>();
 
-	private final Map<String, TaskMethod> byName = new ConcurrentHashMap<>();
+	private final transient Map<String, TaskMethod> byName = new ConcurrentHashMap<>();
 
 	/** The tasks of the methods that have begun, by place. */
-	private final Map<String, MethodInterceptor> begun = new ConcurrentHashMap<>();
+	private final transient Map<String, MethodInterceptor> begun = new ConcurrentHashMap<>();
 
-	private final AnnotatedBeans beans;
-
-	private final TaskRuntime runtime;
+	private final transient TaskRuntime runtime;
 
 	private volatile boolean started;
 
 	private volatile boolean beansExist;
 
 	TaskMethodRegistry(AnnotatedBeans beans) {
-		this.beans = beans;
+		super(beans, Delayed.class, EARLY);
 		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 
@@ -54,7 +59,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	}
 
 	@Override
-	public void read(Class<?> beanClass, String beanName) {
+	protected void read(Class<?> beanClass, String beanName) {
 		Class<?> type = ClassUtils.getUserClass(beanClass);
 		AnnotatedMethods annotated = this.beans.annotated();
 		annotated.of(type, Delayed.class).forEach((method, annotation) -> read(method, annotation, type, beanName));
@@ -82,7 +87,7 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 	}
 
 	@Override
-	public void resolveWithBeans() {
+	protected void resolveWithBeans() {
 		this.byPlace.values().removeIf((method) -> method.recurring() && this.beans.isReplaced(method.beanName()));
 		this.beansExist = true;
 		// A recurring method must not take the name of a method that is called.
@@ -93,7 +98,8 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 			.forEach(this::begin);
 	}
 
-	MethodInterceptor tasksOf(String beanName, Method method) {
+	@Override
+	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
 		String place = TaskMethod.place(beanName, method);
 		begin(Objects.requireNonNull(this.byPlace.get(place), () -> "No @Delayed or @Recurring on " + method));
 		return Objects.requireNonNull(this.begun.get(place));
@@ -175,6 +181,37 @@ public final class TaskMethodRegistry implements AnnotatedBeans.Reader {
 		if (tasks instanceof MemoryTasks inMemory) {
 			inMemory.recur();
 		}
+	}
+
+	/**
+	 * Moves the advice before all other advice of a bean, once this is known, so that the
+	 * other advice acts on the body.
+	 */
+	static final class Outermost implements BeanPostProcessor, Ordered {
+
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			Advisor delayed = null;
+			// A later post-processor may have made a proxy of the proxy.
+			for (Object next = bean; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
+				for (Advisor advisor : advised.getAdvisors()) {
+					if (advisor.getAdvice() instanceof OfBean advice && advice.isFor(Delayed.class)) {
+						advised.removeAdvisor(advisor);
+						delayed = advisor;
+					}
+				}
+			}
+			if (delayed != null) {
+				((Advised) bean).addAdvisor(0, delayed);
+			}
+			return bean;
+		}
+
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.internal.delayed;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Objects;
 import java.util.Optional;
@@ -9,7 +8,6 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.Refusal;
-import io.timingwheel.spring.aop.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -23,7 +21,6 @@ import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -49,7 +46,7 @@ final class TaskRuntime {
 		this.tasks = SingletonSupplier.of(() -> beanFactory.getBean(DelayedTaskRegistry.class));
 		this.durableMethods = SingletonSupplier
 			.of(() -> Optional.ofNullable(beanFactory.getBeanProvider(DurableMethod.Store.class).getIfAvailable()));
-		this.exceptionHandler = new UncaughtExceptions(beanFactory);
+		this.exceptionHandler = TaskExecutors.exceptionHandler(beanFactory);
 	}
 
 	DelayedTaskRegistry tasks() {
@@ -88,7 +85,7 @@ final class TaskRuntime {
 		PolicySettings declared = method.values().policy();
 		tasks().declare(method.name(), declared);
 		PolicySettings policy = tasks().policies().of(method.name());
-		Refusal.when(policy.maxConcurrentPerKey() != null && !method.hasKey(), method.method(),
+		Refusal.when(policy.maxConcurrentPerKey() != null && method.key() == null, method.method(),
 				"its policy, or the property timingwheel.tasks.%s.max-concurrent-per-key, limits the runs of a key, but %s has no key"
 					.formatted(method.name(), method.type()),
 				"remove the limit, or set the key of a @Delayed method to an expression on the arguments");
@@ -104,24 +101,17 @@ final class TaskRuntime {
 
 	/** The store of a pending task, {@code null} for one in memory. */
 	DurableMethod.@Nullable Store storeOf(TaskId taskId) {
-		DurableMethod.Store durable = this.durableMethods.obtain().orElse(null);
-		if (durable == null || durable.owns(taskId.name())) {
-			return durable;
-		}
 		// An unknown name may belong to a method of other nodes.
-		return tasks().isKnown(taskId.name()) ? null : durable;
+		return this.durableMethods.obtain()
+			.filter((store) -> store.owns(taskId.name()) || !tasks().isKnown(taskId.name()))
+			.orElse(null);
 	}
 
+	@SuppressWarnings("NullAway") // Spring does not say that an argument may be null.
 	@Nullable Object invoke(TaskMethod method, @Nullable Object[] arguments) throws Throwable {
 		Object bean = this.beanFactory.getBean(method.beanName());
-		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());
-		ReflectionUtils.makeAccessible(invocable);
-		try {
-			return invocable.invoke(bean, arguments);
-		}
-		catch (InvocationTargetException ex) {
-			throw ex.getTargetException();
-		}
+		return AopUtils.invokeJoinpointUsingReflection(bean,
+				AopUtils.selectInvocableMethod(method.method(), bean.getClass()), arguments);
 	}
 
 	/** The default executor is made at its first use. */

@@ -103,7 +103,7 @@ final class InterruptGuard implements DirectTask {
 		this.call = call;
 		this.enclosing = CURRENT.get();
 		this.outermost = (this.enclosing != null) ? this.enclosing.outermost : this;
-		this.startNanos = call.runtime().nanoTime();
+		this.startNanos = call.runtime().wheel().nanoTime();
 	}
 
 	/** Gives {@code null} if the wheel has stopped. */
@@ -204,7 +204,7 @@ final class InterruptGuard implements DirectTask {
 
 	/** Whether the deadline has passed, though the timer may be late. */
 	boolean isPastDeadline() {
-		return this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos();
+		return this.call.runtime().wheel().nanoTime() - this.startNanos >= this.call.nanos();
 	}
 
 	/**

@@ -92,10 +92,6 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Run
 	record Runtime(TimingWheel wheel, Executor executor, CallerContext context, Consumer<Method> listener,
 			DeadlineStacks stacks) {
 
-		long nanoTime() {
-			return this.wheel.nanoTime();
-		}
-
 		/**
 		 * Starts a timer. Gives {@code null} if the wheel has stopped, because work that
 		 * ends during shutdown has no time limit.

@@ -29,7 +29,7 @@ final class ReactorTimeout {
 	private ReactorTimeout(LimitedCall call, ReactiveAdapter adapter) {
 		this.call = call;
 		this.adapter = adapter;
-		this.startNanos = call.runtime().nanoTime();
+		this.startNanos = call.runtime().wheel().nanoTime();
 	}
 
 	static Object limit(Object returned, InterruptGuard guard, ReactiveAdapter adapter) {
@@ -59,7 +59,7 @@ final class ReactorTimeout {
 	}
 
 	private boolean isExpired() {
-		if (this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos()) {
+		if (this.call.runtime().wheel().nanoTime() - this.startNanos >= this.call.nanos()) {
 			expire();
 		}
 		return this.expired.get();

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,71 +14,65 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
 import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.UserErrors;
 import io.timingwheel.spring.task.memory.CallerContext;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.Assert;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The methods with {@link Timeout} and their time limits. Each class is read and checked
- * once. Thread-safe.
+ * once. Adds their advice: the innermost advice of a bean, and an outer one at its place
+ * in the order of the advice. Thread-safe.
  */
-public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoCloseable {
+public final class TimeoutMethodRegistry extends AdvicePostProcessor implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
-	private final AnnotatedMethods annotated;
+	private final transient Overrides overrides;
 
-	private final ConfigurableListableBeanFactory beanFactory;
-
-	private final Overrides overrides;
-
-	private final DeadlineStacks stacks = new DeadlineStacks();
+	private final transient DeadlineStacks stacks = new DeadlineStacks();
 
 	/**
 	 * Made at the first call, since Spring must not create its parts before the advice.
 	 */
-	private final SingletonSupplier<LimitedCall.Runtime> runtime;
+	private final transient SingletonSupplier<LimitedCall.Runtime> runtime;
 
 	/** The names of the methods of the beans, as {@code bean.method}. */
-	private final Set<String> names = ConcurrentHashMap.newKeySet();
+	private final transient Set<String> names = ConcurrentHashMap.newKeySet();
 
-	private final Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
+	private final transient Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
 
-	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
+	private final transient List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
 	TimeoutMethodRegistry(AnnotatedBeans beans, Overrides overrides) {
-		this.annotated = beans.annotated();
-		this.beanFactory = beans.beanFactory();
+		super(beans, Timeout.class, TIMEOUT);
+		this.advisor = advisor(InterruptGuard::runBody);
 		this.overrides = overrides;
-		this.runtime = SingletonSupplier.of(() -> new LimitedCall.Runtime(this.beanFactory.getBean(TimingWheel.class),
-				this.beanFactory.getBean(HandOverExecutors.class).completions(),
-				this.beanFactory.getBean(CallerContext.class), this::timedOut, this.stacks));
-	}
-
-	LimitedCall.Runtime runtime() {
-		return this.runtime.obtain();
-	}
-
-	int adviceOrder() {
-		return this.overrides.adviceOrder();
+		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
+		this.runtime = SingletonSupplier.of(() -> new LimitedCall.Runtime(beanFactory.getBean(TimingWheel.class),
+				beanFactory.getBean(HandOverExecutors.class).completions(), beanFactory.getBean(CallerContext.class),
+				this::timedOut, this.stacks));
 	}
 
 	@Override
-	public void read(Class<?> beanClass, String beanName) {
+	protected void read(Class<?> beanClass, String beanName) {
 		for (Method method : of(beanClass).keySet()) {
 			this.names.add(AnnotatedBeans.publicName(beanName) + "." + method.getName());
 			Refusal.whenNoProxyIntercepts("@Timeout", method);
@@ -85,16 +80,31 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	}
 
 	@Override
-	public void resolveWithBeans() {
+	protected void resolveWithBeans() {
 		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
 		this.overrides.checkNames(this.names);
 	}
 
-	TimeLimit find(Method method, Class<?> targetClass, String beanName) {
-		TimeLimit limit = of(targetClass).get(method);
-		Assert.state(limit != null, () -> "No @Timeout on " + method);
-		Duration override = this.overrides.find(AnnotatedBeans.publicName(beanName), limit.method().getName());
-		return (override != null) ? limit.replacedBy(override) : limit;
+	@Override
+	protected MethodInterceptor adviceOf(Method method, Class<?> targetClass, String beanName) {
+		TimeLimit annotated = Objects.requireNonNull(of(targetClass).get(method), () -> "No @Timeout on " + method);
+		Duration override = this.overrides.find(AnnotatedBeans.publicName(beanName), method.getName());
+		TimeLimit limit = (override != null) ? annotated.replacedBy(override) : annotated;
+		return (invocation) -> new LimitedCall(limit, invocation, limit.nanos(invocation.getArguments()),
+				this.runtime.obtain())
+			.run();
+	}
+
+	@Override
+	protected void added(Advisor body, Advised proxy, DefaultPointcutAdvisor outer) {
+		outer.setOrder(this.overrides.adviceOrder());
+		Advisor[] advisors = proxy.getAdvisors();
+		int position = 0;
+		while (advisors[position] != body
+				&& AnnotationAwareOrderComparator.INSTANCE.compare(advisors[position], outer) <= 0) {
+			position++;
+		}
+		proxy.addAdvisor(position, outer);
 	}
 
 	public Set<Method> methods() {
@@ -125,9 +135,10 @@ public final class TimeoutMethodRegistry implements AnnotatedBeans.Reader, AutoC
 	private Map<Method, TimeLimit> of(Class<?> beanClass) {
 		return this.classes.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, TimeLimit> limits = new HashMap<>();
-			this.annotated.of(type, Timeout.class)
+			this.beans.annotated()
+				.of(type, Timeout.class)
 				.forEach((method, annotation) -> limits.put(method, TimeLimit.read(method, type, annotation,
-						fallback(method, annotation, type), this.beanFactory)));
+						fallback(method, annotation, type), this.beans.beanFactory())));
 			return limits;
 		});
 	}
