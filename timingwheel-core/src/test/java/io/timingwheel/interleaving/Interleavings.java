@@ -81,6 +81,9 @@ public final class Interleavings {
 	 * {@code explore}.
 	 */
 	public static void exploreWithTwoPreemptionsAnywhere(Class<? extends Race> race, Object... arguments) {
+		if (MORE_PREEMPTIONS > 0) {
+			explore(race, arguments);
+		}
 		new Interleavings(race, 2, true, arguments).explore();
 	}
 

@@ -189,9 +189,10 @@ public final class TimingWheelAutoConfiguration {
 	SmartInitializingSingleton timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {
 		return () -> {
 			WheelSnapshot snapshot = wheel.snapshot();
+			StoredTasks stored = storedTasks.getIfAvailable();
 			logger.info("Timing wheel runs: tick %s, slots %d, shards %d, %s".formatted(
 					DurationFormatterUtils.print(snapshot.tick(), DurationFormat.Style.COMPOSITE), snapshot.wheelSize(),
-					snapshot.shards(), (storedTasks.getIfAvailable() != null) ? "a store" : "no store"));
+					snapshot.shards(), (stored != null) ? "store " + stored.node().storeName() : "no store"));
 		};
 	}
 

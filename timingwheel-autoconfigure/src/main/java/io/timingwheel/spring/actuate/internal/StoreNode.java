@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface StoreNode {
 
+	/** The name of the type of the store, for the log. */
+	String storeName();
+
 	/** Ends the claims of this node until {@link #resume()}. */
 	void pause();
 

@@ -29,6 +29,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
@@ -141,6 +142,11 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	@Override
+	public String storeName() {
+		return AopUtils.getTargetClass(this.parts.store).getSimpleName();
+	}
+
+	@Override
 	public @Nullable Outage outage() {
 		return this.parts.availability.outage();
 	}
@@ -227,7 +233,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			if (!RunningBodies.await(() -> held.stream().allMatch(Run::isRunning), GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
-					.formatted(held.size()));
+					.formatted(held.stream().filter((run) -> !run.isRunning()).count()));
 			}
 		}
 		finally {

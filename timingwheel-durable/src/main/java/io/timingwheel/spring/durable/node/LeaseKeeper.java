@@ -74,12 +74,16 @@ final class LeaseKeeper {
 			this.parts.availability.idle(Caller.RENEW);
 		}
 		for (int from = 0; from < due.size(); from += MAX_BATCH) {
-			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
+			// The request before may have taken longer than a lease.
+			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)).stream().filter(Run::isLeased).toList());
 		}
 		this.renewals.sleep(this.roundNanos);
 	}
 
 	private void renew(List<Run> runs) {
+		if (runs.isEmpty()) {
+			return;
+		}
 		Duration lease = this.parts.settings.lease();
 		long trustedUntil = this.parts.nanoTime() + this.parts.settings.trustedNanos();
 		try {

@@ -39,8 +39,8 @@ final class StoreAvailability {
 	/** The problems and the missing parts that were logged since all was well. */
 	private final Set<String> logged = new HashSet<>();
 
-	/** How often requests have failed since a caller that failed has succeeded. */
-	private int failures;
+	/** How often each caller has failed since it succeeded, or since all was well. */
+	private final Map<Caller, Integer> failures = new EnumMap<>(Caller.class);
 
 	private @Nullable Instant downSince;
 
@@ -58,7 +58,10 @@ final class StoreAvailability {
 			logger.warn("The store of durable tasks %s (%s): trying again".formatted(problem,
 					caller.name().toLowerCase(Locale.ROOT)), error);
 		}
-		return BACKOFF.after(++this.failures).toNanos();
+		else {
+			logger.debug("Still failing: " + caller, error);
+		}
+		return BACKOFF.after(this.failures.merge(caller, 1, Integer::sum)).toNanos();
 	}
 
 	/**
@@ -77,9 +80,8 @@ final class StoreAvailability {
 	}
 
 	private synchronized void succeeded(Caller caller, @Nullable PartialOutage partial) {
-		if (this.failing.remove(caller) != null) {
-			this.failures = 0;
-		}
+		this.failing.remove(caller);
+		this.failures.remove(caller);
 		if (partial == null) {
 			this.failing.remove(Caller.PARTS);
 		}
@@ -91,6 +93,7 @@ final class StoreAvailability {
 		if (since != null && this.failing.isEmpty()) {
 			this.downSince = null;
 			this.logged.clear();
+			this.failures.clear();
 			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
 			logger.info("The store of durable tasks answers and accepts all requests again, after "
 					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));

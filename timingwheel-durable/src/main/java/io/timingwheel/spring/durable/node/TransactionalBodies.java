@@ -62,7 +62,7 @@ public final class TransactionalBodies {
 			.filter((manager) -> reaches(manager, store))
 			.toList();
 		if (found.isEmpty()) {
-			found = managers.stream().filter((manager) -> reaches(manager, store)).toList();
+			found = managers.stream().filter((manager) -> beginsAndReaches(manager, store)).toList();
 		}
 		if (found.size() != 1) {
 			throw refusal(
@@ -78,13 +78,17 @@ public final class TransactionalBodies {
 				remedy + ", or remove transactional = true");
 	}
 
-	/** What cannot begin a transaction now is not taken. */
 	private static boolean reaches(PlatformTransactionManager manager, DelayedTaskStore store) {
+		return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
+			status.setRollbackOnly();
+			return store.joinsTransaction();
+		}));
+	}
+
+	/** Of several managers, one that cannot begin a transaction now is not taken. */
+	private static boolean beginsAndReaches(PlatformTransactionManager manager, DelayedTaskStore store) {
 		try {
-			return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
-				status.setRollbackOnly();
-				return store.joinsTransaction();
-			}));
+			return reaches(manager, store);
 		}
 		catch (TransactionException ex) {
 			logger.debug("No transaction begins with " + manager, ex);

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -25,6 +27,8 @@ class StoreAvailabilityTests {
 
 	private static final IllegalStateException REFUSED = new IllegalStateException("refused");
 
+	private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
 	private final DelayedTaskStore store = mock();
 
 	private final StoreAvailability availability = new StoreAvailability(this.store);
@@ -46,6 +50,21 @@ class StoreAvailabilityTests {
 		assertThat(output).containsOnlyOnce("again, after");
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(output.toString().split("again, after")).hasSize(3);
+	}
+
+	@Test
+	void theFirstFailureAfterASuccessHasTheShortestPause() {
+		IntStream.range(0, 10).forEach((i) -> this.availability.failed(Caller.CLAIM, GONE));
+		this.availability.failed(Caller.RENEW, GONE);
+		assertThat(this.availability.failed(Caller.CLAIM, GONE)).isGreaterThan(SECOND);
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.failed(Caller.CLAIM, GONE)).isLessThan(SECOND / 10);
+	}
+
+	@Test
+	void theFailuresOfOneCallerDoNotSlowAnother() {
+		IntStream.range(0, 10).forEach((i) -> this.availability.failed(Caller.SETTLE, REFUSED));
+		assertThat(this.availability.failed(Caller.CLAIM, GONE)).isLessThan(SECOND / 10);
 	}
 
 	@Test

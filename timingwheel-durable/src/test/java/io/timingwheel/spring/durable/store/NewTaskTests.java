@@ -28,14 +28,16 @@ class NewTaskTests {
 			.isThrownBy(() -> new NewTask("id", name, key, "[]", null, NOW, IfPending.REPLACE, null))
 			.withMessageContaining(problem);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", "every PT1H", NOW, false));
+			.isThrownBy(() -> new NewSchedule("id", name, key, "[]", "every PT1H", NOW, false))
+			.withMessageContaining(problem);
 	}
 
 	@Test
 	void aScheduleWithALongTextIsRefused() {
 		String text = "x".repeat(DelayedTaskStore.MAX_SCHEDULE_LENGTH + 1);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new NewSchedule("id", "name", "k", "[]", text, NOW, false));
+			.isThrownBy(() -> new NewSchedule("id", "name", "k", "[]", text, NOW, false))
+			.withMessageContaining("The text of the schedule is too long");
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,8 +34,10 @@ import static org.awaitility.pollinterval.FibonacciPollInterval.fibonacci;
 @Tag("faults")
 class RedisFailoverTests extends RedisTestSupport {
 
-	/** The replica of the second primary. */
-	private static final int HEIR = 4;
+	private static final int LOST = 1;
+
+	/** The replica of the server that is down. */
+	private static final int HEIR = LOST + 3;
 
 	/** Each primary has some of them. */
 	private static final List<String> NAMES = IntStream.range(0, 20).mapToObj((i) -> NAME + i).toList();
@@ -94,6 +97,15 @@ class RedisFailoverTests extends RedisTestSupport {
 	}
 
 	@Test
+	void aPrimaryThatDiesIsReplacedByItsReplica() {
+		Set<String> tasks = enqueueEverywhere();
+		this.cluster.process(LOST).kill();
+		await().ignoreExceptions().until(this::isReplaced);
+		awaitRun(tasks);
+		awaitRun(enqueueAgain());
+	}
+
+	@Test
 	void nothingIsLostByAFailoverByHandWhileTasksAreStoredAndRun() throws Exception {
 		Set<String> stored = ConcurrentHashMap.newKeySet();
 		AtomicBoolean ends = new AtomicBoolean();
@@ -118,13 +130,32 @@ class RedisFailoverTests extends RedisTestSupport {
 			ends.set(true);
 			client.join();
 		}
-		await().untilAsserted(() -> assertThat(this.executed).containsAll(stored));
-		await().ignoreExceptions().until(() -> this.other.counts(List.of()).isEmpty());
+		awaitRun(stored);
+	}
+
+	private Set<String> enqueueEverywhere() {
+		Set<String> ids = new HashSet<>();
+		IntStream.range(0, 150).forEach((i) -> ids.add(enqueue(this.store, i, Duration.ofSeconds(1))));
+		return ids;
+	}
+
+	private Set<String> enqueueAgain() {
+		Set<String> ids = new HashSet<>();
+		await().ignoreExceptions().until(() -> {
+			ids.add(enqueue(this.other, ids.size(), NOW));
+			return ids.size() == 20;
+		});
+		return ids;
 	}
 
 	private static String enqueue(DelayedTaskStore store, int number, Duration delay) {
 		NewTask task = task(NAMES.get(number % NAMES.size()), "k" + number, delay);
 		return store.enqueue(List.of(task)).get(0).id();
+	}
+
+	private void awaitRun(Set<String> ids) {
+		await().untilAsserted(() -> assertThat(this.executed).containsAll(ids));
+		await().ignoreExceptions().until(() -> this.other.counts(List.of()).isEmpty());
 	}
 
 	/**

@@ -60,8 +60,8 @@ public abstract class Dialect {
 			default -> throw new UnusableTaskStoreException(
 					"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s"
 						.formatted(product, version),
-					"declare a JdbcDelayedTaskStore bean with a DataSource for one of these, or a Dialect bean for this"
-							+ " database, or set timingwheel.store.type to redis or none");
+					"declare a JdbcDelayedTaskStore bean with a DataSource for one of these, in which Schema.create has"
+							+ " made the tables, or a Dialect bean for this database, or set timingwheel.store.type to redis or none");
 		};
 	}
 

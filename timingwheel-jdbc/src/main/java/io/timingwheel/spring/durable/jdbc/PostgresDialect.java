@@ -30,7 +30,7 @@ final class PostgresDialect extends Dialect {
 					"the database has the encoding %s, which does not have all characters that durable tasks may use"
 						.formatted(encoding),
 					"declare a JdbcDelayedTaskStore bean with a DataSource for a database that was created with the encoding"
-							+ " UTF8, or set timingwheel.store.type to redis or none");
+							+ " UTF8, in which Schema.create has made the tables, or set timingwheel.store.type to redis or none");
 		}
 		return new PostgresDialect();
 	}

@@ -129,7 +129,7 @@ local function tasks_of(list)
   end
   load(ids)
   for i, id in ipairs(ids) do
-    found[i] = tasks[id] or error('no head: ' .. id)
+    found[i] = tasks[id] or error('the task ' .. id .. ' has lost its head: Redis has evicted it, or somebody has deleted it')
   end
   return found
 end

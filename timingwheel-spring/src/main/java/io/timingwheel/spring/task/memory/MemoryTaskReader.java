@@ -101,7 +101,7 @@ public final class MemoryTaskReader {
 		Repetition repetition = task.repetition();
 		return new PendingTaskSnapshot(TaskKeys.idOf(sequence), task.tasks().name, TaskKeys.text(task.slot),
 				TaskClock.toInstant(dueEpochNanos), (repetition != null) ? repetition.schedule.toString() : null,
-				(repetition != null) ? repetition.nextRun(task) : null);
+				(repetition != null) ? repetition.nextRun(dueEpochNanos) : null);
 	}
 
 	/** Where a task was in the order. A heartbeat may have moved the task since. */
@@ -115,8 +115,8 @@ public final class MemoryTaskReader {
 	 *
 	 * @param id identifies this one scheduling; never reused
 	 * @param schedule the text of its schedule, {@code null} for none
-	 * @param next when its next run is due; {@code null} without a schedule, or if this
-	 * depends on the end of the present run
+	 * @param next when its next run is due; {@code null} without a schedule, and during a
+	 * run
 	 */
 	public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
 			@Nullable String schedule, @Nullable Instant next) {

@@ -154,8 +154,8 @@ final class Repetition {
 	 * When the next run is due; {@code null} during a run. Operators read this without
 	 * the lock.
 	 */
-	@Nullable Instant nextRun(PendingTask task) {
-		return this.running ? null : TaskClock.toInstant(task.dueEpochNanos);
+	@Nullable Instant nextRun(long dueEpochNanos) {
+		return this.running ? null : TaskClock.toInstant(dueEpochNanos);
 	}
 
 	private @Nullable Instant nextTime(PendingTask task) {
