@@ -27,9 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * fails. The message of a failure names the steps that lead to it.
  *
  * <p>
- * {@code explore} tries each race with up to two preemptions at locks, volatile fields
- * and atomics, which is enough if locks guard all plain fields, and with up to one
- * anywhere. One more of each takes about four minutes for all races:
+ * {@code explore} tries a race with up to two preemptions at locks, volatile fields and
+ * atomics, which is enough if locks guard all plain fields, and with up to one anywhere.
+ * One more of each takes about four minutes for all races:
  *
  * <pre>
  * mvn verify -pl timingwheel-core -Dtest='*RaceTests' -Dtimingwheel.preemptions=1

@@ -168,8 +168,9 @@ public final class TaskDescriptors {
 	 * @param attempt the number of the next or current attempt
 	 * @param deliveries how often it has begun
 	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)}
-	 * @param next when the next regular run of a recurring task is due, in memory the
-	 * next run; {@code null} if this depends on the end of the present run
+	 * @param next when a recurring task runs next. A stored task has its next regular
+	 * time, {@code null} if this depends on the end of the present run. A task in memory
+	 * has the time at which it is due, {@code null} during a run
 	 * @param unknown {@code true} for a stored task whose method this node does not have,
 	 * {@code null} for another task
 	 */
