@@ -22,7 +22,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 /**
  * Which package may use which, which optional libraries a class may use, and which
  * classes are public. The sample app has all modules. Maven enforces the dependencies
- * between them. The module of annotations and tasks in memory has rules of its own.
+ * between them.
  */
 @AnalyzeClasses(packages = "io.timingwheel",
 		importOptions = { ImportOption.DoNotIncludeTests.class, ArchitectureTests.NotGenerated.class })
@@ -36,7 +36,7 @@ class ArchitectureTests {
 
 	private static final String SHARED = SPRING + ".task.internal";
 
-	private static final String DELAYED = SPRING + ".aop.internal.delayed";
+	private static final String ADVICE = SPRING + ".aop.internal";
 
 	private static final String CONSOLE = SPRING + ".console";
 
@@ -66,6 +66,18 @@ class ArchitectureTests {
 		.resideInAnyPackage(CORE, CORE + ".internal", "java..", "org.jspecify.annotations");
 
 	@ArchTest
+	static final ArchRule theTemplateUsesTheCoreAlone = uses(TASK, CORE);
+
+	@ArchTest
+	static final ArchRule whatAllTasksShareUsesTheTemplateAndTheCore = uses(SHARED, CORE, TASK);
+
+	@ArchTest
+	static final ArchRule tasksInMemoryUseWhatAllTasksShare = uses(TASK + ".memory", CORE, TASK, SHARED);
+
+	@ArchTest
+	static final ArchRule annotationsUseTheTemplateAlone = uses(SPRING + ".annotation", TASK);
+
+	@ArchTest
 	static final ArchRule theTypesOfUsersUseTheTemplateAndTheStore = uses(DURABLE, TASK, DURABLE + ".store");
 
 	@ArchTest
@@ -73,7 +85,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theNodeKnowsNeitherCallsNorPayloads = uses(DURABLE + ".node", CORE, TASK, SHARED, DURABLE,
-			DURABLE + ".store", SPRING + ".actuate.internal", DELAYED);
+			DURABLE + ".store", SPRING + ".actuate.internal", ADVICE);
 
 	@ArchTest
 	static final ArchRule theStarterKnowsNoDurableTasks = doNotUse(none(STARTER), DURABLE + "..", "tools.jackson..");
@@ -104,8 +116,17 @@ class ArchitectureTests {
 			"tools.jackson..", "com.fasterxml.jackson..");
 
 	@ArchTest
-	static final ArchRule transactionsAreOptional = doNotUse(but("TransactionalBodies", DURABLE_TASKS),
+	static final ArchRule transactionsAreOptionalForTasksInMemory = doNotUse(
+			but("Transactions|TaskMethodReader", TASK + "..", SPRING + ".aop.."), "org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule transactionsAreOptionalForDurableTasks = doNotUse(but("TransactionalBodies", DURABLE_TASKS),
 			"org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule reactorIsOptional = doNotUse(
+			but("ReactorTimeout|PendingCancellation", TASK + "..", SPRING + ".aop.."), "reactor..",
+			"org.reactivestreams..");
 
 	@ArchTest
 	static final ArchRule metersAreOptional = doNotUse(

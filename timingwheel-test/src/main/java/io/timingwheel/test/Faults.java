@@ -13,7 +13,6 @@ import java.util.concurrent.CancellationException;
 
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +26,7 @@ import org.springframework.core.annotation.Order;
  * one of the body. Thread-safe.
  */
 @Order(Ordered.LOWEST_PRECEDENCE)
-final class Faults implements TaskExecutionInterceptor {
+final class Faults implements TaskExecution.Interceptor {
 
 	private static final Log logger = LogFactory.getLog(VirtualTime.class);
 

@@ -9,7 +9,6 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.internal.FutureCompletion;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -35,7 +34,7 @@ import org.springframework.core.Ordered;
  *
  * @since 0.1
  */
-public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered {
+public class ObservedTaskExecution implements TaskExecution.Interceptor, Ordered {
 
 	private static final Log logger = LogFactory.getLog(ObservedTaskExecution.class);
 

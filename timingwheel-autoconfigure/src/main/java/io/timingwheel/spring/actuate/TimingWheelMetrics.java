@@ -15,7 +15,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.StoredTasks.StoredTaskCounts;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;

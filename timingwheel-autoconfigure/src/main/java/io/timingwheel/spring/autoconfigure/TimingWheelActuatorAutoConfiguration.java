@@ -16,8 +16,8 @@ import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -144,7 +144,7 @@ public final class TimingWheelActuatorAutoConfiguration {
 	}
 
 	/**
-	 * The observation is one more {@link TaskExecutionInterceptor}, beside those of the
+	 * The observation is one more {@link TaskExecution.Interceptor}, beside those of the
 	 * application. With a tracer, the executions continue the traces of the callers, or
 	 * link to them if the tasks are durable.
 	 */

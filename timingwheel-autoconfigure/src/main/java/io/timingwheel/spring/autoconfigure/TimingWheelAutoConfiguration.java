@@ -8,18 +8,16 @@ import java.util.concurrent.ScheduledExecutorService;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.aop.internal.delayed.DelayedMethodConfiguration;
-import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodConfiguration;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.AnnotatedBeans;
+import io.timingwheel.spring.aop.internal.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
-import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.memory.CallerContext;
@@ -66,7 +64,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class, before = TaskSchedulingAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(TimingWheelProperties.class)
-@Import({ DelayedMethodConfiguration.class, TimeoutMethodConfiguration.class })
+@Import(AnnotatedBeans.Setup.class)
 @ImportRuntimeHints(TaskPolicyProperties.Hints.class)
 public final class TimingWheelAutoConfiguration {
 
@@ -101,10 +99,11 @@ public final class TimingWheelAutoConfiguration {
 
 	@Bean
 	DelayedTaskRegistry timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
-			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors,
+			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecution.Interceptor> interceptors,
 			ObjectProvider<ManualTime> manualTime, TaskPolicies policies) {
 		TaskDecorator decorator = compose(decorators.orderedStream().toList());
-		TaskExecutionInterceptor interceptor = TaskExecutionInterceptor.compose(interceptors.orderedStream().toList());
+		TaskExecution.Interceptor interceptor = TaskExecution.Interceptor
+			.compose(interceptors.orderedStream().toList());
 		ManualTime time = manualTime.getIfAvailable();
 		TaskClock clock = (time != null) ? new TaskClock(time) : new TaskClock(wheel.timeSource(), Clock.systemUTC());
 		return new DelayedTaskRegistry(wheel, clock, handOvers, decorator, interceptor, policies);
@@ -160,7 +159,7 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
-			ObjectProvider<DurableTaskOperations> stored, BeanFactory beanFactory) {
+			ObjectProvider<DefaultDelayedTaskTemplate.Store> stored, BeanFactory beanFactory) {
 		return new DefaultDelayedTaskTemplate(tasks, executors, TaskExecutors.exceptionHandler(beanFactory),
 				stored.getIfAvailable());
 	}

@@ -2,7 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
 import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
 import io.timingwheel.spring.task.internal.HandOverExecutors;

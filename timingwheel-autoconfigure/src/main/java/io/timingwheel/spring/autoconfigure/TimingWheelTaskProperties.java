@@ -3,9 +3,9 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;

@@ -31,7 +31,6 @@ import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecution.Body;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -172,8 +171,8 @@ class DelayedTaskObservationTests {
 	void interceptorsOfTheApplicationAreAroundTheBodyTogetherWithTheObservation() {
 		List<TaskExecution> executions = new ArrayList<>();
 		try (VirtualApplication application = application(registry, Observations.class)
-			.with("inner", TaskExecutionInterceptor.class, () -> new Recording("inner", 1, executions))
-			.with("outer", TaskExecutionInterceptor.class, () -> new Recording("outer", -1, executions))) {
+			.with("inner", TaskExecution.Interceptor.class, () -> new Recording("inner", 1, executions))
+			.with("outer", TaskExecution.Interceptor.class, () -> new Recording("outer", -1, executions))) {
 			DelayedTask<String> task = application.bean(Orders.class).close(5);
 			application.advance(DELAY);
 			assertThat(task.completion()).isCompletedWithValue("closed");
@@ -294,7 +293,7 @@ class DelayedTaskObservationTests {
 	}
 
 	private record Recording(String name, int order,
-			List<TaskExecution> executions) implements TaskExecutionInterceptor, Ordered {
+			List<TaskExecution> executions) implements TaskExecution.Interceptor, Ordered {
 
 		@Override
 		public int getOrder() {

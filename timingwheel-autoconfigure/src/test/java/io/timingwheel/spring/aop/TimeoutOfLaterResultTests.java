@@ -26,7 +26,7 @@ import io.reactivex.rxjava3.core.Single;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

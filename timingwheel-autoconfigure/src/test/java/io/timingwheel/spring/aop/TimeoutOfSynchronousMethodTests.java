@@ -14,7 +14,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
-import io.timingwheel.spring.aop.internal.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 
 import org.springframework.context.ConfigurableApplicationContext;

@@ -23,7 +23,7 @@ import io.timingwheel.spring.actuate.internal.TaskDescriptors.NameDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskView;
-import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.TaskMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.LatenessFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.NameTasks;

@@ -5,7 +5,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.internal.TaskView;
-import io.timingwheel.spring.aop.internal.delayed.TaskMethodRegistry;
+import io.timingwheel.spring.aop.internal.TaskMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure.internal;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

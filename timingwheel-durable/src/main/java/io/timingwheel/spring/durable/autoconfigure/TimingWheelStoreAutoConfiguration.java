@@ -24,7 +24,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.ManualTime;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -93,7 +93,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	 */
 	@Bean
 	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
-			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
+			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecution.Interceptor> interceptors,
 			ObjectProvider<DurableNode> nodes, ConfigurableListableBeanFactory beanFactory) {
 		try {
 			store.check();
@@ -104,18 +104,18 @@ public final class TimingWheelStoreAutoConfiguration {
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
 		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
 				(name, millis) -> node.obtain().expect(name, millis));
-		return new DurableTasks(parts, codec, TaskExecutionInterceptor.compose(interceptors.orderedStream().toList()),
+		return new DurableTasks(parts, codec, TaskExecution.Interceptor.compose(interceptors.orderedStream().toList()),
 				beanFactory);
 	}
 
 	@Bean
 	DurableNode timingWheelDurableNode(DelayedTaskStore store, Settings settings, DurableHandlers handlers,
 			TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks,
+			ObjectProvider<TaskExecution.Interceptor> interceptors, DurableTasks durableTasks,
 			ObjectProvider<NodeLoop.Factory> loops) {
 		DurableNode.Services services = new DurableNode.Services(tasks::recorder, tasks.policies(),
 				tasks.atShutdown().bodies(), handOvers,
-				TaskExecutionInterceptor.compose(interceptors.orderedStream().toList()),
+				TaskExecution.Interceptor.compose(interceptors.orderedStream().toList()),
 				durableTasks.schedules()::lookAfter);
 		return new DurableNode(store, settings, handlers, wheel, services,
 				loops.getIfAvailable(NodeLoop.Factory::onThreads));

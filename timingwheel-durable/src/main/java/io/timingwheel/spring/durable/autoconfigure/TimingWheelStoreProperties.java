@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
-import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;

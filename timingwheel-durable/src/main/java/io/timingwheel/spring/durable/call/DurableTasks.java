@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.DurableMethod;
 import io.timingwheel.spring.durable.call.Storing.Submission;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
@@ -28,8 +28,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DurableTaskOperations;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -41,11 +40,11 @@ import org.springframework.util.function.SingletonSupplier;
  * Stores, cancels, moves and finds durable tasks for the application and its annotated
  * methods. If the store cannot be reached, its exception goes to the caller. Thread-safe.
  */
-public final class DurableTasks extends PendingTasks implements DurableTaskOperations, DurableMethod.Store {
+public final class DurableTasks extends PendingTasks implements DurableMethod.Store {
 
 	private final PayloadCodec codec;
 
-	private final @Nullable TaskExecutionInterceptor interceptor;
+	private final TaskExecution.@Nullable Interceptor interceptor;
 
 	/**
 	 * Finds the transaction manager once, since the search begins transactions, and a
@@ -62,7 +61,7 @@ public final class DurableTasks extends PendingTasks implements DurableTaskOpera
 	/**
 	 * @param interceptor gives the trace of the caller, {@code null} for none
 	 */
-	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor,
+	public DurableTasks(CallParts parts, PayloadCodec codec, TaskExecution.@Nullable Interceptor interceptor,
 			ConfigurableListableBeanFactory beanFactory) {
 		super(parts);
 		this.codec = codec;

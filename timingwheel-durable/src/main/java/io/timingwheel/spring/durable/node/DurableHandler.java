@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.util.List;
 
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;

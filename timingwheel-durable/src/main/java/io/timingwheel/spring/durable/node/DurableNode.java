@@ -19,10 +19,10 @@ import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.RunningBodies;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.apache.commons.logging.Log;
@@ -254,7 +254,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	 * false} if some are not stored yet, so that it is called again soon
 	 */
 	public record Services(Function<String, TaskRecorder> recorders, TaskPolicies policies, RunningBodies bodies,
-			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, BooleanSupplier schedules) {
+			HandOverExecutors handOvers, TaskExecution.@Nullable Interceptor interceptor, BooleanSupplier schedules) {
 
 	}
 

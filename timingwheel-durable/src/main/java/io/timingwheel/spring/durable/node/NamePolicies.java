@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 

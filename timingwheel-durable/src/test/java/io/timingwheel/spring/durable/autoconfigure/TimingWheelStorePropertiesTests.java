@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.context.properties.bind.Binder;

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.DurableMethod;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.ClaimRequest;

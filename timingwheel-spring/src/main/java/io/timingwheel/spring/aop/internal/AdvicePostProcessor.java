@@ -24,17 +24,17 @@ import org.springframework.core.env.Environment;
  * Reads the methods with an annotation, and adds their advice right after the auto-proxy
  * creator, so that the post-processors of listeners get the proxy.
  */
-public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
 	/** Makes the proxies of {@code @Delayed}, and adds {@code @CancelDelayed}. */
-	public static final int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
+	static final int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
 
 	/**
 	 * Adds {@code @Timeout}. Its inner advice is inside that of {@code @CancelDelayed},
 	 * so that a call that timed out cancels nothing, and its outer advice is inside that
 	 * of {@code @Retryable}.
 	 */
-	public static final int TIMEOUT = EARLY + 1;
+	static final int TIMEOUT = EARLY + 1;
 
 	protected final transient AnnotatedBeans beans;
 
@@ -57,7 +57,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	/** An advisor of the annotated methods. */
 	protected final DefaultPointcutAdvisor advisor(MethodInterceptor advice) {
-		return new DefaultPointcutAdvisor(this.beans.annotated().pointcut(this.annotationType), advice);
+		return new DefaultPointcutAdvisor(this.beans.annotated.pointcut(this.annotationType), advice);
 	}
 
 	/**
@@ -95,7 +95,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 		}
 		catch (AopConfigException ex) {
 			Class<?> type = AopUtils.getTargetClass(bean);
-			for (Method method : this.beans.annotated().of(type, this.annotationType).keySet()) {
+			for (Method method : this.beans.annotated.of(type, this.annotationType).keySet()) {
 				Refusal.when(Modifier.isFinal(type.getModifiers()), method,
 						"@%s is on a method of the final class %s, which cannot be proxied by a subclass"
 							.formatted(this.annotationType.getSimpleName(), type.getName()),
@@ -112,7 +112,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 		private final Map<Method, MethodInterceptor> methods = new ConcurrentHashMap<>();
 
-		public OfBean(BiFunction<Method, Class<?>, MethodInterceptor> search) {
+		OfBean(BiFunction<Method, Class<?>, MethodInterceptor> search) {
 			this.search = search;
 		}
 
@@ -128,7 +128,7 @@ public abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisi
 			return advice.invoke(invocation);
 		}
 
-		public boolean isFor(Class<? extends Annotation> type) {
+		boolean isFor(Class<? extends Annotation> type) {
 			return AdvicePostProcessor.this.annotationType == type;
 		}
 

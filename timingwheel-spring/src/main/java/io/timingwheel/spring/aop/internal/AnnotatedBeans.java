@@ -46,7 +46,7 @@ public final class AnnotatedBeans
 
 	private static final Log logger = LogFactory.getLog(AnnotatedBeans.class);
 
-	private final AnnotatedMethods annotated = new AnnotatedMethods();
+	final AnnotatedMethods annotated = new AnnotatedMethods();
 
 	/** The names of the beans that Spring has created. */
 	private final Set<String> created = ConcurrentHashMap.newKeySet();
@@ -56,10 +56,6 @@ public final class AnnotatedBeans
 	private volatile List<AdvicePostProcessor> readers = List.of();
 
 	private volatile boolean adviceReady;
-
-	public AnnotatedMethods annotated() {
-		return this.annotated;
-	}
 
 	@Override
 	public int getOrder() {
@@ -206,6 +202,10 @@ public final class AnnotatedBeans
 		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).toList();
 	}
 
+	/**
+	 * The advice of all annotations. The parameters have the names of beans, which Spring
+	 * finds without instantiating a {@code FactoryBean}.
+	 */
 	@Configuration(proxyBeanMethods = false)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	public static class Setup {
@@ -221,6 +221,32 @@ public final class AnnotatedBeans
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static BeanFactoryPostProcessor timingWheelDefinitionReader(AnnotatedBeans timingWheelAnnotatedBeans) {
 			return timingWheelAnnotatedBeans::readDefinitions;
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static TaskMethodRegistry timingWheelTaskMethods(AnnotatedBeans timingWheelAnnotatedBeans) {
+			return new TaskMethodRegistry(timingWheelAnnotatedBeans);
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static TaskMethodRegistry.Outermost timingWheelOutermostAdvice() {
+			return new TaskMethodRegistry.Outermost();
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(
+				AnnotatedBeans timingWheelAnnotatedBeans, TaskMethodRegistry timingWheelTaskMethods) {
+			return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans, timingWheelTaskMethods);
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static TimeoutMethodRegistry timingWheelTimeoutMethods(AnnotatedBeans timingWheelAnnotatedBeans,
+				TimeoutMethodRegistry.Overrides timingWheelTimeoutOverrides) {
+			return new TimeoutMethodRegistry(timingWheelAnnotatedBeans, timingWheelTimeoutOverrides);
 		}
 
 	}

@@ -41,7 +41,7 @@ import org.springframework.util.ReflectionUtils;
  * its subclasses declare, and on an interface that of its methods. Each class is read
  * once. Thread-safe.
  */
-public final class AnnotatedMethods {
+final class AnnotatedMethods {
 
 	private static final Log logger = LogFactory.getLog(AnnotatedMethods.class);
 
@@ -56,7 +56,7 @@ public final class AnnotatedMethods {
 	}
 
 	@SuppressWarnings("unchecked")
-	public <A extends Annotation> Map<Method, A> of(Class<?> type, Class<A> annotationType) {
+	<A extends Annotation> Map<Method, A> of(Class<?> type, Class<A> annotationType) {
 		return (Map<Method, A>) of(type).getOrDefault(annotationType, Map.of());
 	}
 
@@ -86,7 +86,7 @@ public final class AnnotatedMethods {
 	}
 
 	/** The types of a method's parameters, as the class of the bean resolves them. */
-	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
+	static List<Type> argumentTypes(Method method, Class<?> beanClass) {
 		return Arrays.stream(method.getGenericParameterTypes())
 			.map((type) -> GenericTypeResolver.resolveType(type, beanClass))
 			.toList();
@@ -95,7 +95,7 @@ public final class AnnotatedMethods {
 	/**
 	 * Those of classes are first, because their annotations precede those of interfaces.
 	 */
-	public static Set<Method> declared(Class<?> type) {
+	static Set<Method> declared(Class<?> type) {
 		Set<Class<?>> types = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {
 			types.add(type);

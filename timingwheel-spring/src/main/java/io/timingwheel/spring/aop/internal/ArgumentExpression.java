@@ -34,7 +34,7 @@ import org.springframework.util.StringUtils;
  * a superclass or in an interface, or <code>#p0</code> and <code>#a0</code>. Parsed and
  * checked once. Thread-safe.
  */
-public final class ArgumentExpression {
+final class ArgumentExpression {
 
 	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
@@ -55,7 +55,7 @@ public final class ArgumentExpression {
 	 * @param attribute the attribute, for messages
 	 * @throws InvalidAnnotatedMethodException if the expression can never be evaluated
 	 */
-	public ArgumentExpression(String attribute, String text, Method method, ConfigurableBeanFactory beanFactory) {
+	ArgumentExpression(String attribute, String text, Method method, ConfigurableBeanFactory beanFactory) {
 		this.subject = "the expression \"%s\" of %s".formatted(text, attribute);
 		this.method = method;
 		addNames();
@@ -131,7 +131,7 @@ public final class ArgumentExpression {
 		return node.toStringAST().substring(1);
 	}
 
-	public @Nullable Object evaluate(@Nullable Object[] arguments) {
+	@Nullable Object evaluate(@Nullable Object[] arguments) {
 		if (this.argument >= 0) {
 			return arguments[this.argument];
 		}
@@ -148,7 +148,7 @@ public final class ArgumentExpression {
 	 * @throws IllegalArgumentException if the expression gives {@code null} or a key
 	 * without a text of its own
 	 */
-	public Object key(@Nullable Object[] arguments) {
+	Object key(@Nullable Object[] arguments) {
 		Object key = evaluate(arguments);
 		try {
 			if (key == null) {
@@ -165,7 +165,7 @@ public final class ArgumentExpression {
 	 * An exception for a call whose arguments give no useful value.
 	 * @param problem what is wrong, as a clause that begins with a verb
 	 */
-	public IllegalArgumentException failure(String problem, Exception cause) {
+	IllegalArgumentException failure(String problem, Exception cause) {
 		return new IllegalArgumentException("%s on %s %s: %s".formatted(StringUtils.capitalize(this.subject),
 				InvalidAnnotatedMethodException.describe(this.method), problem, cause.getMessage()), cause);
 	}

@@ -9,9 +9,9 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;

@@ -14,7 +14,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Finds how Spring adapts a type to a publisher.
  */
-public final class ReactiveTypes {
+final class ReactiveTypes {
 
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
 			ReactiveTypes.class.getClassLoader());
@@ -30,7 +30,7 @@ public final class ReactiveTypes {
 	 * @return finds the adapter of a result; {@code null} if the method returns no
 	 * publisher
 	 */
-	public static @Nullable Function<Object, ReactiveAdapter> adapters(String annotation, Method method, Class<?> type,
+	static @Nullable Function<Object, ReactiveAdapter> adapters(String annotation, Method method, Class<?> type,
 			String otherwise) {
 		ReactiveAdapterRegistry registry = ReactiveAdapterRegistry.getSharedInstance();
 		if (KotlinDetector.isSuspendingFunction(method)) {

@@ -8,19 +8,19 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 /**
  * Stops the start because of an annotated method.
  */
-public final class Refusal {
+final class Refusal {
 
 	private Refusal() {
 	}
 
-	public static void when(boolean wrong, Method method, String problem, String remedy) {
+	static void when(boolean wrong, Method method, String problem, String remedy) {
 		if (wrong) {
 			throw new InvalidAnnotatedMethodException(method, problem, remedy);
 		}
 	}
 
 	/** Without a proxy around the method, Spring would silently ignore the annotation. */
-	public static void whenNoProxyIntercepts(String annotation, Method method) {
+	static void whenNoProxyIntercepts(String annotation, Method method) {
 		when(Modifier.isStatic(method.getModifiers()), method,
 				annotation + " is on a static method, which a proxy cannot intercept",
 				"make it an instance method of the bean");

@@ -27,7 +27,7 @@ public final class RunningBodies {
 	 * Runs a body within the interceptor, with the execution as the thread's
 	 * {@link DelayedTaskContext}.
 	 */
-	public @Nullable Object run(TaskExecution execution, Body body, @Nullable TaskExecutionInterceptor interceptor,
+	public @Nullable Object run(TaskExecution execution, Body body, TaskExecution.@Nullable Interceptor interceptor,
 			@Nullable Object captured) throws Throwable {
 		DelayedTaskContext outer = DelayedTaskContext.Holder.get();
 		DelayedTaskContext.Holder.set(execution);

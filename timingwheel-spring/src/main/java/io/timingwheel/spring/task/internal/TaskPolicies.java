@@ -6,6 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+
 /**
  * The policies of all names: those of the annotations, each part overridden by the
  * configuration. A name that no method has, such as one of the template, has only what

@@ -19,7 +19,6 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
-import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -43,10 +42,10 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
-	private final @Nullable DurableTaskOperations stored;
+	private final @Nullable Store stored;
 
 	public DefaultDelayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
-			AsyncUncaughtExceptionHandler exceptionHandler, @Nullable DurableTaskOperations stored) {
+			AsyncUncaughtExceptionHandler exceptionHandler, @Nullable Store stored) {
 		this.tasks = tasks;
 		this.executors = executors;
 		this.exceptionHandler = exceptionHandler;
@@ -91,8 +90,8 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 		return store().recur(id, schedule, arguments);
 	}
 
-	private DurableTaskOperations store() {
-		DurableTaskOperations stored = this.stored;
+	private Store store() {
+		Store stored = this.stored;
 		Assert.state(stored != null,
 				"There is no store to keep durable tasks in: add the dependency io.timingwheel:timingwheel-jdbc or"
 						+ " io.timingwheel:timingwheel-redis and set timingwheel.store.type to jdbc or redis");
@@ -120,7 +119,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 	/** The store gets no requests for names that only tasks in memory have. */
 	private boolean mayBeStored(TaskId id) {
-		DurableTaskOperations stored = this.stored;
+		Store stored = this.stored;
 		return stored != null && (stored.owns(id.name()) || !this.tasks.isKnown(id.name()));
 	}
 
@@ -281,6 +280,30 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 		protected boolean showsErrors() {
 			return true;
 		}
+
+	}
+
+	/**
+	 * The durable tasks, as the template uses them. Thread-safe.
+	 */
+	public interface Store {
+
+		/** Whether a durable method of this application has a name or alias. */
+		boolean owns(String name);
+
+		List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
+
+		DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
+
+		/**
+		 * Cancels a pending task of any node, or ends a schedule, with the transaction of
+		 * the thread.
+		 */
+		boolean cancel(TaskId id);
+
+		boolean reschedule(TaskId id, Duration delay);
+
+		Optional<DelayedTask<?>> find(TaskId id);
 
 	}
 

@@ -19,7 +19,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
@@ -59,7 +59,7 @@ public final class DelayedTaskRegistry {
 	private final NamedTasks unknown;
 
 	public DelayedTaskRegistry(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
+			@Nullable TaskDecorator decorator, TaskExecution.@Nullable Interceptor interceptor, TaskPolicies policies) {
 		this.environment = new TaskEnvironment(wheel, clock, handOverExecutors, decorator, interceptor, policies,
 				new TaskShutdown(this));
 		this.unknown = new NamedTasks("", this.environment);
@@ -190,7 +190,7 @@ public final class DelayedTaskRegistry {
 
 	/** Whether a task is pending that runs once and whose name is not paused. */
 	public boolean hasPendingOnce() {
-		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate.isPaused());
+		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate.paused);
 	}
 
 	public Set<String> repeating() {
@@ -243,7 +243,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	public boolean isPaused(String name) {
-		return get(name).gate.isPaused();
+		return get(name).gate.paused;
 	}
 
 	public long waiting(String name) {

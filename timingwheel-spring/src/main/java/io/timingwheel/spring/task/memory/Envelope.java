@@ -3,7 +3,7 @@ package io.timingwheel.spring.task.memory;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;
@@ -23,7 +23,7 @@ final class Envelope implements Runnable {
 
 	private @Nullable Consumer<? super @Nullable Object> action;
 
-	private int attempt = 1;
+	int attempt = 1;
 
 	private Envelope(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator,
 			@Nullable Object security) {
@@ -36,11 +36,11 @@ final class Envelope implements Runnable {
 	/** Puts a payload into an envelope if there is a context to keep. */
 	static Object seal(Object payload, TaskDefinition definition) {
 		NamedTasks tasks = definition.tasks;
-		TaskExecutionInterceptor interceptor = tasks.environment.interceptor();
+		TaskExecution.Interceptor interceptor = tasks.environment.interceptor();
 		Object captured = (interceptor != null) ? interceptor.capture(tasks.name) : null;
 		TaskDecorator decorator = tasks.environment.decorator();
 		// After shutdown the task is going to be rejected, and there may be no executor.
-		Object security = tasks.shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor) : null;
+		Object security = tasks.shutdown().accepting ? SecurityContextExecutors.find(definition::executor) : null;
 		return (captured != null || decorator != null || security != null)
 				? new Envelope(payload, captured, decorator, security) : payload;
 	}
@@ -52,10 +52,6 @@ final class Envelope implements Runnable {
 		}
 		Object payload = (kept instanceof Debounce debounce) ? debounce.payload() : kept;
 		return (payload instanceof Envelope envelope) ? envelope : new Envelope(payload, null, null, null);
-	}
-
-	int attempt() {
-		return this.attempt;
 	}
 
 	void setAttempt(int attempt) {

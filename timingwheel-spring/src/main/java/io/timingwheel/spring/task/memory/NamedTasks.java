@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
@@ -46,7 +46,7 @@ final class NamedTasks {
 	/** Whether tasks in memory have this name, and not only stored ones. */
 	volatile boolean declared;
 
-	private volatile PolicySettings policy = PolicySettings.NONE;
+	volatile PolicySettings policy = PolicySettings.NONE;
 
 	final StartGate gate;
 
@@ -60,14 +60,10 @@ final class NamedTasks {
 		return this.environment.shutdown();
 	}
 
-	PolicySettings policy() {
-		return this.policy;
-	}
-
 	synchronized void setPolicy(PolicySettings policy) {
 		if (!policy.equals(this.policy)) {
 			this.policy = policy;
-			this.gate.countAnew(this.gate.isPaused());
+			this.gate.countAnew(this.gate.paused);
 		}
 	}
 
@@ -178,7 +174,7 @@ final class NamedTasks {
 
 	/** What the tasks of all names share. */
 	record TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOvers,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies,
+			@Nullable TaskDecorator decorator, TaskExecution.@Nullable Interceptor interceptor, TaskPolicies policies,
 			TaskShutdown shutdown) {
 
 	}

@@ -9,6 +9,7 @@ import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
+import io.timingwheel.spring.task.memory.StartGate.Permits;
 import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -113,7 +114,7 @@ final class PendingTask implements RoutedTask {
 	@Override
 	public void run() {
 		StartGate gate = tasks().gate;
-		if (gate.isPaused() || environment().handOvers().isPaused()) {
+		if (gate.paused || environment().handOvers().isPaused()) {
 			gate.letWait(this);
 		}
 		else {

@@ -83,7 +83,7 @@ final class Repetition {
 			if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
 				current.start(retry);
 				setRunning(false);
-				this.envelope.setAttempt(this.envelope.attempt() + 1);
+				this.envelope.setAttempt(this.envelope.attempt + 1);
 			}
 			return true;
 		}) && !this.running;
@@ -135,7 +135,7 @@ final class Repetition {
 
 	/** The wheel is full, or the shutdown has begun. */
 	private void scheduleNextRunLater(PendingTask task, @Nullable TaskFuture<?> future) {
-		if (!this.tasks.shutdown().isAccepting()) {
+		if (!this.tasks.shutdown().accepting) {
 			this.tasks.cancel(task.slot, (pending) -> pending == task);
 			return;
 		}

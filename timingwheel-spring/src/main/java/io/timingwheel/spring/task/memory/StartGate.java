@@ -1,6 +1,8 @@
 package io.timingwheel.spring.task.memory;
 
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -13,6 +15,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +52,7 @@ final class StartGate {
 	/** The counts under the present policy. Permits of earlier ones no longer matter. */
 	private volatile Permits permits;
 
-	private volatile boolean paused;
+	volatile boolean paused;
 
 	/** The due tasks that may not start; guarded by the lock. */
 	private final TreeSet<PendingTask> waiting = new TreeSet<>(BY_DUE);
@@ -61,7 +64,7 @@ final class StartGate {
 
 	StartGate(NamedTasks tasks) {
 		this.tasks = tasks;
-		this.permits = new Permits(tasks.policy(), now());
+		this.permits = new Permits(tasks.policy, now());
 	}
 
 	/**
@@ -70,7 +73,7 @@ final class StartGate {
 	 */
 	void countAnew(boolean paused) {
 		startWaiting(() -> {
-			PolicySettings policy = this.tasks.policy();
+			PolicySettings policy = this.tasks.policy;
 			this.permits = new Permits(policy, now());
 			this.paused = paused || policy.isPaused();
 		});
@@ -80,17 +83,13 @@ final class StartGate {
 		startWaiting(() -> this.paused = paused);
 	}
 
-	boolean isPaused() {
-		return this.paused;
-	}
-
 	int waiting() {
 		return locked(this.waiting::size);
 	}
 
 	/** Whether a due task may have to wait. A task that never has to needs no permit. */
 	boolean mayHoldBack() {
-		return this.holdsBack || this.tasks.policy().limitsStarts();
+		return this.holdsBack || this.tasks.policy.limitsStarts();
 	}
 
 	/**
@@ -282,6 +281,99 @@ final class StartGate {
 	}
 
 	private record Start(PendingTask task, Permits permits) {
+
+	}
+
+	/**
+	 * Counts the permits that were taken under one set of limits. Other limits begin with
+	 * new counts.
+	 *
+	 * <pre>
+	 *                                       taken  of its key  reserved  next start
+	 * a task may start: tryTake              +1       +1         +1
+	 * its body begins: useStart                                  -1      later by the interval
+	 * its body has ended: giveBack           -1       -1
+	 * it leaves before its body: giveBack    -1       -1         -1
+	 * </pre>
+	 *
+	 * The lock of the gate guards all fields.
+	 */
+	static final class Permits {
+
+		private final @Nullable Integer max;
+
+		private final @Nullable Integer maxPerKey;
+
+		private final @Nullable StartRate rate;
+
+		private int taken;
+
+		private final Map<Object, Integer> takenByKey = new HashMap<>();
+
+		/**
+		 * How many permits reserve a start of the rate, since their bodies have not
+		 * begun.
+		 */
+		private int reserved;
+
+		/** When the next start is due if the starts are spread evenly. */
+		private long nextStart;
+
+		Permits(PolicySettings limits, long now) {
+			this.max = limits.maxConcurrent();
+			this.maxPerKey = limits.maxConcurrentPerKey();
+			this.rate = limits.rate();
+			this.nextStart = now;
+		}
+
+		boolean countsStarts() {
+			return this.rate != null;
+		}
+
+		boolean isKeyFree(Object slot) {
+			return this.maxPerKey == null || this.takenByKey.getOrDefault(slot, 0) < this.maxPerKey;
+		}
+
+		boolean tryTake(Object slot, long now) {
+			if (!isKeyFree(slot) || (this.rate != null && this.rate.startsAllowed(this.nextStart, now) <= this.reserved)
+					|| (this.max != null && this.taken >= this.max)) {
+				return false;
+			}
+			this.taken++;
+			if (this.rate != null) {
+				this.reserved++;
+			}
+			if (this.maxPerKey != null) {
+				this.takenByKey.merge(slot, 1, Integer::sum);
+			}
+			return true;
+		}
+
+		/**
+		 * When the rate allows the next start; {@code null} if no time brings it: there
+		 * is no rate, or tasks that have not begun reserve all starts.
+		 */
+		@Nullable Long nextStart() {
+			return (this.rate != null && this.reserved < this.rate.burst())
+					? this.rate.allowedFrom(this.nextStart, this.reserved + 1) : null;
+		}
+
+		void useStart(long now) {
+			if (this.rate != null) {
+				this.reserved--;
+				this.nextStart = this.rate.nextStart(this.nextStart, now);
+			}
+		}
+
+		void giveBack(Object slot, boolean reserves) {
+			this.taken--;
+			if (this.rate != null && reserves) {
+				this.reserved--;
+			}
+			if (this.maxPerKey != null) {
+				this.takenByKey.computeIfPresent(slot, (key, taken) -> (taken > 1) ? taken - 1 : null);
+			}
+		}
 
 	}
 

@@ -50,7 +50,7 @@ public abstract class TaskDefinition {
 	}
 
 	protected final boolean isTriedAgain() {
-		return this.tasks.policy().maxAttempts(1) > 1;
+		return this.tasks.policy.maxAttempts(1) > 1;
 	}
 
 	final Executor executor() {

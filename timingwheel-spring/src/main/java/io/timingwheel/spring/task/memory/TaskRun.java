@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
 import io.timingwheel.spring.task.memory.NamedTasks.TaskEnvironment;
+import io.timingwheel.spring.task.memory.StartGate.Permits;
 import io.timingwheel.spring.task.memory.TaskClock.Deadline;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -97,7 +98,7 @@ final class TaskRun implements TaskExecution {
 		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos);
 		Envelope envelope = Envelope.of(Objects.requireNonNull(current.payload));
 		this.envelope = envelope;
-		this.attempt = envelope.attempt();
+		this.attempt = envelope.attempt;
 		this.repetition = current.repetition();
 		if (this.repetition != null) {
 			this.repetition.begin();
@@ -207,8 +208,7 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private boolean mayTryAgain() {
-		return (this.repetition == null || !definition().showsErrors())
-				&& this.attempt < tasks().policy().maxAttempts(1);
+		return (this.repetition == null || !definition().showsErrors()) && this.attempt < tasks().policy.maxAttempts(1);
 	}
 
 	/** Schedules another attempt; {@code false} if the failure is final. */
@@ -233,7 +233,7 @@ final class TaskRun implements TaskExecution {
 		}
 		tasks().cancelIfTooLate(this.task.slot, sequence, due.dueNanos());
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
-				tasks().policy().maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
+				tasks().policy.maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
 				delay.toMillis(), UserErrors.describe(error)));
 		tasks().recorder.abandoned();
 		return true;

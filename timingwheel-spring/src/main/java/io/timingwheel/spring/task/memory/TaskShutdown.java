@@ -13,7 +13,7 @@ import org.springframework.core.task.TaskRejectedException;
  */
 public final class TaskShutdown {
 
-	private volatile boolean accepting = true;
+	volatile boolean accepting = true;
 
 	/** By the time when a task is due. Matters once no more tasks are accepted. */
 	private volatile LongPredicate mayRun = (dueNanos) -> true;
@@ -28,10 +28,6 @@ public final class TaskShutdown {
 
 	public RunningBodies bodies() {
 		return this.bodies;
-	}
-
-	boolean isAccepting() {
-		return this.accepting;
 	}
 
 	void checkAccepting(String name) {
@@ -78,7 +74,7 @@ public final class TaskShutdown {
 		try {
 			if (!timeStandsStill()) {
 				setLastDue(this.tasks.clock().after(period).dueNanos());
-				cancel((task) -> task.tasks().gate.isPaused() || !mayRun(task.dueNanos));
+				cancel((task) -> task.tasks().gate.paused || !mayRun(task.dueNanos));
 				RunningBodies.await(() -> this.tasks.pendingCount() == 0 && runningCount() == 0, period);
 			}
 		}

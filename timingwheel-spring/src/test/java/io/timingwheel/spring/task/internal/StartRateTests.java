@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.internal;
 
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -12,8 +12,8 @@ import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -15,9 +15,9 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

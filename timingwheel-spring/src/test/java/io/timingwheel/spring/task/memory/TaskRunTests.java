@@ -15,10 +15,9 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.TaskExecution;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -44,7 +43,7 @@ class TaskRunTests {
 
 	private final ThreadLocal<@Nullable String> tenant = new ThreadLocal<>();
 
-	private final TaskExecutionInterceptor interceptor = new TaskExecutionInterceptor() {
+	private final TaskExecution.Interceptor interceptor = new TaskExecution.Interceptor() {
 
 		@Override
 		public Object capture(String name) {

@@ -19,11 +19,11 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
-import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
+import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +77,7 @@ final class VirtualTasks {
 	}
 
 	VirtualTasks(Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+			@Nullable TaskDecorator decorator, TaskExecution.@Nullable Interceptor interceptor) {
 		this(policies, settings, decorator, interceptor, new HandOverExecutors(), (time) -> Clock.systemUTC());
 	}
 
@@ -86,7 +86,7 @@ final class VirtualTasks {
 	}
 
 	private VirtualTasks(Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
+			@Nullable TaskDecorator decorator, TaskExecution.@Nullable Interceptor interceptor,
 			HandOverExecutors handOvers, Function<ManualTimeSource, Clock> wallClock) {
 		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod;
+import io.timingwheel.spring.aop.internal.DurableMethod;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 

@@ -18,9 +18,9 @@ import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

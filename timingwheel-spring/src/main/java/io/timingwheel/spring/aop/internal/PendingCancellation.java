@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;

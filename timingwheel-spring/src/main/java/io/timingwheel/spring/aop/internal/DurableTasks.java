@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.util.Objects;
@@ -7,10 +7,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -14,9 +14,6 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
-import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.UserErrors;
 import io.timingwheel.spring.task.memory.CallerContext;
@@ -135,8 +132,7 @@ public final class TimeoutMethodRegistry extends AdvicePostProcessor implements 
 	private Map<Method, TimeLimit> of(Class<?> beanClass) {
 		return this.classes.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, TimeLimit> limits = new HashMap<>();
-			this.beans.annotated()
-				.of(type, Timeout.class)
+			this.beans.annotated.of(type, Timeout.class)
 				.forEach((method, annotation) -> limits.put(method, TimeLimit.read(method, type, annotation,
 						fallback(method, annotation, type), this.beans.beanFactory())));
 			return limits;

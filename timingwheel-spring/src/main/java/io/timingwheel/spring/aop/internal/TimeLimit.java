@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -14,10 +14,6 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.ReactiveTypes;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 

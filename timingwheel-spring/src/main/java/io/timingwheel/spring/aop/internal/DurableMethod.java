@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
@@ -14,7 +14,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.memory.DefaultDelayedTaskTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,10 +43,7 @@ public record DurableMethod(String name, List<String> aliases, Method method, Li
 	}
 
 	/** Stores the tasks of annotated methods. A bean if there is a store. Thread-safe. */
-	public interface Store {
-
-		/** Whether a durable method of this application has a name or alias. */
-		boolean owns(String name);
+	public interface Store extends DefaultDelayedTaskTemplate.Store {
 
 		/**
 		 * Lets the stored calls of a method run here, by the first registration.
@@ -61,9 +58,6 @@ public record DurableMethod(String name, List<String> aliases, Method method, Li
 		 * the first time, {@code null} for the first time of the schedule
 		 */
 		void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay);
-
-		/** Cancels a pending task or a schedule, with the transaction of the thread. */
-		boolean cancel(TaskId taskId);
 
 		/**
 		 * When a call is due: after a delay by the clock that keeps the task, or at a

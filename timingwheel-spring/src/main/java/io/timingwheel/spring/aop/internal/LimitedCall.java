@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
@@ -11,10 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
-import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.aopalliance.intercept.MethodInterceptor;
 
@@ -43,7 +39,7 @@ public final class TaskMethodRegistry extends AdvicePostProcessor {
 	/** The tasks of the methods that have begun, by place. */
 	private final transient Map<String, MethodInterceptor> begun = new ConcurrentHashMap<>();
 
-	private final transient TaskRuntime runtime;
+	final transient TaskRuntime runtime;
 
 	private volatile boolean started;
 
@@ -54,14 +50,10 @@ public final class TaskMethodRegistry extends AdvicePostProcessor {
 		this.runtime = new TaskRuntime(beans.beanFactory());
 	}
 
-	TaskRuntime runtime() {
-		return this.runtime;
-	}
-
 	@Override
 	protected void read(Class<?> beanClass, String beanName) {
 		Class<?> type = ClassUtils.getUserClass(beanClass);
-		AnnotatedMethods annotated = this.beans.annotated();
+		AnnotatedMethods annotated = this.beans.annotated;
 		annotated.of(type, Delayed.class).forEach((method, annotation) -> read(method, annotation, type, beanName));
 		if (this.beans.beanFactory().containsBeanDefinition(beanName)) {
 			annotated.of(type, Recurring.class)

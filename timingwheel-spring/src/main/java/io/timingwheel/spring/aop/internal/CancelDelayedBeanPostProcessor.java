@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.util.Collection;
@@ -14,12 +14,6 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AdvicePostProcessor;
-import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.ReactiveTypes;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -65,8 +59,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 	private Map<Method, Cancellation> of(Class<?> beanClass) {
 		return this.byClass.computeIfAbsent(ClassUtils.getUserClass(beanClass), (type) -> {
 			Map<Method, Cancellation> methods = new HashMap<>();
-			this.beans.annotated()
-				.of(type, CancelDelayed.class)
+			this.beans.annotated.of(type, CancelDelayed.class)
 				.forEach((method, annotation) -> methods.put(method, read(method, annotation, type)));
 			return methods;
 		});
@@ -103,7 +96,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 		InvalidAnnotatedMethodException problem = new InvalidAnnotatedMethodException(cancellation.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(name),
 				"use one of these names, or give a method this name, by @Delayed(name = ..): " + this.delayed.names());
-		if (!this.delayed.runtime().hasStore() && this.beans.replaced().isEmpty()) {
+		if (!this.delayed.runtime.hasStore() && this.beans.replaced().isEmpty()) {
 			throw problem;
 		}
 		logger.warn("%s. Another application at the same store, or a bean that was replaced, may have the name"
@@ -147,7 +140,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 	private @Nullable Object cancel(Cancellation method, MethodInvocation invocation) throws Throwable {
 		PendingCancellation cancellation = new PendingCancellation(
 				new TaskId(method.name().get(), method.key().key(invocation.getArguments()).toString()),
-				this.delayed.runtime());
+				this.delayed.runtime);
 		if (method.beforeInvocation()) {
 			cancellation.run();
 			return invocation.proceed();

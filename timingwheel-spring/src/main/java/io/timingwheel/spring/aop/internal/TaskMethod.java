@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
@@ -12,10 +12,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod.Store.CallTime;
+import io.timingwheel.spring.aop.internal.DurableMethod.Store.CallTime;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;

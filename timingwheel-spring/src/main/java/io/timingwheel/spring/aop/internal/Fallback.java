@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -10,7 +10,6 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
@@ -14,11 +14,6 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.internal.AnnotatedBeans;
-import io.timingwheel.spring.aop.internal.AnnotatedMethods;
-import io.timingwheel.spring.aop.internal.ArgumentExpression;
-import io.timingwheel.spring.aop.internal.MethodAttributes;
-import io.timingwheel.spring.aop.internal.Refusal;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.internal.timeout;
+package io.timingwheel.spring.aop.internal;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,10 +1,10 @@
-package io.timingwheel.spring.aop.internal.delayed;
+package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
 import java.util.Objects;
 
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.aop.internal.delayed.DurableMethod.Store.CallTime;
+import io.timingwheel.spring.aop.internal.DurableMethod.Store.CallTime;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.memory.TaskClock;
