@@ -41,6 +41,9 @@ public final class EnqueueCombiner {
 	/** The caller that sends the request, or is about to; {@code null} for none. */
 	private volatile @Nullable Thread sender;
 
+	/** Whether the last request had the tasks of several callers. */
+	private boolean shared;
+
 	public EnqueueCombiner(Request together, Function<NewTask, Enqueued> alone) {
 		this.together = together;
 		this.alone = alone;
@@ -73,7 +76,12 @@ public final class EnqueueCombiner {
 
 	private Enqueued send() {
 		boolean interrupted = Thread.interrupted();
+		if (this.shared) {
+			// Callers of the last request, which wake up at this moment, can still join.
+			Thread.yield();
+		}
 		List<Call> calls = take();
+		this.shared = calls.size() > 1;
 		IntFunction<Enqueued> results = store(calls.stream().map(Call::task).toList());
 		Call next = appointSender();
 		for (int i = 1; i < calls.size(); i++) {
