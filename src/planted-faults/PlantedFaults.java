@@ -346,15 +346,14 @@ public final class PlantedFaults {
 
 	/** The whole name of a test class, of which a fault may name only the end. */
 	private String className(TestMethod test) throws IOException {
-		Path sources = this.copy.resolve(test.module()).resolve("src/test/java");
-		Path end = Path.of(test.type().replaceFirst("\\$.*", "").replace('.', '/') + ".java");
-		try (Stream<Path> files = Files.walk(sources)) {
+		Path classes = this.copy.resolve(test.module()).resolve("target/test-classes");
+		Path end = Path.of(test.type().replace('.', '/') + ".class");
+		try (Stream<Path> files = Files.walk(classes)) {
 			List<Path> found = files.filter((file) -> file.endsWith(end)).toList();
 			if (found.size() != 1) {
 				throw new IllegalStateException("%d test classes have the name of %s".formatted(found.size(), test));
 			}
-			String name = sources.relativize(found.get(0).getParent()).toString().replaceAll("[/\\\\]", ".");
-			return name + "." + test.type().substring(test.type().lastIndexOf('.') + 1);
+			return classes.relativize(found.get(0)).toString().replaceFirst("\\.class$", "").replaceAll("[/\\\\]", ".");
 		}
 	}
 

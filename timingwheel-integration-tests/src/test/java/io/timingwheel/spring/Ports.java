@@ -9,6 +9,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.util.function.ThrowingFunction;
+
 /**
  * Ports for the servers that tests start. All ports lie below the range from which the
  * operating system takes the ports of outgoing connections, and no server gets the port
@@ -39,11 +41,11 @@ public final class Ports {
 	 * @param server starts the server on the port that it is given
 	 * @throws Exception of the last attempt
 	 */
-	public static <T> T start(Start<T> server) throws Exception {
+	public static <T> T start(ThrowingFunction<Integer, T> server) throws Exception {
 		for (int attempt = 1;; attempt++) {
 			int port = next();
 			try {
-				return server.on(port);
+				return server.applyWithException(port);
 			}
 			catch (Exception ex) {
 				if (attempt == ATTEMPTS) {
@@ -74,18 +76,6 @@ public final class Ports {
 		catch (IOException ex) {
 			return false;
 		}
-	}
-
-	/**
-	 * Starts a server.
-	 *
-	 * @param <T> what stands for the server
-	 */
-	@FunctionalInterface
-	public interface Start<T> {
-
-		T on(int port) throws Exception;
-
 	}
 
 }

@@ -12,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -25,6 +24,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -91,22 +91,16 @@ abstract class NodesOnAStore {
 	}
 
 	/**
-	 * Starts a node whose tasks have this body.
-	 */
-	private ApplicationContext start(DelayedTaskStore store, Counting.Body body, String... properties) {
-		return start(store, (node) -> node.registerBean(Counting.class, () -> new Counting(body)), properties);
-	}
-
-	/**
 	 * Starts a node that only stores tasks.
 	 */
 	private DelayedTaskOperations storing() {
-		return start(this.store, (node) -> {
-		}).getBean(DelayedTaskOperations.class);
+		return start(this.store, null).getBean(DelayedTaskOperations.class);
 	}
 
-	private ApplicationContext start(DelayedTaskStore store, Consumer<AnnotationConfigApplicationContext> beans,
-			String... properties) {
+	/**
+	 * Starts a node whose tasks have this body.
+	 */
+	private ApplicationContext start(DelayedTaskStore store, Counting.@Nullable Body body, String... properties) {
 		AnnotationConfigApplicationContext node = new AnnotationConfigApplicationContext();
 		this.nodes.add(node);
 		// A node that stalls for some time does not lose this lease.
@@ -114,7 +108,9 @@ abstract class NodesOnAStore {
 			.and(properties)
 			.applyTo(node);
 		node.registerBean(DelayedTaskStore.class, () -> store, (definition) -> definition.setDestroyMethodName(""));
-		beans.accept(node);
+		if (body != null) {
+			node.registerBean(Counting.class, () -> new Counting(body));
+		}
 		node.register(Config.class);
 		node.refresh();
 		return node;

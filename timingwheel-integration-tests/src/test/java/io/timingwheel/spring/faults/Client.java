@@ -22,7 +22,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -107,15 +106,7 @@ final class Client implements AutoCloseable {
 	}
 
 	void clear() {
-		if (this.relational) {
-			jdbc().update("delete from timingwheel_task");
-			return;
-		}
-		try (RedisConnection connection = redis().getConnection()) {
-			for (byte[] key : connection.keyCommands().keys("*:{*:*}:*".getBytes())) {
-				connection.keyCommands().del(key);
-			}
-		}
+		this.store.testing().deleteAll();
 	}
 
 	@Override

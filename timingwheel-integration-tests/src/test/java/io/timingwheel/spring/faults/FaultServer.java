@@ -26,7 +26,7 @@ import org.springframework.data.redis.connection.RedisConnection;
  * @param process the server itself, for the faults of one kind of server
  * @param properties by which an application finds the server
  * @param restart starts it again with its data
- * @param stop shuts it down
+ * @param stop shuts it down, or kills it if no acknowledged change may be lost then
  * @param connectionDrop closes all connections except that of a client, while the server
  * keeps running
  */
@@ -35,8 +35,8 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 
 	@Override
 	public void close() throws Exception {
-		if (this.process instanceof RedisCluster cluster) {
-			cluster.close();
+		if (this.process instanceof AutoCloseable server) {
+			server.close();
 		}
 		else {
 			this.stop.run();
@@ -46,7 +46,7 @@ record FaultServer(Object process, List<String> properties, Step restart, Step s
 	/** PostgreSQL with the durability settings of production. */
 	private static FaultServer postgres() throws Exception {
 		Postgres server = new Postgres();
-		return new FaultServer(server, jdbc(server.url()), server::restart, server::close,
+		return new FaultServer(server, jdbc(server.url()), server::restart, server::kill,
 				(client) -> client.jdbc()
 					.queryForList("select pg_terminate_backend(pid) from pg_stat_activity"
 							+ " where backend_type = 'client backend' and pid <> pg_backend_pid()"));

@@ -11,6 +11,7 @@ import java.util.stream.LongStream;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -36,13 +37,16 @@ class RolledApplication implements Function<String[], String> {
 
 	static final int MAX_CONCURRENT = 2;
 
-	static final TaskId SCHEDULE = TaskId.of("replaced", "schedule");
+	private static final TaskId SCHEDULE = TaskId.of("again", "schedule");
 
 	/** Of the first task of one phase beyond that of the phase before. */
 	private static final long NUMBERS = 1_000;
 
 	/** The tasks of one phase, which are 12 ms apart. */
 	private static final int PER_PHASE = 400;
+
+	/** Of the declared schedule. */
+	static final long TICK = 9 * NUMBERS + PER_PHASE;
 
 	private final DelayedTaskTemplate template;
 
@@ -61,6 +65,7 @@ class RolledApplication implements Function<String[], String> {
 			switch (words[0]) {
 				case "store" -> store(phase);
 				case "change" -> change(phase);
+				case "end" -> this.template.cancel(SCHEDULE);
 			}
 		});
 	}
@@ -156,9 +161,14 @@ class RolledApplication implements Function<String[], String> {
 			run(order, 20);
 		}
 
-		@Delayed(delay = "0s", name = "replaced", durable = true)
+		@Delayed(delay = "0s", name = "replaced", aliases = "again", durable = true)
 		void replaced(Order order) throws InterruptedException {
 			run(order, 0);
+		}
+
+		@Recurring(every = "500ms", name = "tick", durable = true)
+		void tick() throws InterruptedException {
+			run(Order.of(TICK), 0);
 		}
 
 		private void run(Order order, long millis) throws InterruptedException {

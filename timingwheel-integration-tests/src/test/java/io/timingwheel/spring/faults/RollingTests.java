@@ -3,6 +3,7 @@ package io.timingwheel.spring.faults;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.LongStream;
 
 import io.timingwheel.spring.faults.Executions.Execution;
@@ -19,8 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Two nodes of the {@linkplain FirstBuild first build} are replaced one after the other
  * by nodes of the present build, the first one closed and the second one killed. Then a
  * node of the first build replaces one of these, which is killed. In each phase one node
- * stores tasks of all {@linkplain Kind kinds} and a schedule, and the other node changes
- * some of the tasks.
+ * stores tasks of all {@linkplain Kind kinds} and a schedule under an alias, and the
+ * other node changes some of the tasks. Both builds declare a schedule.
  */
 @ParameterizedClass
 @EnumSource(names = { "POSTGRESQL", "MARIADB", "REDIS" })
@@ -59,8 +60,8 @@ class RollingTests extends FaultTestSupport {
 		work(right, left);
 		left = replaceKilled(left, first);
 		work(left, right);
-		this.client.template().cancel(RolledApplication.SCHEDULE);
-		awaitEmptyStore();
+		left.tell("end 0");
+		await(() -> this.client.store().counts(List.of()).keySet().equals(Set.of("tick")));
 		Map<Long, List<Execution>> schedules = runs();
 		Map<Long, List<Execution>> tasks = runs();
 		tasks.keySet().removeIf(RolledApplication::isOfASchedule);
@@ -75,9 +76,12 @@ class RollingTests extends FaultTestSupport {
 					.filter((run) -> Kind.of(run.number()) == Kind.LIMITED)
 					.map((run) -> new long[] { run.startedAt(), end(run) })
 					.toList());
-		// A schedule has runs, unless the node was killed in the first one and the next
-		// schedule replaced it before the end of the lease.
-		assertThat(schedules).hasSizeBetween(this.phase - 1, this.phase);
+		assertThat(schedules.get(RolledApplication.TICK)).as("runs of the declared schedule")
+			.extracting((run) -> run.node().startsWith("first-"))
+			.contains(true, false);
+		// The schedule of a phase has runs, unless the node was killed in the first one
+		// and the next schedule replaced it before the end of the lease.
+		assertThat(schedules).hasSizeBetween(this.phase, this.phase + 1);
 		schedules.values().forEach(this::assertRhythm);
 	}
 

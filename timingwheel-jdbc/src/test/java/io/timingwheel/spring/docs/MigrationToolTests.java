@@ -19,6 +19,7 @@ import liquibase.command.core.helpers.DbUrlConnectionArgumentsCommandStep;
 import liquibase.database.DatabaseFactory;
 import liquibase.database.jvm.JdbcConnection;
 import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Flyway and Liquibase create the tables, as {@code docs/durable.md} says, and the store
  * finds them.
  */
+@Tag("faults")
 class MigrationToolTests {
 
 	private static final String SCRIPT = "schema-h2.sql";

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import io.timingwheel.spring.durable.StoreContractTests;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.StoreContractTests;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -16,7 +16,7 @@ abstract class JdbcStoreContractTests extends StoreContractTests {
 	}
 
 	@Override
-	protected DelayedTaskStore open() {
+	protected DelayedTaskStore openStore() {
 		return JdbcStores.open(this.database, getClass());
 	}
 

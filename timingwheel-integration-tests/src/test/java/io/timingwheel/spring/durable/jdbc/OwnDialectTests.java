@@ -3,28 +3,17 @@ package io.timingwheel.spring.durable.jdbc;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
-import io.timingwheel.spring.durable.store.test.StoreFixture;
-import org.junit.jupiter.api.Nested;
 
 /**
  * A dialect that an application brings for a database, here with the tables of H2 in a
  * schema of their own.
  */
-class OwnDialectTests {
+class OwnDialectTests extends DeliveryContractTests {
 
-	interface Fixture extends StoreFixture {
-
-		@Override
-		default DelayedTaskStore openStore() {
-			HikariDataSource pool = TestDatabase.H2_MEMORY.pool(OwnDialectTests.class);
-			return new JdbcDelayedTaskStore(pool, pool, "public." + JdbcStores.TABLE, new OwnDialect());
-		}
-
-	}
-
-	@Nested
-	class Delivery extends DeliveryContractTests implements Fixture {
-
+	@Override
+	protected DelayedTaskStore openStore() {
+		HikariDataSource pool = TestDatabase.H2_MEMORY.pool(OwnDialectTests.class);
+		return new JdbcDelayedTaskStore(pool, pool, "public." + JdbcStores.TABLE, new OwnDialect());
 	}
 
 	private static final class OwnDialect extends Dialect {

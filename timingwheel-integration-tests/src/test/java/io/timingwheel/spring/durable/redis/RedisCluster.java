@@ -12,7 +12,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -23,9 +22,9 @@ import static org.awaitility.Awaitility.await;
 /**
  * A Redis Cluster of three primaries that share the slots. When one primary is down, only
  * its own slots are unavailable. As an extension, this class stops the Cluster after the
- * tests of a class, and starts a new one for a class that runs once more.
+ * tests of a class.
  */
-public final class RedisCluster implements AutoCloseable, BeforeAllCallback, AfterAllCallback {
+public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 
 	private static final int PRIMARIES = 3;
 
@@ -46,16 +45,11 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	/** After which time without an answer a server counts as dead. */
 	private final Duration nodeTimeout;
 
-	private RedisClient client;
+	private final RedisClient client = RedisClient.create();
 
 	private RedisCluster(int size, Duration nodeTimeout) {
 		this.size = size;
 		this.nodeTimeout = nodeTimeout;
-		form();
-	}
-
-	private void form() {
-		this.client = RedisClient.create();
 		for (int i = 0; i < this.size; i++) {
 			add();
 		}
@@ -188,13 +182,6 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	}
 
 	@Override
-	public void beforeAll(ExtensionContext context) {
-		if (this.servers.isEmpty()) {
-			form();
-		}
-	}
-
-	@Override
 	public void afterAll(ExtensionContext context) {
 		close();
 	}
@@ -203,8 +190,6 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	public void close() {
 		this.client.shutdown();
 		this.servers.forEach(RedisProcess::kill);
-		this.servers.clear();
-		this.commands.clear();
 	}
 
 }

@@ -1,20 +1,14 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -35,7 +29,6 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.Target;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Redis loses its scripts, restarts, is full, busy or a replica, or loses connections.
+ * Redis loses its scripts, is full, busy or a replica, or loses connections.
  */
 class RedisFailureTests extends RedisTestSupport {
 
@@ -96,29 +89,6 @@ class RedisFailureTests extends RedisTestSupport {
 			admin.sync().scriptFlush();
 		}
 		assertThat(this.store.counts(List.of())).isEmpty();
-	}
-
-	@Test
-	void nothingIsLostByARestart() {
-		List<Enqueued> tasks = new ArrayList<>();
-		for (int i = 0; i < 200; i++) {
-			tasks.add(enqueue(this.store, (i % 2 == 0) ? "k" + i : null, NOW));
-		}
-		List<LeasedTask> claimed = claim(this.store, 50).tasks();
-		server.close();
-		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k", HOUR));
-		}
-		finally {
-			server.start();
-		}
-		awaitUp(this.store);
-		awaitUp(this.other);
-		Set<String> ids = new HashSet<>();
-		claimed.forEach((task) -> ids.add(task.id()));
-		assertThat(acknowledge(this.store, claimed)).containsOnly(Reply.DONE);
-		claim(this.other, 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
-		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
 	}
 
 	@Test
@@ -175,39 +145,6 @@ class RedisFailureTests extends RedisTestSupport {
 	void onlyAnErrorThatDoesNotPassIsARefusal(String message, boolean refusal) {
 		assertThat(this.store.isRefusal(RedisErrors.translated(new RedisCommandExecutionException(message))))
 			.isEqualTo(refusal);
-	}
-
-	@Test
-	void acknowledgedWritesAreStoredHoweverOftenConnectionsBreak() throws Exception {
-		AtomicInteger answered = new AtomicInteger();
-		Set<String> unknown = ConcurrentHashMap.newKeySet();
-		ExecutorService executor = Executors.newFixedThreadPool(4);
-		for (int thread = 0; thread < 4; thread++) {
-			executor.execute(() -> {
-				// The thread that breaks the connections may be slow.
-				for (int i = 0; i < 2000 || (unknown.isEmpty() && i < 100_000); i++) {
-					NewTask task = task(null, HOUR);
-					try {
-						this.store.enqueue(List.of(task));
-						answered.incrementAndGet();
-					}
-					catch (DataAccessException ex) {
-						unknown.add(task.id());
-					}
-				}
-			});
-		}
-		executor.shutdown();
-		while (!executor.awaitTermination(50, TimeUnit.MILLISECONDS)) {
-			admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
-		}
-		awaitUp(this.store);
-		String partition = "." + new Partitions("test", 16).of(NAME);
-		long unanswered = unknown.stream()
-			.filter((id) -> this.store.find(new Target.ById(id + partition)).isPresent())
-			.count();
-		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(answered.get() + unanswered);
-		assertThat(unknown).isNotEmpty();
 	}
 
 	@Test

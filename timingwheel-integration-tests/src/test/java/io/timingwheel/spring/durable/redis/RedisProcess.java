@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.Ports;
 import io.timingwheel.spring.Signals;
 import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
@@ -23,10 +22,9 @@ import org.springframework.util.FileSystemUtils;
 /**
  * A Redis server for tests, with an append-only file in a folder of its own unless the
  * settings say otherwise. It can be stopped and started again. As an extension, this
- * class stops the server after the tests of a class, and starts it again for a class that
- * runs once more.
+ * class stops the server after the tests of a class.
  */
-public final class RedisProcess implements AutoCloseable, BeforeAllCallback, AfterAllCallback {
+public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -107,13 +105,6 @@ public final class RedisProcess implements AutoCloseable, BeforeAllCallback, Aft
 
 	public void goOn() {
 		Signals.send("CONT", this.process.pid());
-	}
-
-	@Override
-	public void beforeAll(ExtensionContext context) {
-		if (!this.process.isAlive()) {
-			start();
-		}
 	}
 
 	@Override

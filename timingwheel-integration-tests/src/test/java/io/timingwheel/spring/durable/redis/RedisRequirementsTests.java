@@ -165,7 +165,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 		RedisStandaloneConfiguration configuration = RedisStores.configuration(server);
 		configuration.setUsername("node");
 		configuration.setPassword("secret");
-		try (RedisStores ofUser = new RedisStores(() -> configuration, RedisStores.PATIENCE)) {
+		try (RedisStores ofUser = new RedisStores(configuration, RedisStores.PATIENCE, RedisStores.OPTIONS)) {
 			this.log.of(() -> {
 				ofUser.node().check();
 				return null;

@@ -1,13 +1,13 @@
 package io.timingwheel.spring.durable.redis;
 
-import io.timingwheel.spring.durable.StoreContractTests;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.StoreContractTests;
 import org.junit.jupiter.api.Tag;
 
 class RedisStoreTests extends StoreContractTests {
 
 	@Override
-	protected DelayedTaskStore open() {
+	protected DelayedTaskStore openStore() {
 		return TestRedis.STANDALONE.stores(getClass()).node();
 	}
 
@@ -17,7 +17,7 @@ class RedisStoreTests extends StoreContractTests {
 class RedisClusterStoreTests extends StoreContractTests {
 
 	@Override
-	protected DelayedTaskStore open() {
+	protected DelayedTaskStore openStore() {
 		return TestRedis.CLUSTER.stores(getClass()).node();
 	}
 

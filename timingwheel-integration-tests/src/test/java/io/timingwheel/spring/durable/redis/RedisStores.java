@@ -5,9 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -20,7 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Stores on one Redis, in one namespace, each with a connection of its own like the
  * stores of two nodes. As an extension, this class closes them after the tests of a
- * class, and connects again for a class that runs once more.
+ * class.
  */
 public final class RedisStores implements AutoCloseable, AfterAllCallback {
 
@@ -29,7 +27,7 @@ public final class RedisStores implements AutoCloseable, AfterAllCallback {
 	/** A busy machine takes less time than this for a reply. */
 	static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final Supplier<RedisConfiguration> configuration;
+	private final LettuceConnectionFactory factory;
 
 	private final Duration timeout;
 
@@ -37,40 +35,24 @@ public final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
-	/** {@code null} before the first use, and once the stores are closed. */
-	private @Nullable LettuceConnectionFactory factory;
-
 	/**
-	 * Returns stores that wait this long for a reply.
+	 * Creates stores that wait this long for a reply.
 	 */
-	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout) {
-		this(configuration, timeout, OPTIONS);
-	}
-
-	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout, RedisStoreOptions options) {
-		this.configuration = configuration;
+	RedisStores(RedisConfiguration configuration, Duration timeout, RedisStoreOptions options) {
 		this.timeout = timeout;
 		this.options = options;
-	}
-
-	private synchronized LettuceConnectionFactory factory() {
-		LettuceConnectionFactory factory = this.factory;
-		if (factory == null) {
-			factory = new LettuceConnectionFactory(this.configuration.get(),
-					LettuceClientConfiguration.builder().commandTimeout(this.timeout).build());
-			factory.afterPropertiesSet();
-			factory.start();
-			this.factory = factory;
-		}
-		return factory;
+		this.factory = new LettuceConnectionFactory(configuration,
+				LettuceClientConfiguration.builder().commandTimeout(timeout).build());
+		this.factory.afterPropertiesSet();
+		this.factory.start();
 	}
 
 	static RedisStores on(RedisProcess server) {
-		return new RedisStores(() -> configuration(server), PATIENCE);
+		return new RedisStores(configuration(server), PATIENCE, OPTIONS);
 	}
 
 	static RedisStores on(RedisCluster cluster, Duration timeout) {
-		return new RedisStores(cluster::configuration, timeout);
+		return new RedisStores(cluster.configuration(), timeout, OPTIONS);
 	}
 
 	static RedisStandaloneConfiguration configuration(RedisProcess server) {
@@ -91,13 +73,13 @@ public final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	RedisDelayedTaskStore node(RedisStoreOptions options) {
-		RedisDelayedTaskStore store = new RedisDelayedTaskStore(factory(), options, this.timeout);
+		RedisDelayedTaskStore store = new RedisDelayedTaskStore(this.factory, options, this.timeout);
 		this.stores.add(store);
 		return store;
 	}
 
 	RedisConnection connection() {
-		return factory().getConnection();
+		return this.factory.getConnection();
 	}
 
 	public void clear() {
@@ -118,13 +100,9 @@ public final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	@Override
-	public synchronized void close() {
+	public void close() {
 		this.stores.forEach(RedisDelayedTaskStore::close);
-		this.stores.clear();
-		if (this.factory != null) {
-			this.factory.destroy();
-			this.factory = null;
-		}
+		this.factory.destroy();
 	}
 
 }

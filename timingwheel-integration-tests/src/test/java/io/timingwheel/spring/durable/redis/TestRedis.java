@@ -28,8 +28,8 @@ public enum TestRedis {
 	}
 
 	public RedisStores stores(Class<?> testClass) {
-		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(this.server, RedisStores.PATIENCE,
-				RedisStores.options(owner.getSimpleName())));
+		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(this.server.get(),
+				RedisStores.PATIENCE, RedisStores.options(owner.getSimpleName())));
 	}
 
 }

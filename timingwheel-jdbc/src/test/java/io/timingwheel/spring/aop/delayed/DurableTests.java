@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.call.MemoryStore;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.AopUtils;
@@ -52,10 +55,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Calls of durable methods are stored, and stored calls run the bodies.
+ * Calls of durable methods are stored, and stored calls run the bodies, or are cancelled.
  */
 class DurableTests {
 
@@ -298,6 +302,81 @@ class DurableTests {
 		});
 	}
 
+	@Test
+	void aMethodThatReturnsADurableTaskCancelsWhenItReturns() {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			orders.remind(1);
+			assertThat(orders.payAndShip(1, template).status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			assertThat(template.find(TaskId.of("reminder", 1))).isEmpty();
+			DelayedTask<?> later = transaction.execute((status) -> {
+				orders.remind(2);
+				orders.payAndShip(2, template);
+				return orders.remind(2);
+			});
+			assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			transaction.execute((status) -> orders.payAndShip(2, template));
+			assertThat(later.status()).isEqualTo(DelayedTask.Status.CANCELLED);
+		});
+	}
+
+	@Test
+	void aTaskThatOnlyOtherNodesCanRunIsCancelledToo() {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TaskId taskId = TaskId.of("elsewhere", 1);
+			for (int repetition = 0; repetition < 2; repetition++) {
+				template.enqueue(taskId, Duration.ofHours(1), 1);
+				assertThat(this.store.payloads("elsewhere")).hasSize(1);
+				orders.cancelElsewhere(1);
+				assertThat(this.store.payloads("elsewhere")).isEmpty();
+				template.enqueue(taskId, Duration.ofHours(1), 1);
+				assertThat(template.cancel(taskId)).isTrue();
+			}
+			template.schedule(taskId, Duration.ofHours(1), () -> {
+			});
+			orders.cancelElsewhere(1);
+			assertThat(template.pendingCount()).isZero();
+		});
+	}
+
+	@Test
+	void cancellingInMemoryAsksNoStore() {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			this.store.insert("reminder", "1", "[]");
+			orders.remind(1);
+			orders.cancelReminder(1);
+			orders.cancelReminder(1);
+			assertThat(DelayedContexts.pending(context)).isZero();
+			assertThat(this.store.payloads("reminder")).hasSize(1);
+		});
+	}
+
+	@Test
+	void aStoreDoesNotBlockAThreadThatMustNotBlock() {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			orders.close(1);
+			Mono<String> thread = orders.pay(1)
+				.publishOn(Schedulers.immediate())
+				.map((value) -> Thread.currentThread().getName());
+			assertThat(thread.block(Duration.ofMinutes(1))).startsWith("boundedElastic");
+			assertThat(this.store.payloads("close-order")).isEmpty();
+		});
+	}
+
+	@Test
+	void anErrorOfTheStoreReachesTheSubscriber() {
+		this.store.refuse("close-order");
+		this.runner.run((context) -> assertThatIllegalStateException()
+			.isThrownBy(() -> context.getBean(Orders.class).pay(1).block(Duration.ofMinutes(1)))
+			.withMessage("refused"));
+	}
+
 	private static void awaitCompleted(ApplicationContext context, String name, int tasks) {
 		await().until(() -> context.getBean(DelayedTaskRegistry.class).counts(name).completed() == tasks);
 	}
@@ -439,6 +518,37 @@ class DurableTests {
 
 	}
 
+	static class Orders {
+
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true)
+		public void close(long orderId) {
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Mono<String> pay(long orderId) {
+			return Mono.just("paid").publishOn(Schedulers.parallel());
+		}
+
+		@Delayed(delay = "30m", name = "reminder", key = "#orderId")
+		public DelayedTask<Void> remind(long orderId) {
+			return DelayedTask.completed(null);
+		}
+
+		@CancelDelayed(name = "reminder", key = "#orderId")
+		public void cancelReminder(long orderId) {
+		}
+
+		@CancelDelayed(name = "reminder", key = "#orderId")
+		public DelayedTask<Void> payAndShip(long orderId, DelayedTaskTemplate tasks) {
+			return tasks.enqueue(TaskId.of("ship", orderId), Duration.ofHours(1));
+		}
+
+		@CancelDelayed(name = "elsewhere", key = "#orderId")
+		public void cancelElsewhere(long orderId) {
+		}
+
+	}
+
 	static class Uncaught implements AsyncUncaughtExceptionHandler {
 
 		final BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
@@ -460,7 +570,7 @@ class DurableTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableResilientMethods
-	@Import({ Service.class, AdvisedService.class, Prototype.class, Scoped.class, OrderReminders.class,
+	@Import({ Service.class, AdvisedService.class, Prototype.class, Scoped.class, OrderReminders.class, Orders.class,
 			Uncaught.class })
 	static class Application {
 

@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -35,7 +36,6 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.invocation.InvocationOnMock;
 
@@ -79,31 +79,32 @@ class SettlementTests {
 			.toArray(String[]::new);
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void anExceptionMayBeHostile(Hostile hostile) {
+	@Test
+	void exceptionsMayBeHostile() {
 		this.runner.withPropertyValues(policies("max-attempts=2"))
 			.withPropertyValues(policies("backoff.initial=1ms"))
 			.run((context) -> {
 				Bodies bodies = context.getBean(Bodies.class);
 				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-				bodies.body(hostile::fail);
-				bodies.stored(hostile::fail);
-				CompletableFuture<String> future = bodies.future(hostile::fail);
-				DelayedTask<?> repeating = tasks.task(() -> hostile.fail()).every(Duration.ofMillis(1));
-				AtomicInteger runs = new AtomicInteger();
-				bodies.schedule(() -> {
-					runs.incrementAndGet();
-					hostile.fail();
-				});
-				await().until(() -> future.isCompletedExceptionally()
-						&& repeating.completion().isCompletedExceptionally() && runs.get() > 2);
-				await().untilAsserted(() -> assertThat(this.store.dead("stored", 10)).singleElement()
-					.extracting(StoredTask::error)
-					.asString()
-					.contains(CompletionException.class.getName()));
-				assertSettled(context);
-				assertThat(DelayedContexts.counts(context, "body").failed()).isOne();
+				for (Hostile hostile : Hostile.values()) {
+					bodies.body(hostile::fail);
+					bodies.stored(hostile::fail);
+					CompletableFuture<String> future = bodies.future(hostile::fail);
+					DelayedTask<?> repeating = tasks.task(() -> hostile.fail()).every(Duration.ofMillis(1));
+					AtomicInteger runs = new AtomicInteger();
+					bodies.schedule(() -> {
+						runs.incrementAndGet();
+						hostile.fail();
+					});
+					await(hostile.name()).until(() -> future.isCompletedExceptionally()
+							&& repeating.completion().isCompletedExceptionally() && runs.get() > 2);
+					await(hostile.name())
+						.untilAsserted(() -> assertThat(this.store.dead("stored", 10)).hasSize(1 + hostile.ordinal())
+							.extracting(StoredTask::error)
+							.allMatch((error) -> error.contains(CompletionException.class.getName())));
+					assertSettled(context);
+					assertThat(DelayedContexts.counts(context, "body").failed()).isEqualTo(1 + hostile.ordinal());
+				}
 			});
 	}
 
@@ -165,18 +166,17 @@ class SettlementTests {
 			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "onStart", "onScopeOpened", "onScopeClosed", "onError", "onStop", "getContextualName",
-			"getName" })
-	void anObservationMayThrow(String event) {
+	@Test
+	void anObservationMayThrow() {
+		AtomicReference<String> event = new AtomicReference<>();
 		ObservationHandler<?> handler = mock(ObservationHandler.class, (call) -> {
-			fail(call, event);
+			fail(call, event.get());
 			return (call.getMethod().getReturnType() == boolean.class) ? true : null;
 		});
 		ObservationRegistry registry = ObservationRegistry.create();
 		registry.observationConfig().observationHandler(handler);
 		DelayedTaskObservationConvention convention = mock(DelayedTaskObservationConvention.class, (call) -> {
-			fail(call, event);
+			fail(call, event.get());
 			return call.callRealMethod();
 		});
 		this.runner.withBean(ObservationRegistry.class, () -> registry)
@@ -184,15 +184,20 @@ class SettlementTests {
 			.withConfiguration(AutoConfigurations.of(TimingWheelActuatorAutoConfiguration.class))
 			.run((context) -> {
 				Bodies bodies = context.getBean(Bodies.class);
-				assertThat(bodies.future(() -> CompletableFuture.completedFuture("done"))).succeedsWithin(SOON);
-				assertThat(bodies.future(Hostile.NULL_STACK::fail)).failsWithin(SOON);
-				bodies.stored(() -> this.ran.add("once"));
-				assertSettled(context);
-				assertThat(this.ran).containsOnlyOnce("once");
-				// The observation of one task does not leak into the next one.
-				assertThat(context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
-					.submitCompletable(() -> registry.getCurrentObservationScope() == null)).succeedsWithin(SOON)
-					.isEqualTo(true);
+				for (String each : List.of("onStart", "onScopeOpened", "onScopeClosed", "onError", "onStop",
+						"getContextualName", "getName")) {
+					event.set(each);
+					assertThat(bodies.future(() -> CompletableFuture.completedFuture("done"))).as(each)
+						.succeedsWithin(SOON);
+					assertThat(bodies.future(Hostile.NULL_STACK::fail)).as(each).failsWithin(SOON);
+					bodies.stored(() -> this.ran.add(each));
+					assertSettled(context);
+					assertThat(this.ran).containsOnlyOnce(each);
+					// The observation of one task does not leak into the next one.
+					assertThat(context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
+						.submitCompletable(() -> registry.getCurrentObservationScope() == null)).succeedsWithin(SOON)
+						.isEqualTo(true);
+				}
 			});
 	}
 
@@ -237,6 +242,7 @@ class SettlementTests {
 	 */
 	private void assertSettled(ApplicationContext context) {
 		Bodies bodies = context.getBean(Bodies.class);
+		this.ran.removeAll(List.of("next body", "next stored"));
 		bodies.body(() -> this.ran.add("next body"));
 		bodies.stored(() -> this.ran.add("next stored"));
 		assertThat(bodies.future(() -> CompletableFuture.completedFuture("next"))).succeedsWithin(SOON);

@@ -26,8 +26,6 @@ import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
-import io.timingwheel.spring.task.internal.PolicySettings;
-import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -291,25 +289,6 @@ class RunningTaskTests extends NodeTestSupport {
 			return quick.get() == 100;
 		});
 		assertThat(list(Order.PENDING)).as("slow tasks that wait").hasSizeGreaterThan(950);
-	}
-
-	@Test
-	void aFreePlaceOfALimitedNameIsUsedAtOnce() {
-		this.policies.declare(NAME, new PolicySettings(null, BackoffSettings.NONE, 2, null, null, null));
-		AtomicInteger running = new AtomicInteger();
-		AtomicInteger most = new AtomicInteger();
-		handleOnThreads(NAME, (number) -> {
-			most.accumulateAndGet(running.incrementAndGet(), Math::max);
-			this.started.incrementAndGet();
-			running.decrementAndGet();
-		});
-		IntStream.range(0, 200).forEach((number) -> enqueue(number, Duration.ZERO));
-		long start = System.nanoTime();
-		nodeOnThreads();
-		await().until(() -> this.started.get() == 200);
-		assertThat(most.get()).isLessThanOrEqualTo(2);
-		// Without a look at the store for each free place, a poll would start only two.
-		assertThat(System.nanoTime() - start).isLessThan(POLL.toNanos() * 30);
 	}
 
 	@Test

@@ -141,6 +141,8 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.store().renew(List.of(task.ref()), ever)).containsExactly(Reply.DONE);
 		assertThat(this.a.retry(task, ever)).isEqualTo(Reply.DONE);
 		assertThat(this.a.find(id(task)).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(this.a.store().renew(List.of(running("l").ref()), Duration.ZERO)).containsExactly(Reply.DONE);
+		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).as("a lease that ends at once").isTrue();
 	}
 
 	// Leases
@@ -168,24 +170,13 @@ public abstract class DeliveryContractTests extends StoreContract {
 	}
 
 	@Test
-	void aTaskThatBeginsCountsTheDeliveryAndGivesUpItsKey() {
-		LeasedTask task = leased("k");
-		later(SOON);
-		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.begin(task)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(id(task))).extracting(StoredTask::state, StoredTask::deliveries)
-			.containsExactly(State.RUNNING, 1);
-		assertThat(this.b.has(key("k"))).isFalse();
-		LeasedTask claimed = running("l");
-		assertThat(this.a.begin(claimed)).as("begun by its claim").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(id(claimed)).deliveries()).isEqualTo(1);
-	}
-
-	@Test
-	void theLeaseOfATaskLastsFromItsBeginning() {
+	void aTaskThatBeginsCountsTheDeliveryOnceAndItsLeaseLastsFromItsLastBegin() {
 		LeasedTask task = leased("k");
 		later(SOON.plus(StoreNode.LEASE).minus(SECOND));
 		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
+		later(SECOND);
+		assertThat(this.a.begin(task)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(id(task)).deliveries()).isEqualTo(1);
 		later(StoreNode.LEASE.minus(SECOND));
 		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
 		later(SECOND.multipliedBy(2));
@@ -203,39 +194,7 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.b.find(key("k")).state()).isEqualTo(State.SCHEDULED);
 	}
 
-	@Test
-	void aRenewalMakesTheLeaseLastFromNow() {
-		LeasedTask task = running("k");
-		for (int i = 0; i < 3; i++) {
-			later(StoreNode.LEASE.minus(SECOND));
-			assertThat(this.a.renew(task)).isEqualTo(Reply.DONE);
-			assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
-		}
-		assertThat(this.a.find(id(task)).deliveries()).isEqualTo(1);
-		assertThat(this.a.renew(leased("leased"))).as("it does not run").isEqualTo(Reply.REFUSED);
-		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
-		assertThat(this.a.renew(task)).isEqualTo(Reply.REFUSED);
-	}
-
 	// Settlements
-
-	@Test
-	void aRetriedTaskIsScheduledWithItsKey() {
-		LeasedTask task = running("k");
-		assertThat(this.a.retry(task, HOUR)).isEqualTo(Reply.DONE);
-		assertThat(this.a.retry(task, HOUR)).as("repeated").isEqualTo(Reply.DONE);
-		assertThat(this.b.find(key("k"))).isEqualTo(
-				new StoredTask(task.id(), NAME, "k", in(HOUR), State.SCHEDULED, 2, 1, StoreNode.ERROR, null, null));
-		assertThat(this.a.begin(task)).isEqualTo(Reply.REFUSED);
-		assertThat(this.b.claim()).isEmpty();
-		later(HOUR);
-		LeasedTask again = this.b.claim().get(0);
-		assertThat(again.attempt()).isEqualTo(2);
-		assertThat(again.deliveries()).isEqualTo(2);
-		assertThat(again.lost()).isZero();
-		assertThat(again.fence()).isGreaterThan(task.fence());
-		assertThat(this.a.retry(task, HOUR)).as("another node has it").isEqualTo(Reply.REFUSED);
-	}
 
 	@Test
 	void ofTwoRunsWithOneKeyThatAreRetriedAtOnceOneIsDropped() {

@@ -28,12 +28,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What the classes of the contract have in common: two nodes on one store, and a clock
- * that stands still until the test moves it. Who writes a store extends each of these
- * classes ({@link StoreFixture}). A subclass may have further tests.
+ * that stands still until the test moves it. {@link StoreContractTests} has them all.
  *
  * @since 0.1
  */
-public abstract class StoreContract implements StoreFixture {
+public abstract class StoreContract {
 
 	/** The name of most tasks. */
 	protected static final String NAME = "close-order";
@@ -79,6 +78,15 @@ public abstract class StoreContract implements StoreFixture {
 			}
 		}
 	}
+
+	/**
+	 * Opens a store object as a node does at its start. All objects of a test class share
+	 * their tasks. The tests delete all tasks, and after each test they close the objects
+	 * that are {@link AutoCloseable}.
+	 * @return another store object
+	 * @throws Exception if the store cannot be opened
+	 */
+	protected abstract DelayedTaskStore openStore() throws Exception;
 
 	private StoreNode openNode(String owner) throws Exception {
 		DelayedTaskStore store = openStore();

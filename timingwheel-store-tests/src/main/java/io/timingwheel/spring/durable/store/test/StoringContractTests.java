@@ -31,7 +31,6 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -89,19 +88,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	// Keys
-
-	@ParameterizedTest
-	@EnumSource(names = { "KEEP", "REJECT" })
-	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
-		Enqueued first = enqueue("k", HOUR);
-		Enqueued second = this.b.enqueue(task("k", NOW, ifPending));
-		assertThat(second).isEqualTo(new Enqueued(Outcome.PENDING, first.id(), first.dueAt(), now()));
-		assertThat(this.a.pending()).extracting(StoredTask::id).containsExactly(first.id());
-		assertThat(this.a.claim()).isEmpty();
-		LeasedTask leased = leased("l");
-		assertThat(this.b.enqueue(task("l", NOW, ifPending)).id()).isEqualTo(leased.id());
-		assertThat(this.a.begin(leased)).as("the lease stays too").isEqualTo(Reply.DONE);
-	}
 
 	@Test
 	void aTaskThatIsReplacedAllTheTimeIsDueWithinItsLongestWait() {
@@ -271,20 +257,6 @@ public abstract class StoringContractTests extends StoreContract {
 	}
 
 	// Schedules
-
-	@Test
-	void aScheduleIsATaskThatIsFoundByItsKey() {
-		Enqueued stored = this.b.store().recur(newSchedule("k", HOURLY, HOUR));
-		assertThat(stored).isEqualTo(new Enqueued(Outcome.INSERTED, stored.id(), in(HOUR), now()));
-		StoredTask expected = new StoredTask(stored.id(), NAME, "k", in(HOUR), State.SCHEDULED, 1, 0, null,
-				new StoredSchedule(HOURLY, in(HOUR)), null);
-		for (Target target : List.of(key("k"), schedule("k"), id(stored.id()))) {
-			assertThat(this.a.find(target)).isEqualTo(expected);
-		}
-		assertThat(this.a.pending()).containsExactly(expected);
-		assertThat(this.a.has(schedule("l"))).isFalse();
-		assertThat(this.a.claim()).isEmpty();
-	}
 
 	@Test
 	void aScheduleThatChangesDuringARunBeginsAfterTheRun() {
