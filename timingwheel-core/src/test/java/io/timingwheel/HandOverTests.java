@@ -82,25 +82,6 @@ class HandOverTests {
 		assertThat(this.task.count()).isOne();
 	}
 
-	@Test
-	void directTaskRunsOnTheDriverAndNotOnTheExecutor() throws InterruptedException {
-		LinkedBlockingQueue<Thread> drivers = new LinkedBlockingQueue<>();
-		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
-		try (TimingWheel wheel = TimingWheel.builder((task) -> {
-			throw new AssertionError("The task was handed over");
-		}).threadFactory((task) -> {
-			Thread thread = new Thread(task);
-			drivers.add(thread);
-			return thread;
-		}).build()) {
-			DirectTask direct = () -> ran.add(Thread.currentThread());
-			wheel.schedule(direct, 1, TimeUnit.MILLISECONDS);
-			assertThat(ran.poll(60, TimeUnit.SECONDS)).isNotNull().isSameAs(drivers.poll());
-			await().until(() -> wheel.snapshot().fired() == 1);
-			assertThat(wheel.snapshot().refused()).isZero();
-		}
-	}
-
 	@ParameterizedTest
 	@MethodSource("io.timingwheel.Throwables#ofEachKind")
 	void exceptionOfATaskThatHasBegunIsReportedAndNoRefusal(Throwable thrown) {

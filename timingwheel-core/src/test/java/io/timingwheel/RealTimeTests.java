@@ -5,9 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,9 +20,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the wheel on the clock of the JVM, as {@link SoakTests}: how late timers are,
- * and that the driver does nothing while nothing is due. The lateness, which also depends
- * on the machine, is only checked for its order of magnitude.
+ * Tests for the wheel on the clock of the JVM, as {@link SoakTests}: how late timers are
+ * that wake the driver, and that the driver does nothing while nothing is due. The
+ * lateness, which also depends on the machine, is only checked for its order of
+ * magnitude.
  */
 @Tag("measuring")
 class RealTimeTests {
@@ -34,7 +33,12 @@ class RealTimeTests {
 
 	private final AtomicReference<Thread> driver = new AtomicReference<>();
 
-	private final TimingWheel wheel = wheel(Duration.ofMillis(1));
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).threadFactory((task) -> {
+		Thread thread = new Thread(task);
+		thread.setDaemon(true);
+		this.driver.set(thread);
+		return thread;
+	}).build();
 
 	@AfterEach
 	void close() {
@@ -42,56 +46,29 @@ class RealTimeTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(longs = { 1_000_000, 100_000, 10_000_000 })
-	void noTimerIsEarlyAndAllFireOnce(long tick) throws Exception {
-		Duration limit = Duration.ofNanos(tick).plusMillis(50);
-		Duration late = untilBelow(limit, () -> medianLateness(tick));
-		assertThat(late).isLessThan(limit);
-	}
-
-	private Duration medianLateness(long tick) {
-		int count = 100_000;
-		long span = TimeUnit.SECONDS.toNanos(1);
-		Random random = new Random(tick);
-		try (TimingWheel wheel = wheel(Duration.ofNanos(tick))) {
-			List<Stopwatch> timers = new ArrayList<>(count);
-			for (int i = 0; i < count; i++) {
-				Stopwatch timer = new Stopwatch(random.nextLong(span));
-				timers.add(timer);
-				wheel.schedule(timer, timer.delay, TimeUnit.NANOSECONDS);
-			}
-			await().until(() -> wheel.pending() == 0);
-			assertThat(timers).allMatch((timer) -> timer.runs == 1);
-			assertThat(timers).allMatch((timer) -> timer.lateness >= 0);
-			long[] lateness = timers.stream().mapToLong((timer) -> timer.lateness).sorted().toArray();
-			assertThat(wheel.snapshot().fired()).isEqualTo(count);
-			return Duration.ofNanos(lateness[count / 2]);
-		}
-	}
-
-	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void addingATimerWakesAParkedDriverInTime(boolean withFarTimer) throws Exception {
 		Duration limit = Duration.ofMillis(50);
-		Duration late = untilBelow(limit, () -> medianLateness(withFarTimer));
+		Duration late = medianLateness(withFarTimer);
+		// Other processes may disturb a measurement.
+		for (int i = 1; i < 5 && late.compareTo(limit) >= 0; i++) {
+			late = medianLateness(withFarTimer);
+		}
 		assertThat(late).isLessThan(limit);
 	}
 
-	private Duration medianLateness(boolean withFarTimer) throws InterruptedException {
+	private Duration medianLateness(boolean withFarTimer) throws Exception {
 		long[] lateness = new long[50];
 		if (withFarTimer) {
 			this.wheel.schedule(NOTHING, 1, TimeUnit.HOURS);
 		}
 		for (int i = 0; i < lateness.length; i++) {
 			awaitParked();
-			Stopwatch timer = new Stopwatch(TimeUnit.MILLISECONDS.toNanos(i % 5));
-			CountDownLatch ran = new CountDownLatch(1);
-			this.wheel.schedule(() -> {
-				timer.run();
-				ran.countDown();
-			}, timer.delay, TimeUnit.NANOSECONDS);
-			assertThat(ran.await(60, TimeUnit.SECONDS)).isTrue();
-			lateness[i] = timer.lateness;
+			long delay = TimeUnit.MILLISECONDS.toNanos(i % 5);
+			CompletableFuture<Long> ranAt = new CompletableFuture<>();
+			long start = System.nanoTime();
+			this.wheel.schedule(() -> ranAt.complete(System.nanoTime()), delay, TimeUnit.NANOSECONDS);
+			lateness[i] = ranAt.get(60, TimeUnit.SECONDS) - start - delay;
 		}
 		Arrays.sort(lateness);
 		assertThat(lateness[0]).isNotNegative();
@@ -151,25 +128,6 @@ class RealTimeTests {
 		assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(beats.get() * 1_000L);
 	}
 
-	@Test
-	void driverParksAgainAfterATaskHasLeftAnInterrupt() {
-		AtomicInteger ran = new AtomicInteger();
-		DirectTask interrupting = () -> {
-			ran.incrementAndGet();
-			Thread.currentThread().interrupt();
-		};
-		this.wheel.schedule(interrupting, 1, TimeUnit.MILLISECONDS);
-		this.wheel.schedule(NOTHING, 1, TimeUnit.HOURS);
-		await().until(() -> ran.get() == 1 && this.driver.get().getState() == Thread.State.TIMED_WAITING);
-		long cpu = driverCpuNanos();
-		await().during(Duration.ofMillis(500))
-			.atMost(Duration.ofSeconds(30))
-			.until(() -> Duration.ofNanos(driverCpuNanos() - cpu).toMillis() < 50);
-		assertThat(this.wheel.snapshot().wakeUps()).isLessThanOrEqualTo(3);
-		this.wheel.schedule(ran::incrementAndGet, 1, TimeUnit.MILLISECONDS);
-		await().until(() -> ran.get() == 2);
-	}
-
 	private void assertNoWakeUpsFor(Duration time) {
 		await().during(time)
 			.atMost(time.plusSeconds(30))
@@ -181,57 +139,11 @@ class RealTimeTests {
 		return ManagementFactory.getThreadMXBean().getThreadCpuTime(this.driver.get().getId());
 	}
 
-	/**
-	 * Returns the first good result, or else the last of five. Other processes may
-	 * disturb a measurement.
-	 */
-	private static Duration untilBelow(Duration limit, Callable<Duration> measurement) throws Exception {
-		Duration result = measurement.call();
-		for (int i = 1; i < 5 && result.compareTo(limit) >= 0; i++) {
-			result = measurement.call();
-		}
-		return result;
-	}
-
-	private TimingWheel wheel(Duration tick) {
-		return TimingWheel.builder(Runnable::run).tick(tick).threadFactory((task) -> {
-			Thread thread = new Thread(task);
-			thread.setDaemon(true);
-			this.driver.set(thread);
-			return thread;
-		}).build();
-	}
-
 	private void awaitParked() {
 		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> {
 			Thread.State state = this.driver.get().getState();
 			return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
 		});
-	}
-
-	/**
-	 * A task that measures how late it runs.
-	 */
-	private static final class Stopwatch implements Runnable {
-
-		private final long start = System.nanoTime();
-
-		private final long delay;
-
-		private volatile int runs;
-
-		private volatile long lateness;
-
-		Stopwatch(long delay) {
-			this.delay = delay;
-		}
-
-		@Override
-		public void run() {
-			this.lateness = System.nanoTime() - this.start - this.delay;
-			this.runs = this.runs + 1;
-		}
-
 	}
 
 }

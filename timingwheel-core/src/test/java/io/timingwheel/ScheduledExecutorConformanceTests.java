@@ -202,42 +202,24 @@ class ScheduledExecutorConformanceTests {
 		running.get();
 	}
 
-	@Test
-	void hugePeriodOfOneTaskDelaysNoOtherTask() {
-		CountDownLatch both = new CountDownLatch(2);
-		this.service.scheduleWithFixedDelay(() -> {
-			both.countDown();
-			this.service.submit(both::countDown);
-		}, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
-		Latches.await(both);
-	}
-
 	/**
-	 * Occupies both threads of the pool until the release.
+	 * Occupies both threads of the pool until the release, or until an interrupt.
 	 */
 	private void blockThePool() {
 		CountDownLatch begun = new CountDownLatch(2);
 		for (int i = 0; i < 2; i++) {
 			this.service.execute(() -> {
 				begun.countDown();
-				awaitRelease();
+				try {
+					this.release.await(60, TimeUnit.SECONDS);
+				}
+				catch (InterruptedException ex) {
+					// A shutdown of the service has interrupted this thread.
+				}
 				this.ran.incrementAndGet();
 			});
 		}
 		Latches.await(begun);
-	}
-
-	/**
-	 * Waits for the release, or for an interrupt.
-	 */
-	private String awaitRelease() {
-		try {
-			this.release.await(60, TimeUnit.SECONDS);
-		}
-		catch (InterruptedException ex) {
-			// A shutdown of the service has interrupted this thread.
-		}
-		return "released";
 	}
 
 	enum Implementation {

@@ -101,7 +101,9 @@ class ScheduledExecutorServiceTests {
 		assertThat(future.isDone()).isTrue();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(future::get)
 			.withCauseInstanceOf(IllegalStateException.class);
-		assertThat(this.wheel.pending()).isZero();
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(List.of(snapshot.scheduled(), snapshot.fired(), snapshot.cancelled(), snapshot.pending()))
+			.containsExactly(4L, 3L, 1L, 0L);
 	}
 
 	@Test
@@ -151,14 +153,18 @@ class ScheduledExecutorServiceTests {
 	}
 
 	@Test
-	void hugeAndNegativeDelaysAreLegal() {
+	void hugeAndNegativeDelaysAndPeriodsAreLegal() {
 		ScheduledFuture<?> future = this.service.schedule(NOTHING, Long.MAX_VALUE, TimeUnit.DAYS);
 		ScheduledFuture<?> now = this.service.schedule(NOTHING, Long.MIN_VALUE, TimeUnit.SECONDS);
 		assertThat(future.compareTo(now)).isPositive();
+		this.service.scheduleWithFixedDelay(this.runs::incrementAndGet, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
+		this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
 		advance(Duration.ZERO);
 		assertThat(now.isDone()).isTrue();
 		advance(Duration.ofDays(365));
 		assertThat(future.isDone()).isFalse();
+		assertThat(this.runs).hasValue(2);
+		assertThat(this.wheel.pending()).isEqualTo(3);
 		assertThat(future.getDelay(TimeUnit.DAYS)).isGreaterThan(100_000);
 	}
 

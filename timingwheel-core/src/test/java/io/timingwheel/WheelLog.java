@@ -22,12 +22,18 @@ final class WheelLog implements BeforeEachCallback, AfterEachCallback {
 
 	private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
+	/** Whether each record makes the log throw an exception. */
+	boolean failing;
+
 	/** Passes nothing on, since publish is replaced. */
 	private final Handler handler = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {
 
 		@Override
 		public void publish(LogRecord logRecord) {
 			WheelLog.this.records.add(logRecord);
+			if (WheelLog.this.failing) {
+				throw new IllegalStateException("The disk is full");
+			}
 		}
 
 	};

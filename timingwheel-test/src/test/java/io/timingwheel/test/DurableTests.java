@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -172,6 +173,23 @@ class DurableTests {
 		TestTransaction.end();
 		this.time.advance(HOUR);
 		assertThat(this.runs.names()).containsExactly("committed");
+	}
+
+	/**
+	 * The body runs within the transaction of the test, and sees what the test has
+	 * stored.
+	 */
+	@RepeatedTest(2)
+	@Transactional
+	void aBodyChangesWhatTheTestHasStoredAndTheRollbackTakesAllAway() {
+		assertThat(rows()).isZero();
+		this.jdbc.sql("insert into booking values ('stored')").update();
+		this.runs.setBody((key) -> this.jdbc.sql("update booking set id = ?").param(key).update());
+		this.jobs.run("changed", HOUR);
+		assertThat(this.time).hasPending("stored-run", "changed");
+		this.time.advance(HOUR);
+		assertThat(this.jdbc.sql("select id from booking").query(String.class).list()).containsExactly("changed");
+		this.jobs.run("left over", HOUR);
 	}
 
 	@Test

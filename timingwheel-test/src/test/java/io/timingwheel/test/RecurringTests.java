@@ -446,7 +446,7 @@ class RecurringTests {
 
 	static class Reminder {
 
-		private final Runs runs;
+		final Runs runs;
 
 		Reminder(Runs runs) {
 			this.runs = runs;
@@ -459,12 +459,10 @@ class RecurringTests {
 
 	}
 
-	static class StoredReport {
-
-		private final Runs runs;
+	static class StoredReport extends Reminder {
 
 		StoredReport(Runs runs) {
-			this.runs = runs;
+			super(runs);
 		}
 
 		@Recurring(every = "${period}", name = "report", durable = true)
@@ -475,11 +473,6 @@ class RecurringTests {
 		@Recurring(every = "${period}", initialDelay = "#{3 + 4}s", durable = true)
 		public void later() {
 			this.runs.run("later");
-		}
-
-		@Delayed(delay = "1h", name = "remind", key = "#text", durable = true)
-		public void remind(String text) {
-			this.runs.run(text);
 		}
 
 	}

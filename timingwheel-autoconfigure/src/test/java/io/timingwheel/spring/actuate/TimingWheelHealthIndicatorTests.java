@@ -1,7 +1,7 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -33,7 +33,7 @@ class TimingWheelHealthIndicatorTests {
 
 	@Test
 	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
-		CountDownLatch release = new CountDownLatch(1);
+		CompletableFuture<Void> release = new CompletableFuture<>();
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
 		this.contextRunner.withBean("wheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
 			.withBean(MeterRegistry.class, () -> registry)
@@ -43,7 +43,7 @@ class TimingWheelHealthIndicatorTests {
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
 				TimingWheel wheel = context.getBean(TimingWheel.class);
 				// Blocks the driver, as the executor runs tasks on the calling thread.
-				wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
+				wheel.schedule(release::join, 0, TimeUnit.NANOSECONDS);
 				wheel.schedule(() -> {
 				}, 1, TimeUnit.MILLISECONDS);
 				await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
@@ -52,7 +52,7 @@ class TimingWheelHealthIndicatorTests {
 				TimeGauge lag = registry.get("timingwheel.lag").timeGauge();
 				assertThat(lag.value(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(50);
 				assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
-				release.countDown();
+				release.complete(null);
 				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
 				await().untilAsserted(() -> assertThat(indicator.health().getDetails()).containsOnly(
 						entry("state", WheelSnapshot.State.RUNNING), entry("pending", 0L), entry("lag", Duration.ZERO),
@@ -77,15 +77,6 @@ class TimingWheelHealthIndicatorTests {
 		this.contextRunner
 			.withBean("timingWheelHealthIndicator", HealthIndicator.class, () -> () -> Health.unknown().build())
 			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelHealthIndicator.class));
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 }

@@ -57,7 +57,7 @@ class AdviceOrderTests {
 
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication
-		.of(Listeners.class, Service.class, DelayedOnly.class, CancelOnly.class, Advice.class, Database.class)
+		.of(Listeners.class, Service.class, CancelOnly.class, Advice.class, Database.class)
 		.withExecutors();
 
 	@AfterEach
@@ -140,9 +140,9 @@ class AdviceOrderTests {
 			.isThrownBy(() -> listeners.send("limitedCancel", 1L, Duration.ofMillis(100)));
 		listeners.send("limitedCancel", 1L, Duration.ZERO);
 		assertThat(app.pending()).isOne();
-		listeners.send("closeOnly", 3L);
+		listeners.send("other", 1L);
 		assertThat(app.pending()).isEqualTo(2);
-		listeners.send("payOnly", 3L);
+		listeners.send("payOnly", 1L);
 		assertThat(app.pending()).isOne();
 	}
 
@@ -262,19 +262,11 @@ class AdviceOrderTests {
 
 	}
 
-	static class DelayedOnly {
-
-		@Listener
-		@Delayed(delay = "30m", name = "close-only", key = "#id")
-		public void closeOnly(long id) {
-		}
-
-	}
-
+	/** Has no other proxy. */
 	static class CancelOnly {
 
 		@Listener
-		@CancelDelayed(name = "close-only", key = "#id")
+		@CancelDelayed(name = "other", key = "#id")
 		public void payOnly(long id) {
 		}
 

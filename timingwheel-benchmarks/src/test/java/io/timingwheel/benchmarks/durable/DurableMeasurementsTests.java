@@ -1,13 +1,18 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Measurement;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,6 +38,35 @@ class DurableMeasurementsTests {
 			.isNotEmpty()
 			.allSatisfy((measurement) -> assertThat(measurement.contestants()).isNotEmpty()
 				.allSatisfy((contestant) -> assertThat(((DurablePeer) contestant).canPause()).isTrue()));
+	}
+
+	/**
+	 * Without the checks the figures would have wrong labels.
+	 */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			redis --commit-latency 5ms             | --commit-latency needs --store postgresql
+			redis --peers DB_SCHEDULER             | [DB_SCHEDULER] cannot use --store redis
+			postgresql --peers DB_SCHEDULER --pending 1 | Only timingwheel takes part with --pending
+			postgresql --growth-time 23m           | --growth-time must be from 10s to 22m
+			postgresql --warm-up 2000001           | --warm-up must be from 1 to 2000000
+			redis --peers REDISSON --measurements sharing | None of the chosen peers takes part in sharing here
+			""")
+	void anOptionThatMakesNoSenseIsNamedBeforeAnythingRuns(String options, String message) {
+		StringWriter error = new StringWriter();
+		int status = new CommandLine(new DurableCommand()).setCaseInsensitiveEnumValuesAllowed(true)
+			.setErr(new PrintWriter(error))
+			.execute(("--store " + options).split(" "));
+
+		assertThat(status).isEqualTo(CommandLine.ExitCode.USAGE);
+		assertThat(error.toString()).contains(message);
+	}
+
+	@Test
+	void anAddressOfJdbcBecomesOneOfNodeJs() {
+		assertThat(NodeJsPeers.address("jdbc:postgresql://localhost:1234/postgres?user=postgres"))
+			.isEqualTo("postgres://postgres@localhost:1234/postgres");
+		assertThat(NodeJsPeers.address("redis://127.0.0.1:1234")).isEqualTo("redis://127.0.0.1:1234");
 	}
 
 }

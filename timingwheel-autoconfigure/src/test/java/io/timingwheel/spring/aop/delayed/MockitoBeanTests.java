@@ -14,9 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
@@ -27,14 +24,13 @@ import static org.mockito.Mockito.verify;
 /**
  * A mock takes the place of the bean and of its proxy. The name of its task is known.
  */
-@SpringJUnitConfig(MockitoBeanTests.Application.class)
+@SpringJUnitConfig({ DelayedContexts.VirtualTime.class, MockitoBeanTests.Payments.class,
+		MockitoBeanTests.Orders.class })
+@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
 class MockitoBeanTests {
 
 	@MockitoBean
 	private Orders orders;
-
-	@MockitoBean
-	private Hidden hidden;
 
 	@Test
 	void theNameOfATaskIsKnownAndNoMockRunsByItself(@Autowired Payments payments,
@@ -43,29 +39,12 @@ class MockitoBeanTests {
 		assertThat(tasks.find(TaskId.of("report", "recurring"))).isEmpty();
 		time.advance(Duration.ofHours(5));
 		verify(this.orders, never()).report();
-		verify(this.hidden, never()).hide();
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })
-	@Import({ DelayedContexts.VirtualTime.class, Payments.class, Orders.class })
-	static class Application {
-
-		@Bean
-		Hidden hidden() {
-			return new HiddenJob();
-		}
-
 	}
 
 	static class Payments {
 
 		@CancelDelayed(name = "close-order", key = "#id")
 		public void pay(long id) {
-		}
-
-		@CancelDelayed(name = "hide", key = "#id")
-		public void show(long id) {
 		}
 
 	}
@@ -78,21 +57,6 @@ class MockitoBeanTests {
 
 		@Recurring(every = "1h", name = "report")
 		public void report() {
-		}
-
-	}
-
-	interface Hidden {
-
-		void hide();
-
-	}
-
-	static class HiddenJob implements Hidden {
-
-		@Override
-		@Delayed(delay = "1h", name = "hide")
-		public void hide() {
 		}
 
 	}

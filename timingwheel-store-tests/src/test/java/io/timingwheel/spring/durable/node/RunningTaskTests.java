@@ -166,9 +166,13 @@ class RunningTaskTests extends NodeTestSupport {
 		handleOnThreads(NAME, this::waitForEnd);
 		enqueue(1, Duration.ZERO);
 		DurableNode node = nodeOnThreads();
-		await().until(() -> this.interrupted.get() == 1);
-		await().until(() -> node.figures().lostLeases() == 1);
-		replies.complete(List.of(Reply.REFUSED));
+		try {
+			await().until(() -> this.interrupted.get() == 1);
+			await().until(() -> node.figures().lostLeases() == 1);
+		}
+		finally {
+			replies.complete(List.of(Reply.REFUSED));
+		}
 	}
 
 	@Test

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * A key whose text tells the identity of an object is refused.
  */
-class KeyTextTests {
+class TaskIdTests {
 
 	private static final Plain plain = new Plain();
 
