@@ -30,9 +30,7 @@ public final class ManualTimeSource implements TimeSource {
 
 	private volatile long elapsed;
 
-	/**
-	 * Creates a clock that reads 0.
-	 */
+	/** Creates a clock that reads 0. */
 	public ManualTimeSource() {
 		this(0);
 	}

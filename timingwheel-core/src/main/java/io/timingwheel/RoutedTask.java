@@ -14,8 +14,7 @@ public interface RoutedTask extends Runnable {
 	 * calls this method at each hand-over, and then {@link #handOver}. Both must return
 	 * promptly. If one of them throws before the task has begun, the timer is pending
 	 * again, and waits with the other tasks of the same executor object; if this method
-	 * throws, with the other tasks for which it does.
-	 * @return the executor of this task, never {@code null}
+	 * throws, with the other tasks for which it does. Never returns {@code null}.
 	 */
 	Executor executor();
 

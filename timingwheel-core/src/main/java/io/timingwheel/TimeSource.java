@@ -7,10 +7,7 @@ package io.timingwheel;
  */
 public sealed interface TimeSource permits WheelClock.SystemTime, ManualTimeSource {
 
-	/**
-	 * Returns the clock of the JVM, {@link System#nanoTime()}.
-	 * @return the clock
-	 */
+	/** Returns the clock of the JVM, {@link System#nanoTime()}. */
 	static TimeSource system() {
 		return WheelClock.SystemTime.INSTANCE;
 	}

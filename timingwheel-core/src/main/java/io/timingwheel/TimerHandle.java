@@ -30,16 +30,11 @@ public interface TimerHandle {
 	 * wheel.
 	 * @param delay the time from now to the new deadline, in {@code unit}, as in
 	 * {@link TimingWheel#schedule(Runnable, long, TimeUnit)}
-	 * @param unit the unit of {@code delay}
 	 * @return {@code false} if the timer was no longer pending
 	 */
 	boolean reschedule(long delay, TimeUnit unit);
 
-	/**
-	 * Moves the deadline.
-	 * @param delay the time from now to the new deadline
-	 * @return {@code false} if the timer was no longer pending
-	 */
+	/** Moves the deadline, as {@link #reschedule(long, TimeUnit)} does. */
 	boolean reschedule(Duration delay);
 
 	/**
@@ -47,28 +42,21 @@ public interface TimerHandle {
 	 * not read the clock.
 	 * @param nanoTime the new deadline, as in {@link TimingWheel#scheduleAt}
 	 * @return {@code false} if the timer was no longer pending
-	 * @since 0.1
 	 */
 	boolean rescheduleAt(long nanoTime);
 
 	/**
-	 * Returns whether the timer is pending.
-	 * @return {@code false} once the timer has been handed over, cancelled or returned by
-	 * {@link TimingWheel#stop()}
+	 * {@code false} once the timer has been handed over, cancelled or returned by
+	 * {@link TimingWheel#stop()}.
 	 */
 	boolean isPending();
 
-	/**
-	 * Returns whether {@link #cancel} has cancelled the timer.
-	 * @return {@code true} once the timer has been cancelled
-	 */
+	/** Whether {@link #cancel} has cancelled the timer. */
 	boolean isCancelled();
 
 	/**
 	 * Returns the time until the tick at which the timer is due, which exceeds the
-	 * remaining delay by up to one tick.
-	 * @param unit the unit of the result
-	 * @return the remaining time, 0 if the timer is due or not pending
+	 * remaining delay by up to one tick; 0 if the timer is due or not pending.
 	 */
 	long remaining(TimeUnit unit);
 

@@ -43,7 +43,6 @@ public interface TimingWheel extends AutoCloseable {
 	 * @param executor runs the tasks of expired timers. The wheel's only thread calls
 	 * {@code execute}, which must return promptly. With {@code Runnable::run}, each task
 	 * delays all other timers.
-	 * @return a builder with the defaults
 	 */
 	static Builder builder(Executor executor) {
 		return new WheelBuilder(Objects.requireNonNull(executor, "executor"));
@@ -51,26 +50,15 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Schedules a task.
-	 * @param task the task to run
 	 * @param delay the time from now to the deadline, in {@code unit}, at most
 	 * {@link Long#MAX_VALUE} nanoseconds (292 years). Without a positive delay, the timer
 	 * is due now. This call itself never hands it over
-	 * @param unit the unit of {@code delay}
-	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
 	 */
 	TimerHandle schedule(Runnable task, long delay, TimeUnit unit);
 
-	/**
-	 * Schedules a task.
-	 * @param task the task to run
-	 * @param delay the time from now to the deadline, as in
-	 * {@link #schedule(Runnable, long, TimeUnit)}
-	 * @return the handle of the pending timer
-	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
-	 * pending as {@link Builder#maxPending} allows
-	 */
+	/** Schedules a task, as {@link #schedule(Runnable, long, TimeUnit)} does. */
 	default TimerHandle schedule(Runnable task, Duration delay) {
 		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
 	}
@@ -81,7 +69,6 @@ public interface TimingWheel extends AutoCloseable {
 	 * {@link #scheduleAt} and {@link TimerHandle#rescheduleAt}.
 	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
 	 * around
-	 * @since 0.1
 	 */
 	long nanoTime();
 
@@ -90,38 +77,32 @@ public interface TimingWheel extends AutoCloseable {
 	 * wheel's thread has to wake up earlier because of this timer. So a caller that
 	 * starts many timers at a time, such as an event loop, reads {@link #nanoTime()} once
 	 * for all of them.
-	 * @param task the task to run
 	 * @param nanoTime the deadline, a time of the wheel's clock. The timer is due at the
 	 * first tick at or after it, so one in the past is due now or at the next tick. The
 	 * order among timers that were overdue when they were scheduled is not defined. A
 	 * reading plus {@link Long#MAX_VALUE} is the latest possible deadline
-	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
-	 * @since 0.1
 	 */
 	TimerHandle scheduleAt(Runnable task, long nanoTime);
 
-	/**
-	 * Returns the clock by which this wheel measures delays.
-	 * @return the clock that {@link Builder#timeSource} has set
-	 */
+	/** The clock that {@link Builder#timeSource} has set. */
 	default TimeSource timeSource() {
 		return TimeSource.system();
 	}
 
 	/**
-	 * Returns the number of pending timers. A timer counts until the executor has
-	 * accepted its task, and a periodic task of {@link #asScheduledExecutorService()}
-	 * until it ends. The call takes the lock of each shard for a moment.
-	 * @return the number of pending timers, exact for one moment during the call
+	 * Returns the number of pending timers, exact for one moment during the call. A timer
+	 * counts until the executor has accepted its task, and a periodic task of
+	 * {@link #asScheduledExecutorService()} until it ends. The call takes the lock of
+	 * each shard for a moment.
 	 */
 	long pending();
 
 	/**
-	 * Returns the state of the wheel and its counters since it was built. The call takes
-	 * the lock of each shard for a moment, whatever the number of timers.
-	 * @return a snapshot, consistent for each shard
+	 * Returns the state of the wheel and its counters since it was built, consistent for
+	 * each shard. The call takes the lock of each shard for a moment, whatever the number
+	 * of timers.
 	 */
 	WheelSnapshot snapshot();
 
@@ -146,18 +127,15 @@ public interface TimingWheel extends AutoCloseable {
 	 */
 	List<Runnable> stop();
 
-	/**
-	 * Stops the wheel and discards the tasks of the pending timers.
-	 * @see #stop()
-	 */
+	/** Stops the wheel and discards what {@link #stop()} returns. */
 	@Override
 	default void close() {
 		stop();
 	}
 
 	/**
-	 * Returns a view of the wheel as a {@link ScheduledExecutorService}. The service runs
-	 * its tasks on the wheel's executor, and behaves as a
+	 * Returns a new view of the wheel as a {@link ScheduledExecutorService}. The service
+	 * runs its tasks on the wheel's executor, and behaves as a
 	 * {@link java.util.concurrent.ScheduledThreadPoolExecutor} with its defaults:
 	 * {@code shutdown()} cancels the periodic tasks and lets the delayed tasks run,
 	 * {@code shutdownNow()} returns the tasks that have not begun and interrupts the
@@ -170,20 +148,16 @@ public interface TimingWheel extends AutoCloseable {
 	 * {@link OutOfMemoryError} does, the task's future and {@link Builder#onError} get
 	 * it. If the executor accepts a task but drops it, the service does not terminate,
 	 * unless the task is cancelled or {@code shutdownNow()} is called.
-	 * @return a new service, independent of others
 	 */
 	ScheduledExecutorService asScheduledExecutorService();
 
-	/**
-	 * Configures a wheel. A builder is not thread-safe.
-	 */
+	/** Configures a wheel. A builder is not thread-safe. */
 	interface Builder {
 
 		/**
 		 * Sets the resolution: a timer fires at most this long after its deadline. The
 		 * default is 1 ms.
 		 * @param tick a positive duration of at most one day
-		 * @return this builder
 		 * @throws IllegalArgumentException if the duration is out of range
 		 */
 		Builder tick(Duration tick);
@@ -191,7 +165,6 @@ public interface TimingWheel extends AutoCloseable {
 		/**
 		 * Sets the number of slots of each level. The default is 256.
 		 * @param slotsPerLevel a power of two from 2 to 4,096
-		 * @return this builder
 		 * @throws IllegalArgumentException if the number is not such a power of two
 		 */
 		Builder wheelSize(int slotsPerLevel);
@@ -201,7 +174,6 @@ public interface TimingWheel extends AutoCloseable {
 		 * selects the shard of its timers. The default depends on the number of
 		 * processors.
 		 * @param shards a power of two from 1 to 1,024
-		 * @return this builder
 		 * @throws IllegalArgumentException if the number is not such a power of two
 		 */
 		Builder shards(int shards);
@@ -211,7 +183,6 @@ public interface TimingWheel extends AutoCloseable {
 		 * {@code schedule} throws a {@link RejectedExecutionException}. By default there
 		 * is no limit.
 		 * @param limit at least 1
-		 * @return this builder
 		 * @throws IllegalArgumentException if the limit is below 1
 		 */
 		Builder maxPending(long limit);
@@ -220,15 +191,12 @@ public interface TimingWheel extends AutoCloseable {
 		 * Sets the factory of the wheel's thread. By default it is a daemon thread named
 		 * {@code timing-wheel-1} and so on, which inherits no thread-locals.
 		 * @param factory the factory, which must not return {@code null}
-		 * @return this builder
 		 */
 		Builder threadFactory(ThreadFactory factory);
 
 		/**
 		 * Sets the clock of the wheel. With a {@link ManualTimeSource}, the wheel starts
 		 * no thread. The default is {@link TimeSource#system()}.
-		 * @param source the clock
-		 * @return this builder
 		 */
 		Builder timeSource(TimeSource source);
 
@@ -237,14 +205,10 @@ public interface TimingWheel extends AutoCloseable {
 		 * wheel logs them.
 		 * @param handler takes the task as it was scheduled and the exception or error,
 		 * on the thread that ran the task
-		 * @return this builder
 		 */
 		Builder onError(BiConsumer<? super Runnable, ? super Throwable> handler);
 
-		/**
-		 * Builds a wheel and starts it.
-		 * @return a running wheel
-		 */
+		/** Builds a wheel and starts it. */
 		TimingWheel build();
 
 	}

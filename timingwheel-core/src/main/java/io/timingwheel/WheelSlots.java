@@ -14,19 +14,13 @@ import java.util.List;
  */
 public record WheelSlots(long tick, List<List<Integer>> levels) {
 
-	/**
-	 * Creates a description of slots.
-	 * @param levels the levels, which are copied
-	 */
 	public WheelSlots {
 		levels = levels.stream().map(List::copyOf).toList();
 	}
 
 	/**
-	 * Reads the slots of a wheel. Takes the lock of each shard for a moment.
-	 * @param wheel the wheel
-	 * @return its slots; without levels if the wheel is not one of
-	 * {@link TimingWheel.Builder#build()}
+	 * Reads the slots of a wheel; no levels if the wheel is not one of
+	 * {@link TimingWheel.Builder#build()}. Takes the lock of each shard for a moment.
 	 */
 	public static WheelSlots of(TimingWheel wheel) {
 		return (wheel instanceof HierarchicalTimingWheel levels) ? levels.slots() : new WheelSlots(0, List.of());

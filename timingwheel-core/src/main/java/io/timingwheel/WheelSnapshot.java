@@ -10,16 +10,10 @@ import org.jspecify.annotations.Nullable;
  * Immutable. At any time, {@code scheduled} is the sum of {@code pending}, {@code fired},
  * {@code cancelled} and {@code returned}.
  *
- * @param state whether the wheel runs or is stopped
- * @param tick the duration of a tick
  * @param wheelSize the number of slots per level
- * @param shards the number of shards
- * @param pending the number of pending timers
  * @param scheduled the number of accepted timers. Each run of a periodic task counts,
  * from the hand-over of the run before
- * @param rescheduled the number of moves of timers
  * @param fired the number of hand-overs that executors accepted
- * @param cancelled the number of cancelled timers
  * @param returned the number of timers whose tasks {@link TimingWheel#stop()} returned
  * @param rejected the number of timers that the limit has prevented
  * @param refused the number of hand-overs that executors refused. The wheel repeats each
@@ -40,27 +34,15 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 		long rescheduled, long fired, long cancelled, long returned, long rejected, long refused, long wakeUps,
 		Duration lag, Duration maxLag, @Nullable Duration nextExpiry, List<Level> levels) {
 
-	/**
-	 * Creates a snapshot.
-	 * @param levels the levels, which are copied
-	 */
 	public WheelSnapshot {
 		levels = List.copyOf(levels);
 	}
 
-	/**
-	 * Whether a wheel runs or is stopped.
-	 */
 	public enum State {
 
-		/**
-		 * The wheel accepts timers and fires them.
-		 */
 		RUNNING,
 
-		/**
-		 * {@link TimingWheel#stop()} was called, or the wheel's thread has ended.
-		 */
+		/** {@link TimingWheel#stop()} was called, or the wheel's thread has ended. */
 		STOPPED
 
 	}

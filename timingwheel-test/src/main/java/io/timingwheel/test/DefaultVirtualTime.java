@@ -45,7 +45,6 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	private final ObjectProvider<VirtualNode> nodes;
 
-	/** There is none without a store. */
 	private Optional<VirtualNode> node = Optional.empty();
 
 	/** The thread of the test method whose turn it is holds this lock. */

@@ -8,9 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A task that has not begun, as it was at one moment. Immutable.
  *
  * @param id the id, which identifies this one scheduling
- * @param name the name
  * @param key the key, {@code null} for a task without one
- * @param dueAt when the task is due
  * @param durable whether the task is in the store
  * @since 0.1
  */

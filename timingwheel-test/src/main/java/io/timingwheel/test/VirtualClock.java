@@ -114,7 +114,6 @@ final class VirtualClock implements ManualTime {
 		}
 	}
 
-	/** The failures to throw, which this object forgets. */
 	synchronized List<Throwable> takeFailures() {
 		List<Throwable> taken = List.copyOf(this.failures);
 		this.failures.clear();

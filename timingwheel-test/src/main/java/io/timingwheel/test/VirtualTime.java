@@ -91,7 +91,6 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * Lets the node crash after the next run of a durable task, before it acknowledges
 	 * the task, which runs again when its lease has ended. A {@code transactional} body
 	 * is rolled back.
-	 * @param name the name of the task
 	 * @throws IllegalStateException if the application has no store
 	 * @throws IllegalArgumentException if no durable method has the name
 	 */
@@ -101,7 +100,6 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * Lets the next run of a task throw an exception in place of running its body. A
 	 * second call adds a second failure.
 	 * @param name the name of the task, in memory or durable
-	 * @param exception the exception
 	 * @throws IllegalArgumentException if no method has the name, and no task has had it
 	 */
 	void failNext(String name, Throwable exception);

@@ -45,24 +45,15 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		return assertion;
 	}
 
-	/**
-	 * Verifies that no task with a key is pending.
-	 */
 	public VirtualTimeAssert hasNoPending(String name, Object key) {
 		String text = text(key);
 		return hasNone(name + " " + text, tasks(name).stream().filter((task) -> text.equals(task.key())).toList());
 	}
 
-	/**
-	 * Verifies that no task of a name is pending.
-	 */
 	public VirtualTimeAssert hasNoPending(String name) {
 		return hasNone(name, tasks(name));
 	}
 
-	/**
-	 * Verifies that no task is pending.
-	 */
 	public VirtualTimeAssert hasNothingPending() {
 		isNotNull();
 		return hasNone("task", this.actual.tasks());

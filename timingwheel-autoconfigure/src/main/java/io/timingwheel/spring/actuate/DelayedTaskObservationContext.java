@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.timingwheel.spring.task.internal.TaskExecution;
 
 /**
- * The context of an observation of a delayed task. It gives access to the execution.
+ * The context of an observation of a delayed task.
  *
  * @since 0.1
  */
@@ -14,12 +14,10 @@ public class DelayedTaskObservationContext extends Observation.Context {
 
 	private boolean complete;
 
-	/** Creates a context for an execution. */
 	public DelayedTaskObservationContext(TaskExecution execution) {
 		this.execution = execution;
 	}
 
-	/** Returns the execution that is observed. */
 	public TaskExecution getExecution() {
 		return this.execution;
 	}

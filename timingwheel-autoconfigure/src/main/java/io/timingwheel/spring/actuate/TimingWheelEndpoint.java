@@ -34,7 +34,6 @@ public class TimingWheelEndpoint {
 		this.tasks = tasks;
 	}
 
-	/** Shows the wheel. */
 	@ReadOperation
 	public WheelDescriptor wheel() {
 		WheelSnapshot wheel = this.wheel.snapshot();
@@ -45,7 +44,6 @@ public class TimingWheelEndpoint {
 	/**
 	 * The fields of {@link WheelSnapshot}, with the next expiry as an instant.
 	 *
-	 * @param wheel the snapshot, whose fields are those of the JSON
 	 * @param nextExpiry when the next timer fires at the earliest, {@code null} if none
 	 * is pending
 	 */

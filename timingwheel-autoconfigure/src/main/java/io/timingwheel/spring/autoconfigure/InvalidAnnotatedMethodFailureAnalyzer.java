@@ -6,9 +6,6 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.StringUtils;
 
-/**
- * Explains an {@link InvalidAnnotatedMethodException}.
- */
 class InvalidAnnotatedMethodFailureAnalyzer extends AbstractFailureAnalyzer<InvalidAnnotatedMethodException> {
 
 	@Override

@@ -13,10 +13,6 @@ import io.timingwheel.TimingWheel;
 @FunctionalInterface
 public interface TimingWheelBuilderCustomizer {
 
-	/**
-	 * Adjusts the builder of the wheel.
-	 * @param builder the builder, with the properties applied
-	 */
 	void customize(TimingWheel.Builder builder);
 
 }

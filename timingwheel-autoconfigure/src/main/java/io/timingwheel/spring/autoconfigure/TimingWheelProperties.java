@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
  * The {@code timingwheel.*} properties, without those of the store. Conditions read the
@@ -31,10 +30,7 @@ public record TimingWheelProperties(@DefaultValue("true") boolean enabled, @Defa
 		@Nullable Long maxPending, @DefaultValue Shutdown shutdown, @DefaultValue Health health,
 		@DefaultValue Timeout timeout, @DefaultValue TaskScheduler taskScheduler) implements InitializingBean {
 
-	/**
-	 * Checks the values that the builder of the wheel does not check.
-	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
-	 */
+	/** Checks the values that the builder of the wheel does not check. */
 	@Override
 	public void afterPropertiesSet() {
 		Duration period = this.shutdown.awaitTerminationPeriod();

@@ -9,7 +9,6 @@ import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
  * The properties {@code timingwheel.tasks.<name>.*}: the policy of the tasks of one name.
@@ -31,12 +30,7 @@ public record TimingWheelTaskProperties(@Nullable Integer maxAttempts, @DefaultV
 		@Nullable Integer maxConcurrent, @Nullable Integer maxConcurrentPerKey, @Nullable String rate,
 		@Nullable Boolean paused) {
 
-	/**
-	 * Checks the values one by one, so that the message names the property.
-	 * @param prefix the names of the properties without their last parts
-	 * @return the policy
-	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
-	 */
+	/** Checks the values one by one, so that the message names the property. */
 	PolicySettings settings(String prefix) {
 		BackoffSettings none = BackoffSettings.NONE;
 		PropertyChecks.pass(prefix + "max-attempts", this.maxAttempts,

@@ -8,15 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
-/**
- * What an action has done.
- */
 record ActionResult(int affected, int skipped, @Nullable String cursor,
 		@Nullable String error) implements OperationResponseBody {
 
-	/**
-	 * The result of an action of the endpoint {@code delayedtasks}.
-	 */
 	static ActionResult of(WebEndpointResponse<?> response) {
 		if (response.getBody() instanceof ErrorDescriptor body) {
 			return new ActionResult(0, 0, null, body.error());

@@ -118,9 +118,6 @@ final class ConsoleReader {
 		return new Known(names, this.view.nodes());
 	}
 
-	/**
-	 * Reads the figures of the names and nodes anew the next time.
-	 */
 	void forget() {
 		this.known.forget();
 	}

@@ -67,9 +67,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	}
 
-	/**
-	 * A page of names of tasks.
-	 */
 	record Names(int total, int matching, int from, List<NameFigures> rows) {
 
 		static Names of(List<NameFigures> all, Predicate<NameFigures> filter, Comparator<NameFigures> order, int from,
@@ -106,9 +103,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	}
 
-	/**
-	 * This node of the store.
-	 */
 	record NodeFigures(boolean claiming, int inFlight, @JsonUnwrapped StoreNode.Figures figures, long unknown,
 			Duration interval, @Nullable String error) {
 

@@ -21,7 +21,6 @@ import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskView;
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery;
@@ -35,16 +34,16 @@ import org.jspecify.annotations.Nullable;
  * Requeues, deletes and groups dead tasks. A call reads one page and filters it here,
  * since no index finds a part of a text. The caller goes on with the cursor. Thread-safe.
  *
+ * @param pages reads a page of the tasks under all names of a method
  * @param requeue makes dead tasks pending, and tells the node
- * @since 0.1
  */
-public record DeadTasks(DelayedTaskStore store, DurableHandlers handlers,
+public record DeadTasks(DelayedTaskStore store, Function<ListQuery, Page> pages,
 		Function<List<String>, List<Requeue>> requeue) implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
 
-	private static final Pattern GROUP = Pattern.compile("[0-9a-f]{32}");
+	private static final Predicate<String> GROUP = Pattern.compile("[0-9a-f]{32}").asMatchPredicate();
 
 	/**
 	 * Begins with the latest deaths, and so never meets those that die again meanwhile.
@@ -70,8 +69,7 @@ public record DeadTasks(DelayedTaskStore store, DurableHandlers handlers,
 	/** Reads a page, the first one without a cursor. */
 	private Page read(String name, @Nullable String cursor, int limit) {
 		Position after = (cursor != null) ? TaskView.position(cursor) : null;
-		return this.handlers.list(this.store,
-				new ListQuery(name, Order.DEAD_LATEST_FIRST, OperatedTasks.place(after), limit));
+		return this.pages.apply(new ListQuery(name, Order.DEAD_LATEST_FIRST, OperatedTasks.place(after), limit));
 	}
 
 	@Override
@@ -122,11 +120,9 @@ public record DeadTasks(DelayedTaskStore store, DurableHandlers handlers,
 	private static Predicate<@Nullable String> filter(DeadSelection which) {
 		String group = which.group();
 		if (group != null) {
-			if (!GROUP.matcher(group).matches()) {
-				throw RefusedRequest
-					.invalid("The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
-			}
-			return (error) -> group.equals(groupOf(begin(error)));
+			String known = RefusedRequest.read(group, Function.identity(), GROUP,
+					"The group \"%s\" is not one of an earlier reply: read the groups again".formatted(group));
+			return (error) -> known.equals(groupOf(begin(error)));
 		}
 		String text = which.text();
 		return (error) -> text == null || (error != null && error.contains(text));

@@ -23,8 +23,6 @@ import org.springframework.util.StringUtils;
 
 /**
  * The stored tasks, as the endpoints, meters and the console know them. Thread-safe.
- *
- * @since 0.1
  */
 public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node, TaskCounts counts,
 		DeadTasks dead) implements StoredTasks {

@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counts the stored tasks of all nodes, and adds up the names of each method. Counting
  * takes a while, so meters get counts that are a few seconds old. Thread-safe.
- *
- * @since 0.1
  */
 public final class TaskCounts implements StoredTasks.Counts {
 
@@ -71,13 +69,11 @@ public final class TaskCounts implements StoredTasks.Counts {
 	}
 
 	private Map<String, StoredCounts> read() {
-		if (!isStoreDown()) {
-			try {
-				this.known = this.store.counts(List.of());
-			}
-			catch (RuntimeException ex) {
-				logger.debug("The stored tasks could not be counted", ex);
-			}
+		try {
+			this.known = isStoreDown() ? this.known : this.store.counts(List.of());
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The stored tasks could not be counted", ex);
 		}
 		return this.known;
 	}

@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.UUID;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
@@ -13,11 +11,10 @@ import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.admin.DeadTasks;
 import io.timingwheel.spring.durable.admin.OperatedTasks;
 import io.timingwheel.spring.durable.admin.TaskCounts;
-import io.timingwheel.spring.durable.call.CallParts;
 import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.call.StoreAccess;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
-import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import io.timingwheel.spring.durable.node.NodeLoop;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -39,7 +36,6 @@ import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -53,8 +49,6 @@ import org.springframework.util.function.SingletonSupplier;
 @EnableConfigurationProperties(TimingWheelStoreProperties.class)
 public final class TimingWheelStoreAutoConfiguration {
 
-	private static final int MAX_HOST = 55;
-
 	@Bean
 	DurableHandlers timingWheelDurableHandlers() {
 		return new DurableHandlers();
@@ -65,26 +59,6 @@ public final class TimingWheelStoreAutoConfiguration {
 			TimingWheelStoreProperties properties) {
 		return new PayloadCodec(mapper.getIfAvailable(JsonMapper::new), properties.maxPayloadSize().toBytes(),
 				() -> migrations.orderedStream().toList());
-	}
-
-	@Bean
-	Settings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
-		String nodeId = properties.nodeId();
-		return new Settings(StringUtils.hasText(nodeId) ? nodeId : generatedId(), properties.lease(),
-				properties.lookAhead(), properties.pollInterval(), properties.batchSize(), properties.maxInFlight(),
-				properties.maxAttempts(), properties.maxLostDeliveries(), properties.backoff().settings(),
-				properties.maxPayloadSize().toBytes(), properties.dead().retention());
-	}
-
-	/** The name of the host and eight random digits, at most 64 characters. */
-	private static String generatedId() {
-		// A JVM is named 123@host.
-		String host = ManagementFactory.getRuntimeMXBean()
-			.getName()
-			.replaceFirst(".*@", "")
-			.replaceAll("[^A-Za-z0-9._-]", "-");
-		return host.substring(0, Math.min(host.length(), MAX_HOST)) + "-"
-				+ UUID.randomUUID().toString().substring(0, 8);
 	}
 
 	/**
@@ -102,22 +76,22 @@ public final class TimingWheelStoreAutoConfiguration {
 			throw UnusableTaskStoreException.of(ex);
 		}
 		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
-		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
+		StoreAccess access = new StoreAccess(store, handlers, tasks::recorder, wheel::nanoTime,
 				(name, millis) -> node.obtain().expect(name, millis));
-		return new DurableTasks(parts, codec, TaskExecution.Interceptor.compose(interceptors.orderedStream().toList()),
+		return new DurableTasks(access, codec, TaskExecution.Interceptor.compose(interceptors.orderedStream().toList()),
 				beanFactory);
 	}
 
 	@Bean
-	DurableNode timingWheelDurableNode(DelayedTaskStore store, Settings settings, DurableHandlers handlers,
-			TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+	DurableNode timingWheelDurableNode(DelayedTaskStore store, TimingWheelStoreProperties properties,
+			DurableHandlers handlers, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			ObjectProvider<TaskExecution.Interceptor> interceptors, DurableTasks durableTasks,
 			ObjectProvider<NodeLoop.Factory> loops) {
 		DurableNode.Services services = new DurableNode.Services(tasks::recorder, tasks.policies(),
 				tasks.atShutdown().bodies(), handOvers,
 				TaskExecution.Interceptor.compose(interceptors.orderedStream().toList()),
 				durableTasks.schedules()::lookAfter);
-		return new DurableNode(store, settings, handlers, wheel, services,
+		return new DurableNode(store, properties.settings(), handlers, wheel, services,
 				loops.getIfAvailable(NodeLoop.Factory::onThreads));
 	}
 
@@ -126,7 +100,7 @@ public final class TimingWheelStoreAutoConfiguration {
 			DelayedTaskStore store, ObjectProvider<ManualTime> manualTime) {
 		TaskCounts counts = new TaskCounts(store, handlers, node,
 				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
-		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, handlers, node::requeueDead));
+		return new OperatedTasks(tasks, handlers, node, counts, new DeadTasks(store, node::list, node::requeueDead));
 	}
 
 	@Bean

@@ -1,14 +1,17 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.UUID;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
-import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
+import io.timingwheel.spring.durable.node.DurableNode.Settings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
@@ -60,15 +63,31 @@ public record TimingWheelStoreProperties(@Nullable String nodeId, @DefaultValue(
 		check(this.maxLostDeliveries >= 1, "max-lost-deliveries", this.maxLostDeliveries, "it must be at least 1");
 		check(this.maxPayloadSize.toBytes() >= 1, "max-payload-size", this.maxPayloadSize,
 				"it must be positive, such as 64KB");
-		Duration retention = this.dead.retention;
-		if (retention != null) {
-			check(retention.toMillis() >= 1, "dead.retention", retention, "it must be at least 1ms");
-		}
+		PropertyChecks.pass("timingwheel.store.dead.retention", this.dead.retention,
+				(value) -> Assert.isTrue(value.toMillis() >= 1, "it must be at least 1ms"));
 		if (StringUtils.hasText(this.nodeId)) {
 			boolean printable = this.nodeId.chars().allMatch((c) -> c > ' ' && c < 127);
 			check(printable && this.nodeId.length() <= MAX_NODE_ID, "node-id", this.nodeId,
 					"it must have at most 64 printable ASCII characters and no spaces");
 		}
+	}
+
+	Settings settings() {
+		return new Settings(StringUtils.hasText(this.nodeId) ? this.nodeId : generatedId(), this.lease, this.lookAhead,
+				this.pollInterval, this.batchSize, this.maxInFlight, this.maxAttempts, this.maxLostDeliveries,
+				PropertyChecks.backoff("timingwheel.store.backoff", this.backoff.initial, this.backoff.multiplier,
+						this.backoff.max, this.backoff.jitter),
+				this.maxPayloadSize.toBytes(), this.dead.retention);
+	}
+
+	/** The name of the host and eight random digits, at most 64 characters. */
+	private static String generatedId() {
+		// A JVM is named 123@host.
+		String host = ManagementFactory.getRuntimeMXBean()
+			.getName()
+			.replaceFirst(".*@", "")
+			.replaceAll("[^A-Za-z0-9._-]", "-");
+		return "%.55s-%.8s".formatted(host, UUID.randomUUID());
 	}
 
 	private static void check(boolean valid, String name, Object value, String reason) {
@@ -95,11 +114,6 @@ public record TimingWheelStoreProperties(@Nullable String nodeId, @DefaultValue(
 	 */
 	public record Backoff(@DefaultValue("1s") Duration initial, @DefaultValue("2") double multiplier,
 			@DefaultValue("10m") Duration max, @DefaultValue("0.2") double jitter) {
-
-		BackoffSettings settings() {
-			return PropertyChecks.backoff("timingwheel.store.backoff", this.initial, this.multiplier, this.max,
-					this.jitter);
-		}
 
 	}
 

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.internal.DurableMethod;
-import io.timingwheel.spring.durable.call.Storing.Submission;
+import io.timingwheel.spring.durable.call.StoreAccess.Submission;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.node.TransactionalBodies;
 import io.timingwheel.spring.durable.payload.MethodPayloads;
@@ -52,8 +52,6 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	 */
 	private final SingletonSupplier<TransactionalBodies> transactions;
 
-	private final Storing storing;
-
 	private final Schedules schedules;
 
 	private volatile boolean accepting = true;
@@ -61,19 +59,18 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	/**
 	 * @param interceptor gives the trace of the caller, {@code null} for none
 	 */
-	public DurableTasks(CallParts parts, PayloadCodec codec, TaskExecution.@Nullable Interceptor interceptor,
+	public DurableTasks(StoreAccess access, PayloadCodec codec, TaskExecution.@Nullable Interceptor interceptor,
 			ConfigurableListableBeanFactory beanFactory) {
-		super(parts);
+		super(access);
 		this.codec = codec;
 		this.interceptor = interceptor;
-		this.transactions = SingletonSupplier.of(() -> TransactionalBodies.find(parts.store(), beanFactory));
-		this.storing = new Storing(parts);
-		this.schedules = new Schedules(this.storing);
+		this.transactions = SingletonSupplier.of(() -> TransactionalBodies.find(access.store(), beanFactory));
+		this.schedules = new Schedules(access);
 	}
 
 	@Override
 	public boolean owns(String name) {
-		return this.parts.handlers().find(name) != null;
+		return this.access.handlers().find(name) != null;
 	}
 
 	@Override
@@ -83,7 +80,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 			DueTime time = (due.time() != null) ? DueTime.at(due.time()) : DueTime.after(due.delay());
 			Submission submission = submission(handler.name(), (key != null) ? key.toString() : null, handler, time,
 					ifPending, maxWait, Kind.ONCE, arguments);
-			this.storing.enqueue(List.of(submission));
+			this.access.enqueue(List.of(submission));
 			return submission.task();
 		};
 	}
@@ -97,11 +94,17 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	}
 
 	private DurableHandler handler(DurableMethod method) {
+		List<String> names = Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
 		try {
-			List<String> names = Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
-			names.forEach((name) -> checkName(method, name));
-			MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
-			return this.parts.handlers()
+			names.forEach(TaskLimits::checkName);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), String.valueOf(ex.getMessage()),
+					"choose another name or alias", ex);
+		}
+		MethodPayloads arguments = this.codec.payloads(names, method.method(), method.argumentTypes());
+		try {
+			return this.access.handlers()
 				.register(new DurableHandler(names, method, arguments,
 						Objects.requireNonNullElse(method.missed(), Missed.ONCE),
 						method.transactional() ? this.transactions.obtain() : null));
@@ -112,20 +115,10 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 		}
 	}
 
-	private static void checkName(DurableMethod method, String name) {
-		try {
-			TaskLimits.checkName(name);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method.method(), String.valueOf(ex.getMessage()),
-					"choose another name or alias", ex);
-		}
-	}
-
 	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
 		List<Submission> submissions = calls.stream().map((call) -> submission(call, Kind.ONCE)).toList();
-		this.storing.enqueue(submissions);
+		this.access.enqueue(submissions);
 		return submissions.stream().<DelayedTask<@Nullable Void>>map(Submission::task).toList();
 	}
 
@@ -140,7 +133,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	 * Checks the migrations of arguments, and stores the declared schedules.
 	 */
 	public void start() {
-		this.codec.checkMigrations(this.parts.handlers().names());
+		this.codec.checkMigrations(this.access.handlers().names());
 		this.schedules.start();
 	}
 
@@ -149,7 +142,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	}
 
 	private Submission submission(DurableCall call, Kind kind) {
-		DurableHandler handler = this.parts.handlers().find(call.name());
+		DurableHandler handler = this.access.handlers().find(call.name());
 		Assert.isTrue(handler == null || !handler.method().recurring(),
 				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
 						+ " tasks and schedules. To run it at another time, move its next run with reschedule")

@@ -57,15 +57,10 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	/**
 	 * Waits for the end of the transaction, unless a later call of the transaction
-	 * overrides this one.
+	 * overrides this one. All calls that are still wanted are stored at once.
 	 */
 	void awaitCommit(Kind kind, Effect effect) {
-		Transactions.defer(new DeferredCall(this.tasks.parts.key(this.name, this.key, kind), effect) {
-
-			/** All calls that are still wanted are stored at once. */
-			@Override
-			public void commit() {
-			}
+		Transactions.defer(new DeferredCall(this.tasks.access.key(this.name, this.key, kind), effect) {
 
 			@Override
 			protected void rollback() {
@@ -92,11 +87,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	}
 
 	void count(TaskOutcome outcome) {
-		this.tasks.parts.count(this.name, outcome);
-	}
-
-	String name() {
-		return this.name;
+		this.tasks.access.count(this.name, outcome);
 	}
 
 	@Override
@@ -134,11 +125,11 @@ final class Handle implements DelayedTask<@Nullable Void> {
 		if (withdrawn) {
 			count(TaskOutcome.CANCELLED);
 		}
-		else if (isCancelled() || !this.tasks.cancel(this)) {
+		else if (isCancelled() || !this.tasks.cancel(this.name, this.id)) {
 			return false;
 		}
 		this.state.set(State.CANCELLED);
-		CallParts.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
+		Transactions.onRollback(() -> this.state.set(withdrawn ? State.WAITING : State.STORED));
 		return true;
 	}
 

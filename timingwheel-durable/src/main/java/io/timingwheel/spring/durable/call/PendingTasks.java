@@ -4,10 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.call.CallParts.Key;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Moved;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -17,6 +15,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.Transactions.DeferredCall;
 import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class PendingTasks {
 
-	final CallParts parts;
+	final StoreAccess access;
 
-	PendingTasks(CallParts parts) {
-		this.parts = parts;
+	PendingTasks(StoreAccess access) {
+		this.access = access;
 	}
 
 	public Optional<StoredTask> findStored(TaskId id) {
@@ -42,7 +41,7 @@ abstract class PendingTasks {
 	}
 
 	public Optional<StoredTask> findStored(String id) {
-		return this.parts.store().find(Target.of(id));
+		return this.access.store().find(Target.of(id));
 	}
 
 	public DelayedTask<@Nullable Void> handle(StoredTask task) {
@@ -50,41 +49,54 @@ abstract class PendingTasks {
 	}
 
 	private Stream<StoredTask> findAll(TaskId id, Kind kind) {
-		return this.parts.find(this.parts.targets(id, kind));
+		return this.access.find(this.access.targets(id, kind));
 	}
 
 	public boolean cancel(TaskId id) {
-		if (this.parts.isDeferred()) {
+		if (this.access.isDeferred()) {
 			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
-		return cancel(id.name(), this.parts.targets(id, Kind.EITHER));
+		return cancel(id.name(), this.access.targets(id, Kind.EITHER));
 	}
 
 	private boolean cancel(String name, List<Target> targets) {
-		boolean cancelled = targets.stream().filter(this.parts.store()::cancel).count() > 0;
+		boolean cancelled = targets.stream().filter(this.access.store()::cancel).count() > 0;
 		if (cancelled) {
-			this.parts.count(name, TaskOutcome.CANCELLED);
+			this.access.count(name, TaskOutcome.CANCELLED);
 		}
 		return cancelled;
 	}
 
+	/** Changes a task after the commit. */
+	private static boolean defer(@Nullable Target key, Effect effect, Runnable change) {
+		Transactions.defer(new DeferredCall(key, effect) {
+
+			@Override
+			public void commit() {
+				change.run();
+			}
+
+		});
+		return true;
+	}
+
 	/** Takes only the tasks that are pending now. */
 	private boolean cancelAfterCommit(TaskId id, Kind kind) {
-		Key key = this.parts.key(id.name(), id.key(), kind);
+		Target key = this.access.key(id.name(), id.key(), kind);
 		Effect earlier = Transactions.earlier(key);
 		List<Target> pending = (earlier != Effect.CANCEL)
 				? findAll(id, kind).map((task) -> Target.of(task.id())).toList() : List.of();
 		return (earlier.leavesPending() || !pending.isEmpty())
-				&& this.parts.defer(key, Effect.CANCEL, () -> cancel(id.name(), pending));
+				&& defer(key, Effect.CANCEL, () -> cancel(id.name(), pending));
 	}
 
-	boolean cancel(Handle task) {
-		BooleanSupplier change = () -> cancel(task.name(), List.of(Target.of(task.id())));
-		if (!this.parts.isDeferred()) {
-			return change.getAsBoolean();
+	boolean cancel(String name, String id) {
+		List<Target> target = List.of(Target.of(id));
+		if (!this.access.isDeferred()) {
+			return cancel(name, target);
 		}
-		return findUntouched(task.id()).filter((stored) -> stored.state().isPending() || stored.schedule() != null)
-			.filter((stored) -> this.parts.defer(key(stored), Effect.CANCEL, change))
+		return findUntouched(id).filter((stored) -> stored.state().isPending() || stored.schedule() != null)
+			.filter((stored) -> defer(key(stored), Effect.CANCEL, () -> cancel(name, target)))
 			.isPresent();
 	}
 
@@ -93,38 +105,38 @@ abstract class PendingTasks {
 		return findStored(id).filter((task) -> Transactions.earlier(key(task)) == Effect.NONE);
 	}
 
-	private @Nullable Key key(StoredTask task) {
-		return this.parts.key(task.name(), task.key(), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE);
+	private @Nullable Target key(StoredTask task) {
+		return this.access.key(task.name(), task.key(), (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE);
 	}
 
 	public boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		BooleanSupplier change = () -> this.parts.targets(id, Kind.EITHER)
-			.stream()
-			.filter((target) -> move(target, due) != null)
-			.count() > 0;
-		if (!this.parts.isDeferred()) {
-			return change.getAsBoolean();
+		if (!this.access.isDeferred()) {
+			return move(id, due);
 		}
 		return (isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE))
-				&& this.parts.defer(null, Effect.NONE, change);
+				&& defer(null, Effect.NONE, () -> move(id, due));
+	}
+
+	private boolean move(TaskId id, DueTime due) {
+		return this.access.targets(id, Kind.EITHER).stream().filter((target) -> move(target, due) != null).count() > 0;
 	}
 
 	/** Whether a task is pending after the earlier calls of the transaction. */
 	private boolean isPending(TaskId id, Kind kind) {
-		Effect earlier = Transactions.earlier(this.parts.key(id.name(), id.key(), kind));
+		Effect earlier = Transactions.earlier(this.access.key(id.name(), id.key(), kind));
 		return (earlier == Effect.NONE) ? findAll(id, kind).anyMatch((task) -> task.state().isPending())
 				: earlier.leavesPending();
 	}
 
 	boolean reschedule(Handle task, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		if (!this.parts.isDeferred()) {
+		if (!this.access.isDeferred()) {
 			return move(task, due);
 		}
 		boolean pending = task.is(Handle.State.WAITING)
 				|| findUntouched(task.id()).filter((stored) -> stored.state().isPending()).isPresent();
-		return pending && this.parts.defer(null, Effect.NONE, () -> move(task, due));
+		return pending && defer(null, Effect.NONE, () -> move(task, due));
 	}
 
 	private boolean move(Handle task, DueTime due) {
@@ -132,15 +144,15 @@ abstract class PendingTasks {
 		Moved moved = move(Target.of(task.id()), due);
 		if (moved != null) {
 			task.moved(Instant.ofEpochMilli(moved.dueAt()));
-			CallParts.onRollback(() -> task.moved(before));
+			Transactions.onRollback(() -> task.moved(before));
 		}
 		return moved != null;
 	}
 
 	private @Nullable Moved move(Target target, DueTime due) {
-		Moved moved = this.parts.store().move(target, due);
+		Moved moved = this.access.store().move(target, due);
 		if (moved != null) {
-			this.parts.expect(moved.name(), moved.dueAt() - moved.now());
+			this.access.expect(moved.name(), moved.dueAt() - moved.now());
 		}
 		return moved;
 	}

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.call.Storing.Submission;
+import io.timingwheel.spring.durable.call.StoreAccess.Submission;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -34,9 +34,7 @@ public final class Schedules {
 
 	private static final Log logger = LogFactory.getLog(Schedules.class);
 
-	private final Storing storing;
-
-	private final CallParts parts;
+	private final StoreAccess access;
 
 	private final List<Declared> declared = new ArrayList<>();
 
@@ -44,9 +42,8 @@ public final class Schedules {
 
 	private boolean started;
 
-	Schedules(Storing storing) {
-		this.storing = storing;
-		this.parts = storing.parts();
+	Schedules(StoreAccess access) {
+		this.access = access;
 	}
 
 	/**
@@ -116,12 +113,12 @@ public final class Schedules {
 	private boolean restore(Declared one) {
 		Submission submission = one.call.get();
 		TaskId id = Objects.requireNonNull(submission.task().taskId());
-		return this.parts.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty()
+		return this.access.store().find(Target.of(id, Kind.SCHEDULE)).isEmpty()
 				&& store(submission, one.schedule, one.initialDelay, true).outcome() != Outcome.PENDING;
 	}
 
 	void recur(Submission submission, Schedule schedule) {
-		this.storing.store(List.of(submission),
+		this.access.store(List.of(submission),
 				(wanted) -> wanted.forEach((each) -> store(each, schedule, null, false)));
 	}
 
@@ -133,24 +130,24 @@ public final class Schedules {
 			boolean onlyIfLost) {
 		NewTask task = submission.content();
 		List<Target> earlierNames = onlyIfLost ? List.of()
-				: this.parts.earlierNames(submission.task().taskId(), Kind.SCHEDULE);
-		DueTime due = this.parts.find(earlierNames)
+				: this.access.earlierNames(submission.task().taskId(), Kind.SCHEDULE);
+		DueTime due = this.access.find(earlierNames)
 			.findFirst()
 			.map((earlier) -> next(earlier, schedule))
 			.orElseGet(() -> first(schedule, initialDelay));
-		Enqueued stored = this.parts.store()
+		Enqueued stored = this.access.store()
 			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(),
 					schedule.toString(), due, onlyIfLost));
 		submission.task().stored(stored.id(), stored.dueAt());
 		if (!stored.id().isEmpty()) {
-			this.parts.expect(task.name(), stored.dueAt() - stored.now());
+			this.access.expect(task.name(), stored.dueAt() - stored.now());
 		}
-		earlierNames.forEach(this.parts.store()::cancel);
+		earlierNames.forEach(this.access.store()::cancel);
 		return stored;
 	}
 
 	private Instant now() {
-		return Instant.ofEpochMilli(this.parts.store().now());
+		return Instant.ofEpochMilli(this.access.store().now());
 	}
 
 	/**

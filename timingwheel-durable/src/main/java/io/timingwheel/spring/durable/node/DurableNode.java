@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -15,6 +16,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.ListQuery.Page;
 import io.timingwheel.spring.durable.store.NodeState;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -40,6 +42,13 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 public final class DurableNode implements StoreNode, DurableTaskAdmin {
 
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
+
+	private static final Comparator<StoredTask> BY_TIME = Comparator
+		.comparingLong((StoredTask task) -> task.position().time())
+		.thenComparing(StoredTask::id);
+
+	/** What a store gives at most, and so a call. */
+	private static final int MAX_LIMIT = 5000;
 
 	/** How long interrupted bodies and the last settlements may take. */
 	private static final Duration GRACE = Duration.ofSeconds(5);
@@ -174,8 +183,21 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	}
 
 	/** Reads a page of the tasks under all names of a method. */
-	public ListQuery.Page list(ListQuery query) {
-		return this.parts.handlers.list(this.parts.store, query);
+	public Page list(ListQuery query) {
+		int limit = Math.min(query.limit(), MAX_LIMIT);
+		List<Page> pages = this.parts.handlers.allNames(query.name())
+			.stream()
+			.map((name) -> this.parts.store.list(new ListQuery(name, query.order(), query.after(), limit)))
+			.toList();
+		if (pages.size() == 1) {
+			return pages.get(0);
+		}
+		List<StoredTask> tasks = pages.stream()
+			.flatMap((page) -> page.tasks().stream())
+			.sorted((query.order() == Order.PENDING) ? BY_TIME : BY_TIME.reversed())
+			.toList();
+		return new Page(tasks.subList(0, Math.min(limit, tasks.size())),
+				tasks.size() > limit || pages.stream().anyMatch(Page::more));
 	}
 
 	@Override

@@ -105,8 +105,7 @@ public final class TransactionalBodies {
 		AtomicBoolean committed = new AtomicBoolean();
 		@Nullable Object result = null;
 		try {
-			Transactions.afterCompletion(() -> committed.set(true), () -> {
-			});
+			Transactions.afterCommit(() -> committed.set(true));
 			result = runAndSettle(run, status);
 			this.manager.commit(status);
 		}

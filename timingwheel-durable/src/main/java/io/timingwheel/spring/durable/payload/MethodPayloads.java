@@ -5,10 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -18,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
@@ -29,16 +28,12 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.util.ClassUtils;
+import org.springframework.util.Assert;
 
 /**
  * Writes and reads the payloads of one method. Thread-safe.
  */
 public final class MethodPayloads implements DurableHandler.Arguments {
-
-	/** JSON keeps the values of these types. */
-	private static final Set<Class<?>> KEPT = Set.of(Boolean.class, Byte.class, Character.class, Integer.class,
-			Long.class, Short.class, String.class);
 
 	/** What may stand in a log. */
 	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
@@ -59,7 +54,15 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 		this.method = method;
 		for (JavaType type : types) {
 			try {
-				this.parameters.add(new Parameter(type, codec.reader(type), codec.mapper().writerFor(type)));
+				// Reads an argument inside an array.
+				ObjectReader reader = codec.mapper()
+					.readerFor(type)
+					.without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+				if (!type.isPrimitive()) {
+					// Makes the deserializers of all types inside of this one.
+					reader.readValue("null");
+				}
+				this.parameters.add(new Parameter(type, reader, codec.mapper().writerFor(type)));
 			}
 			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
 				UnsupportedTypeException reason = UnsupportedTypeException.of(ex);
@@ -77,14 +80,10 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	@Override
 	public String encode(@Nullable Object[] arguments) {
 		String name = this.names.get(0);
-		if (arguments.length != this.parameters.size()) {
-			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name,
-					this.parameters.size(), arguments.length));
-		}
+		Assert.isTrue(arguments.length == this.parameters.size(),
+				() -> "The durable task \"%s\" takes %d arguments, not %d".formatted(name, this.parameters.size(),
+						arguments.length));
 		String payload = this.codec.encode(name, arguments, this);
-		if (IntStream.range(0, arguments.length).allMatch((i) -> this.parameters.get(i).keeps(arguments[i]))) {
-			return payload;
-		}
 		@Nullable Object[] read;
 		try {
 			read = read(payload);
@@ -148,12 +147,8 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 			return read(
 					Objects.requireNonNull(migration.migrate(arity, json), "it returned null instead of a JSON array"));
 		}
-		catch (UndecodablePayloadException ex) {
-			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
-				.formatted(migration.taskName(), arity, ex.getMessage()), ex);
-		}
 		catch (Exception ex) {
-			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
+			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" has not made %d arguments fit: %s"
 				.formatted(migration.taskName(), arity, ex), ex);
 		}
 	}
@@ -193,12 +188,13 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
+		Parameter parameter = this.parameters.get(position);
 		try {
-			return this.parameters.get(position).reader.readValue(parser);
+			return parameter.reader.readValue(parser);
 		}
 		catch (UnsupportedTypeException | JacksonException ex) {
-			throw new UndecodablePayloadException("%s cannot be read: %s".formatted(describe(position),
-					reason(this.parameters.get(position).type, ex)), ex);
+			throw new UndecodablePayloadException(
+					"%s cannot be read: %s".formatted(describe(position), reason(parameter.type, ex)), ex);
 		}
 	}
 
@@ -265,13 +261,6 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	}
 
 	private record Parameter(JavaType type, ObjectReader reader, ObjectWriter writer) {
-
-		/** An argument of another type is converted to the declared type. */
-		boolean keeps(@Nullable Object value) {
-			Class<?> raw = this.type.getRawClass();
-			return KEPT.contains(ClassUtils.resolvePrimitiveIfNecessary(raw))
-					&& ClassUtils.isAssignableValue(raw, value);
-		}
 
 	}
 

@@ -30,10 +30,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.DeserializationConfig;
 import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.CoercionAction;
@@ -48,6 +46,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
 
+import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -192,24 +191,11 @@ public final class PayloadCodec {
 			}
 			json.writeEndArray();
 		}
-		if (bytes.size() > this.maxBytes) {
-			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+		Assert
+			.isTrue(bytes.size() <= this.maxBytes, () -> ("The arguments of the durable task \"%s\" take %d bytes, and"
 					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
 				.formatted(name, bytes.size(), this.maxBytes));
-		}
 		return bytes.toString(StandardCharsets.UTF_8);
-	}
-
-	/**
-	 * Reads arguments inside an array. Makes the deserializers of the type and of all
-	 * types inside it, but no object.
-	 */
-	ObjectReader reader(JavaType type) {
-		ObjectReader reader = this.mapper.readerFor(type).without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
-		if (!type.isPrimitive()) {
-			reader.readValue("null");
-		}
-		return reader;
 	}
 
 	JsonMapper mapper() {

@@ -28,6 +28,7 @@ import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
@@ -58,36 +59,30 @@ final class TypeGuard {
 	}
 
 	private static void checkClass(Class<?> type, Object handler) {
-		if (isEntity(type)) {
-			throw new UnsupportedTypeException(type, "is a JPA entity",
-					"pass its id and load it in the body, or pass a copy of the values that the body needs");
-		}
-		if (type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class)) {
-			throw new UnsupportedTypeException(type, "is code", "pass the data that the code works on");
-		}
-		if (BOUND.stream().anyMatch((bound) -> bound.isAssignableFrom(type))) {
-			throw new UnsupportedTypeException(type, "belongs to this JVM and means nothing to another",
-					"pass the data from which the body can make or find it");
-		}
-		// A module of the application may keep what Jackson itself loses.
-		if (LOSSY.contains(type.getName()) && handler.getClass().getName().startsWith("tools.jackson.databind.")) {
-			throw new UnsupportedTypeException(type, "loses a part of its value in JSON",
-					"declare a type of java.time, such as Instant or ZonedDateTime, or String");
-		}
-	}
-
-	/** A proxy of an entity extends it. */
-	private static boolean isEntity(Class<?> type) {
+		// A proxy of an entity extends it.
 		MergedAnnotations annotations = MergedAnnotations.from(type, SearchStrategy.SUPERCLASS);
-		return ENTITIES.stream().anyMatch(annotations::isPresent);
+		UnsupportedTypeException.when(ENTITIES.stream().anyMatch(annotations::isPresent), type, "is a JPA entity",
+				"pass its id and load it in the body, or pass a copy of the values that the body needs");
+		UnsupportedTypeException.when(
+				type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class), type,
+				"is code", "pass the data that the code works on");
+		UnsupportedTypeException.when(BOUND.stream().anyMatch((bound) -> bound.isAssignableFrom(type)), type,
+				"belongs to this JVM and means nothing to another",
+				"pass the data from which the body can make or find it");
+		// A module of the application may keep what Jackson itself loses.
+		UnsupportedTypeException.when(
+				LOSSY.contains(type.getName()) && handler.getClass().getName().startsWith("tools.jackson.databind."),
+				type, "loses a part of its value in JSON",
+				"declare a type of java.time, such as Instant or ZonedDateTime, or String");
 	}
 
 	private static final class NoClassNames extends PolymorphicTypeValidator.Base {
 
 		@Override
 		public Validity validateBaseType(DatabindContext context, JavaType base) {
-			throw new UnsupportedTypeException(base.getRawClass(),
-					"has a @JsonTypeInfo by which JSON decides what is instantiated",
+			throw new UnsupportedTypeException(
+					base.getRawClass().getTypeName()
+							+ " has a @JsonTypeInfo by which JSON decides what is instantiated",
 					"use @JsonTypeInfo(use = NAME) with @JsonSubTypes");
 		}
 
@@ -100,19 +95,18 @@ final class TypeGuard {
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
 			checkClass(type, deserializer);
-			if (type == Object.class || type == Serializable.class) {
-				throw new UnsupportedTypeException(type, "does not say what is to be read",
-						"declare the type that the value has, with its type arguments, or JsonNode");
-			}
-			if (deserializer instanceof AbstractDeserializer && config.getAnnotationIntrospector()
-				.findPolymorphicTypeInfo(config, bean.getClassInfo()) == null) {
-				throw new UnsupportedTypeException(type, "is abstract, and JSON does not say what to instantiate",
-						"declare the class, or annotate the type with @JsonTypeInfo(use = NAME) and @JsonSubTypes");
-			}
-			if (deserializer instanceof BeanDeserializerBase beans && !beans.getValueInstantiator().canInstantiate()) {
-				throw new UnsupportedTypeException(type, "has no constructor that JSON can be read into",
-						"make it a record, give it a constructor without parameters, or annotate one with @JsonCreator");
-			}
+			UnsupportedTypeException.when(type == Object.class || type == Serializable.class, type,
+					"does not say what is to be read",
+					"declare the type that the value has, with its type arguments, or JsonNode");
+			UnsupportedTypeException.when(deserializer instanceof AbstractDeserializer
+					&& config.getAnnotationIntrospector().findPolymorphicTypeInfo(config, bean.getClassInfo()) == null,
+					type, "is abstract, and JSON does not say what to instantiate",
+					"declare the class, or annotate the type with @JsonTypeInfo(use = NAME) and @JsonSubTypes");
+			UnsupportedTypeException.when(
+					deserializer instanceof BeanDeserializerBase beans
+							&& !beans.getValueInstantiator().canInstantiate(),
+					type, "has no constructor that JSON can be read into",
+					"make it a record, give it a constructor without parameters, or annotate one with @JsonCreator");
 			return deserializer;
 		}
 
@@ -153,20 +147,19 @@ final class TypeGuard {
 			this.remedy = remedy;
 		}
 
-		UnsupportedTypeException(Class<?> type, String problem, String remedy) {
-			this(type.getTypeName() + " " + problem, remedy);
+		static void when(boolean refused, Class<?> type, String problem, String remedy) {
+			if (refused) {
+				throw new UnsupportedTypeException(type.getTypeName() + " " + problem, remedy);
+			}
 		}
 
 		/** The reason in an exception of Jackson, its own unless a type was refused. */
 		static UnsupportedTypeException of(RuntimeException ex) {
-			for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-				if (cause instanceof UnsupportedTypeException unsupported) {
-					return unsupported;
-				}
-			}
-			return new UnsupportedTypeException(
-					(ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage(),
-					"pass data that Jackson can write and read, such as an id or a record");
+			return (NestedExceptionUtils.getMostSpecificCause(ex) instanceof UnsupportedTypeException unsupported)
+					? unsupported
+					: new UnsupportedTypeException(
+							(ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage(),
+							"pass data that Jackson can write and read, such as an id or a record");
 		}
 
 		String remedy() {

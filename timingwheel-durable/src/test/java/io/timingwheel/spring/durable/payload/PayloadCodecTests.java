@@ -43,7 +43,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.deser.jdk.StringDeserializer;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -218,6 +223,22 @@ class PayloadCodecTests {
 		assertThat(decode("text", encode("text", fits))).isEqualTo(fits);
 		assertRefused("text", fits + "x", "The arguments of the durable task \"task\" take 1025 bytes, and"
 				+ " timingwheel.store.max-payload-size is 1024 bytes; pass less, such as an id, or raise the limit");
+	}
+
+	@Test
+	void aTextThatAModuleOfTheApplicationChangesIsRefused() {
+		SimpleModule trimming = new SimpleModule().addDeserializer(String.class, new StringDeserializer() {
+			@Override
+			public String deserialize(JsonParser parser, DeserializationContext context) {
+				return super.deserialize(parser, context).trim();
+			}
+		});
+		MethodPayloads payloads = Payloads.of(
+				new PayloadCodec(JsonMapper.builder().addModule(trimming).build(), Payloads.MAX_BYTES, List::of),
+				Types.class, "text");
+		assertThat(payloads.encode(new Object[] { "a" })).isEqualTo("[\"a\"]");
+		assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { " a" }))
+			.withMessageContaining("changes when it is written to JSON and read back");
 	}
 
 	@Test

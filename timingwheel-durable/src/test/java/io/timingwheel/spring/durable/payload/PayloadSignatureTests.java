@@ -135,7 +135,7 @@ class PayloadSignatureTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "not JSON", "7", "{}", "[7", "[7,\"b\"] 1", "[7]", "[7,\"b\",8]", "[\"x\",\"b\"]" })
 	void aResultThatDoesNotFitIsUndecodable(String result) {
-		assertUndecodable("required", "1", "After the PayloadMigration for \"task\" from 1 arguments: ",
+		assertUndecodable("required", "1", "The PayloadMigration for \"task\" has not made 1 arguments fit: ",
 				migration("task", result));
 	}
 
@@ -153,7 +153,7 @@ class PayloadSignatureTests {
 			}
 		};
 		assertUndecodable("required", "1",
-				"The PayloadMigration for \"task\" failed with 1 arguments: java.io.IOException: no such order",
+				"The PayloadMigration for \"task\" has not made 1 arguments fit: java.io.IOException: no such order",
 				failing);
 		assertUndecodable("required", "", "it returned null instead of a JSON array", migration("task", null));
 	}

@@ -13,7 +13,6 @@ import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.DeadDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.StepDescriptor;
 import io.timingwheel.spring.durable.call.MemoryStore;
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -40,9 +39,7 @@ class DeadTasksTests {
 
 	private final MemoryStore store = new MemoryStore();
 
-	private final DurableHandlers handlers = new DurableHandlers();
-
-	private final DeadTasks dead = new DeadTasks(this.store, this.handlers, this.store::requeue);
+	private final DeadTasks dead = new DeadTasks(this.store, this.store::list, this.store::requeue);
 
 	private long seconds;
 

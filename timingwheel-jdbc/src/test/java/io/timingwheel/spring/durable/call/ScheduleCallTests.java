@@ -92,11 +92,11 @@ class ScheduleCallTests {
 	}
 
 	private DurableTasks tasks() {
-		CallParts parts = new CallParts(this.store, new DurableHandlers(), (name) -> new TaskRecorder(),
+		StoreAccess access = new StoreAccess(this.store, new DurableHandlers(), (name) -> new TaskRecorder(),
 				System::nanoTime, (name, millis) -> {
 				});
 		PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), 1024, List::of);
-		return new DurableTasks(parts, codec, null, new DefaultListableBeanFactory());
+		return new DurableTasks(access, codec, null, new DefaultListableBeanFactory());
 	}
 
 	private static DurableMethod method(String name, List<String> aliases, @Nullable Missed missed) {

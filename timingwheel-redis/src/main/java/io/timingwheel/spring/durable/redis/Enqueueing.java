@@ -44,7 +44,7 @@ final class Enqueueing {
 	}
 
 	/**
-	 * Stores tasks. A task that comes alone shares a request with those of other callers.
+	 * A task that comes alone shares a request with those of other callers.
 	 * @throws PartlyStoredException if some tasks are stored and others are not
 	 * @throws RuntimeException if no task is known to be stored
 	 */

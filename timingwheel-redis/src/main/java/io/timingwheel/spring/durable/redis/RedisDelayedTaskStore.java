@@ -84,15 +84,12 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	 * Creates a store and opens its own connection.
 	 * @param connectionFactory the initialized factory of the application, which gives
 	 * the address of Redis; the store does not close the factory
-	 * @param options how to use Redis
 	 */
 	public RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options) {
 		this(connectionFactory, options, StoreConnection.MAX_TIMEOUT);
 	}
 
-	/**
-	 * Creates a store whose calls may wait for longer, for tests.
-	 */
+	/** For tests: calls may wait for longer. */
 	RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options, Duration maxTimeout) {
 		this.options = options;
 		this.connection = new StoreConnection(connectionFactory, maxTimeout);
@@ -107,10 +104,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.reads = new Reads(this.partitions, this.outages);
 	}
 
-	/**
-	 * Stores tasks in calls of up to 500 tasks of one partition. Each call stores all its
-	 * tasks or none.
-	 */
+	/** Each call of up to 500 tasks of one partition stores all of them or none. */
 	@Override
 	public List<Enqueued> enqueue(List<NewTask> tasks) {
 		return this.enqueueing.enqueue(tasks);

@@ -21,7 +21,6 @@ import org.springframework.util.Assert;
  */
 public record RedisStoreOptions(String namespace, int partitions, int waitReplicas, Duration waitTimeout, int maxDead) {
 
-	/** The largest number of partitions. */
 	public static final int MAX_PARTITIONS = 1024;
 
 	/**
@@ -32,7 +31,6 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 			10_000);
 
 	/**
-	 * Creates options.
 	 * @throws IllegalArgumentException if a value is out of its range
 	 */
 	public RedisStoreOptions {

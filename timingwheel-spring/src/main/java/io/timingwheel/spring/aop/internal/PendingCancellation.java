@@ -51,8 +51,7 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		FutureCompletion.whenDone(future, this.runtime.tasks().completions(),
 				(value, error) -> success.complete(error == null));
 		if (!success.isDone()) {
-			Transactions.afterCompletion(() -> success.thenAccept(this::runIf), () -> {
-			});
+			Transactions.afterCommit(() -> success.thenAccept(this::runIf));
 		}
 		else if (success.join()) {
 			runWithTransaction();

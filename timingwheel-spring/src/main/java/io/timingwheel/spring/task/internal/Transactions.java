@@ -80,27 +80,35 @@ public final class Transactions {
 	}
 
 	/**
-	 * Registers what to do at the end of the thread's transaction. Without a transaction
-	 * the first action runs at once.
+	 * Runs an action after the commit of the thread's transaction, or now without one.
 	 */
-	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
+	public static void afterCommit(Runnable action) {
 		if (!isActive()) {
-			afterCommit.run();
+			action.run();
 			return;
 		}
 		defer(new DeferredCall(null, Effect.NONE) {
 
 			@Override
 			public void commit() {
-				afterCommit.run();
-			}
-
-			@Override
-			protected void rollback() {
-				otherwise.run();
+				action.run();
 			}
 
 		});
+	}
+
+	/** Runs an action if the thread has a transaction and this is rolled back. */
+	public static void onRollback(Runnable action) {
+		if (isActive()) {
+			defer(new DeferredCall(null, Effect.NONE) {
+
+				@Override
+				protected void rollback() {
+					action.run();
+				}
+
+			});
+		}
 	}
 
 	public static boolean hasDeferred() {
@@ -289,7 +297,8 @@ public final class Transactions {
 			this.effect = effect;
 		}
 
-		public abstract void commit();
+		public void commit() {
+		}
 
 		/** Whether a rollback ends the call; otherwise it acts then too. */
 		protected boolean needsCommit() {

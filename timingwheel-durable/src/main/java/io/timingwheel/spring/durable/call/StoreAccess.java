@@ -2,9 +2,16 @@ package io.timingwheel.spring.durable.call;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.ObjLongConsumer;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewTask;
@@ -12,9 +19,11 @@ import io.timingwheel.spring.durable.store.PartlyStoredException;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.Transactions.DeferredCall.Effect;
@@ -23,19 +32,73 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores calls. The store itself looks for a pending task with the same key, but not
- * under the earlier names of the method. Thread-safe.
+ * How calls reach the store. Either the store takes part in the transaction of the
+ * calling thread, or calls wait for the commit, in the order that {@link Transactions}
+ * describes. Thread-safe.
+ *
+ * @param nanoTime the clock of this node
+ * @param node is told of the tasks that have certainly been stored or moved, with the
+ * milliseconds until they are due
  */
-record Storing(CallParts parts) {
+public record StoreAccess(DelayedTaskStore store, DurableHandlers handlers, Function<String, TaskRecorder> recorders,
+		LongSupplier nanoTime, ObjLongConsumer<String> node) {
 
-	private static final Log logger = LogFactory.getLog(Storing.class);
+	private static final Log logger = LogFactory.getLog(StoreAccess.class);
+
+	/**
+	 * A key under all names of its method, the current name first; nothing if no store
+	 * can have such a task.
+	 */
+	List<Target> targets(TaskId id, Kind kind) {
+		return !TaskLimits.isStorable(id) ? List.of()
+				: this.handlers.allNames(id.name())
+					.stream()
+					.map((name) -> Target.of(new TaskId(name, id.key()), kind))
+					.toList();
+	}
+
+	List<Target> earlierNames(@Nullable TaskId id, Kind kind) {
+		// Most methods have one name.
+		return (id == null || this.handlers.allNames(id.name()).size() == 1) ? List.of()
+				: targets(id, kind).stream().skip(1).toList();
+	}
+
+	Stream<StoredTask> find(List<Target> targets) {
+		return targets.stream().flatMap((target) -> this.store.find(target).stream());
+	}
+
+	boolean isDeferred() {
+		return Transactions.isActive() && !this.store.joinsTransaction();
+	}
+
+	/**
+	 * What a call of a transaction is about. Calls about a task that runs once and about
+	 * a schedule with its key do not affect each other.
+	 */
+	@Nullable Target key(String name, @Nullable String key, Kind kind) {
+		return (key != null) ? Target.of(new TaskId(this.handlers.canonicalName(name), key), kind) : null;
+	}
+
+	void count(String name, TaskOutcome outcome) {
+		Transactions.afterCommit(() -> this.recorders.apply(this.handlers.canonicalName(name)).count(outcome));
+	}
+
+	/**
+	 * Tells the node of a task that was stored or moved.
+	 * @param millis how long before the due time the store did so
+	 */
+	void expect(String name, long millis) {
+		long heard = this.nanoTime.getAsLong();
+		Transactions.afterCommit(() -> this.node.accept(name,
+				millis - TimeUnit.NANOSECONDS.toMillis(this.nanoTime.getAsLong() - heard)));
+	}
 
 	/**
 	 * @param submissions one, or several that all replace the pending tasks with their
 	 * keys
 	 */
 	void enqueue(List<Submission> submissions) {
-		store(submissions, this::storeNow);
+		store(submissions, this::enqueueNow);
 	}
 
 	/**
@@ -44,7 +107,7 @@ record Storing(CallParts parts) {
 	 * @param request stores the calls that are still wanted
 	 */
 	void store(List<Submission> submissions, Consumer<List<Submission>> request) {
-		boolean deferred = this.parts.isDeferred();
+		boolean deferred = isDeferred();
 		if (!deferred) {
 			request.accept(submissions);
 		}
@@ -52,7 +115,7 @@ record Storing(CallParts parts) {
 			submissions.forEach((each) -> each.task.awaitCommit(each.kind, each.effect()));
 		}
 		if (deferred) {
-			CallParts.afterCommit(() -> storeAfterCommit(submissions, request));
+			Transactions.afterCommit(() -> storeAfterCommit(submissions, request));
 		}
 	}
 
@@ -74,23 +137,23 @@ record Storing(CallParts parts) {
 		}
 	}
 
-	private List<Target> earlierNames(Submission submission) {
-		return this.parts.earlierNames(submission.task.taskId(), Kind.ONCE);
-	}
-
-	private void storeNow(List<Submission> submissions) {
+	/**
+	 * The store itself looks for a pending task with the same key, but not under the
+	 * earlier names of the method.
+	 */
+	private void enqueueNow(List<Submission> submissions) {
 		if (submissions.isEmpty()) {
 			return;
 		}
 		Submission first = submissions.get(0);
 		Optional<StoredTask> earlier = first.content.replaces() ? Optional.empty()
-				: this.parts.find(earlierNames(first)).findFirst();
+				: find(earlierNames(first.task.taskId(), Kind.ONCE)).findFirst();
 		if (earlier.isPresent()) {
 			first.giveWay(earlier.get().id(), earlier.get().dueAt());
 			return;
 		}
 		try {
-			stored(submissions, this.parts.store().enqueue(submissions.stream().map(Submission::content).toList()));
+			stored(submissions, this.store.enqueue(submissions.stream().map(Submission::content).toList()));
 		}
 		catch (PartlyStoredException ex) {
 			stored(submissions, ex.enqueued());
@@ -106,9 +169,7 @@ record Storing(CallParts parts) {
 			}
 		}
 		// After all new tasks are stored: a failure in between leaves both, not none.
-		for (Submission submission : submissions) {
-			replaceEarlierNames(submission);
-		}
+		submissions.forEach(this::replaceEarlierNames);
 	}
 
 	private void stored(Submission submission, Enqueued enqueued) {
@@ -117,19 +178,17 @@ record Storing(CallParts parts) {
 			return;
 		}
 		submission.task.stored(enqueued.id(), enqueued.dueAt());
-		this.parts.expect(submission.content.name(), enqueued.dueAt() - enqueued.now());
+		expect(submission.content.name(), enqueued.dueAt() - enqueued.now());
 		if (enqueued.outcome() == Outcome.REPLACED) {
-			submission.task.count(TaskOutcome.REPLACED);
+			count(submission.content.name(), TaskOutcome.REPLACED);
 		}
 	}
 
 	private void replaceEarlierNames(Submission submission) {
 		if (submission.content.replaces() && submission.task.is(Handle.State.STORED)) {
-			for (Target earlier : earlierNames(submission)) {
-				if (this.parts.store().cancel(earlier)) {
-					submission.task.count(TaskOutcome.REPLACED);
-				}
-			}
+			earlierNames(submission.task.taskId(), Kind.ONCE).stream()
+				.filter(this.store::cancel)
+				.forEach((earlier) -> count(submission.content.name(), TaskOutcome.REPLACED));
 		}
 	}
 
