@@ -160,7 +160,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
 		}
-		String payload = (handler != null) ? handler.arguments().encode(arguments) : this.codec.encode(name, arguments);
+		String payload = (handler != null) ? handler.payloads().encode(arguments) : this.codec.encode(name, arguments);
 		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
 		NewTask content = new NewTask(nextId(), name, key, payload, traceparent, due, ifPending, maxWait);
 		Handle task = new Handle(this, name, key, Handle.State.WAITING, content.id(),

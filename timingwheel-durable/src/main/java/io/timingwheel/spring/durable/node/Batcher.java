@@ -8,9 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.task.internal.UserErrors;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 /**
  * Sends tasks to the store in batches, each until the store has replied. What the store
@@ -18,8 +15,6 @@ import org.apache.commons.logging.LogFactory;
  * {@link #add} is thread-safe; only the loop calls the abstract methods.
  */
 abstract class Batcher {
-
-	private static final Log logger = LogFactory.getLog(Batcher.class);
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -101,11 +96,7 @@ abstract class Batcher {
 				replied(run, replies.get(i));
 			}
 			catch (Throwable ex) {
-				this.parts.held.drop(run);
-				UserErrors.log(logger::error,
-						"The reply for the durable task " + run
-								+ " could not be handled: if the store still has it, it comes back after its lease",
-						ex);
+				this.parts.held.forget(run, ex);
 			}
 			if (replies.get(i) == Reply.BUSY) {
 				addLater(run, BUSY_NANOS);

@@ -6,16 +6,12 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 /**
  * Accepts the tasks that the poller has claimed, and begins them when they are due: the
  * store decides whether this node still has them.
  */
 final class Beginner extends Batcher {
-
-	private static final Log logger = LogFactory.getLog(Beginner.class);
 
 	/** The pause between two looks for a place of a window. */
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -40,7 +36,7 @@ final class Beginner extends Batcher {
 	void accept(LeasedTask task, long trustedUntil, long ahead) {
 		DurableHandler handler = this.parts.handlers.find(task.name());
 		if (handler == null) {
-			// The application has removed the handler. The lease brings the task back.
+			// The lease brings the task back.
 			return;
 		}
 		Run run = new Run(task, handler, this.names.window(task.name()), this.parts::nanoTime,
@@ -53,8 +49,7 @@ final class Beginner extends Batcher {
 			accept(run, trustedUntil);
 		}
 		catch (Throwable ex) {
-			logger.error("The durable task %s could not be accepted, and is given back".formatted(run), ex);
-			this.settler.giveBack(run);
+			this.parts.held.forget(run, ex);
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.util.List;
 
 import io.timingwheel.spring.aop.internal.DurableMethod;
+import io.timingwheel.spring.durable.payload.MethodPayloads;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param transactions runs the bodies, {@code null} if tasks are settled after their
  * bodies
  */
-public record DurableHandler(List<String> names, DurableMethod method, Arguments arguments, Missed missed,
+public record DurableHandler(List<String> names, DurableMethod method, MethodPayloads payloads, Missed missed,
 		@Nullable TransactionalBodies transactions) {
 
 	private static final Log logger = LogFactory.getLog(DurableHandler.class);
@@ -37,17 +38,6 @@ public record DurableHandler(List<String> names, DurableMethod method, Arguments
 					"The exception handler of the task \"%s\" threw an exception itself".formatted(name()), ex);
 			return false;
 		}
-	}
-
-	/** Writes and reads the arguments of the method. Thread-safe. */
-	public interface Arguments {
-
-		/** Throws an {@link IllegalArgumentException} if they cannot be stored. */
-		String encode(@Nullable Object[] arguments);
-
-		/** The text of its exception becomes the error of the attempt. */
-		@Nullable Object[] decode(String payload) throws Exception;
-
 	}
 
 }

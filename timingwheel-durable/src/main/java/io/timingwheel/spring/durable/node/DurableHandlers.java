@@ -1,42 +1,45 @@
 package io.timingwheel.spring.durable.node;
 
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
 
 /** What this node can run, by names and aliases. Thread-safe. */
 public final class DurableHandlers {
 
-	private volatile Map<String, DurableHandler> handlers = Map.of();
+	private final Map<String, DurableHandler> handlers = new ConcurrentHashMap<>();
 
 	/**
-	 * Adds the handler of a method, or gives the one that the method has already. No
-	 * other method has one of its names.
+	 * Adds the handler of a method, or gives the one that the method has already.
+	 * @throws IllegalStateException if another method has one of its names
 	 */
-	public synchronized DurableHandler register(DurableHandler handler) {
-		DurableHandler known = find(handler.name());
-		if (known != null) {
-			return known;
+	public DurableHandler register(DurableHandler handler) {
+		for (String name : handler.names()) {
+			DurableHandler known = this.handlers.putIfAbsent(name, handler);
+			Assert.state(known == null || known.names().equals(handler.names()),
+					() -> "Another method has the name \"%s\"".formatted(name));
 		}
-		Map<String, DurableHandler> extended = new HashMap<>(this.handlers);
-		handler.names().forEach((name) -> extended.put(name, handler));
-		this.handlers = Map.copyOf(extended);
-		return handler;
+		return get(handler.name());
+	}
+
+	/** For a name of a handler. */
+	DurableHandler get(String name) {
+		return Objects.requireNonNull(find(name));
 	}
 
 	public @Nullable DurableHandler find(String nameOrAlias) {
 		return this.handlers.get(nameOrAlias);
 	}
 
-	Map<String, DurableHandler> all() {
-		return this.handlers;
-	}
-
 	public Set<String> names() {
-		return this.handlers.keySet();
+		return Collections.unmodifiableSet(this.handlers.keySet());
 	}
 
 	/** The name of the handler, or the name itself without a handler. */

@@ -69,10 +69,9 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			Services services, NodeLoop.Factory loops) {
 		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
 		this.settler = new Settler(this.parts);
+		new LeaseKeeper(this.parts);
 		Names names = new Names(this.parts);
-		LeaseKeeper leases = new LeaseKeeper(this.parts);
-		Runner runner = new Runner(this.parts, leases, this.settler);
-		Beginner beginner = new Beginner(this.parts, names, runner, this.settler);
+		Beginner beginner = new Beginner(this.parts, names, new Runner(this.parts, this.settler), this.settler);
 		this.poller = new Poller(this.parts, names, beginner, this.settler);
 		this.housekeeping = new Housekeeping(this.parts);
 	}
@@ -283,10 +282,8 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 	/**
 	 * The settings of a node, already checked.
 	 *
-	 * @param nodeId at most 64 characters
 	 * @param batchSize how many tasks of a name that are due later a claim takes at most
 	 * @param maxInFlight how many tasks the node holds at most, waiting and running
-	 * @param maxPayloadBytes in bytes of UTF-8
 	 * @param deadRetention {@code null} for ever
 	 */
 	public record Settings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,

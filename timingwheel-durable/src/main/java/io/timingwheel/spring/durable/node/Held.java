@@ -4,14 +4,23 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.task.internal.TaskLog;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * The tasks that this node holds, from their claim until the store knows of their end.
  * Only the poller adds tasks, so room that it has seen stays free. Thread-safe.
  */
 final class Held {
 
+	private static final Log logger = LogFactory.getLog(Held.class);
+
 	/** How long a full wheel or a suspect keeps the node from claiming tasks. */
 	private static final long BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final TaskLog losses = new TaskLog(logger);
 
 	private final NodeParts parts;
 
@@ -58,6 +67,23 @@ final class Held {
 	void drop(Run run) {
 		run.withdraw();
 		remove(run);
+	}
+
+	/** If the body has ended, the store decides whether it did so in time. */
+	void lose(Run run) {
+		if (run.loseLease()) {
+			this.parts.lostLeases.increment();
+			this.losses.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
+			remove(run);
+		}
+	}
+
+	/** Forgets a task after an error of this node. */
+	void forget(Run run, Throwable error) {
+		drop(run);
+		UserErrors.log(logger::error, ("The durable task %s could not be handled to its end: if the store still has it,"
+				+ " it comes back after its lease")
+			.formatted(run), error);
 	}
 
 	boolean hasSuspect() {

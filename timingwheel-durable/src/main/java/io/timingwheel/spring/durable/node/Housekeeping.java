@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -38,7 +37,7 @@ final class Housekeeping {
 
 	private final NodeParts parts;
 
-	final NodeLoop loop;
+	private final NodeLoop loop;
 
 	/** What there is to do, which gives the nanoseconds until the next time, and when. */
 	private final Map<LongSupplier, Long> chores = new LinkedHashMap<>();
@@ -60,8 +59,7 @@ final class Housekeeping {
 	}
 
 	private long lookAfterSchedules() {
-		return attempt("look after the declared schedules", this.parts.services.schedules()) ? SCHEDULES_NANOS
-				: NOT_STORED_NANOS;
+		return this.parts.services.schedules().getAsBoolean() ? SCHEDULES_NANOS : NOT_STORED_NANOS;
 	}
 
 	private long report() {
@@ -75,31 +73,26 @@ final class Housekeeping {
 	}
 
 	void heartbeat(Activity activity) {
-		attempt("report the state of this node", () -> {
-			int inFlight = this.parts.held.runs.size();
+		int inFlight = this.parts.held.runs.size();
+		try {
 			this.parts.store.heartbeat(new NodeState(this.parts.settings.nodeId(), activity, inFlight));
-			return true;
-		});
+		}
+		catch (RuntimeException ex) {
+			logger.debug("This node could not report its state, and tries again later", ex);
+		}
 	}
 
 	private long deleteDead() {
 		Duration retention = this.parts.settings.deadRetention();
-		boolean more = retention != null && attempt("delete dead tasks", () -> {
-			int deleted = this.parts.store.discardOlder(retention, DelayedTaskStore.MAX_STEP);
-			this.parts.expiredDead.add(deleted);
-			return deleted > 0;
-		});
-		return more ? STEP_NANOS : DEAD_NANOS;
-	}
-
-	private static boolean attempt(String what, BooleanSupplier action) {
+		int deleted = 0;
 		try {
-			return action.getAsBoolean();
+			deleted = (retention != null) ? this.parts.store.discardOlder(retention, DelayedTaskStore.MAX_STEP) : 0;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("This node could not " + what + ", and tries again later", ex);
-			return false;
+			logger.debug("This node could not delete dead tasks, and tries again later", ex);
 		}
+		this.parts.expiredDead.add(deleted);
+		return (deleted > 0) ? STEP_NANOS : DEAD_NANOS;
 	}
 
 }

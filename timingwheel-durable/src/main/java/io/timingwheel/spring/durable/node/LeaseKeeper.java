@@ -2,11 +2,10 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.task.internal.TaskLog;
-import org.apache.commons.logging.LogFactory;
 
 /**
  * Renews the leases of the tasks that have begun, and gives up tasks whose leases have
@@ -18,8 +17,6 @@ final class LeaseKeeper {
 	private static final int ROUNDS_PER_LEASE = 10;
 
 	private static final int MAX_BATCH = 1000;
-
-	private final TaskLog lostLeases = new TaskLog(LogFactory.getLog(LeaseKeeper.class));
 
 	private final NodeParts parts;
 
@@ -41,35 +38,20 @@ final class LeaseKeeper {
 		this.renewedBefore = parts.settings.trustedNanos() - lease / 3;
 	}
 
-	/** If the body has ended, the store decides whether it did so in time. */
-	void lose(Run run) {
-		if (run.loseLease()) {
-			this.parts.lostLeases.increment();
-			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
-			this.parts.held.remove(run);
-		}
-	}
-
 	private void lose() {
-		loseEnded();
+		trustedFor(0).forEach(this.parts.held::lose);
 		this.losses.sleep(this.roundNanos);
 	}
 
-	private void loseEnded() {
-		trustedFor(0).forEach(this::lose);
-	}
-
 	/** The tasks whose leases the node trusts for this time at most. */
-	private List<Run> trustedFor(long nanos) {
+	private Stream<Run> trustedFor(long nanos) {
 		long now = this.parts.nanoTime();
-		return this.parts.held.runs.stream()
-			.filter((run) -> run.isLeased() && run.trustedUntil - now <= nanos)
-			.toList();
+		return this.parts.held.runs.stream().filter((run) -> run.isLeased() && run.trustedUntil - now <= nanos);
 	}
 
 	private void renew() {
-		loseEnded();
-		List<Run> due = trustedFor(this.renewedBefore);
+		trustedFor(0).forEach(this.parts.held::lose);
+		List<Run> due = trustedFor(this.renewedBefore).toList();
 		if (due.isEmpty()) {
 			this.parts.availability.idle(Caller.RENEW);
 		}
@@ -94,7 +76,7 @@ final class LeaseKeeper {
 					runs.get(i).trustedUntil = trustedUntil;
 				}
 				else if (replies.get(i) != Reply.BUSY) {
-					lose(runs.get(i));
+					this.parts.held.lose(runs.get(i));
 				}
 			}
 		}

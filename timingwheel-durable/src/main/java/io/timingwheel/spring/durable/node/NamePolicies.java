@@ -48,8 +48,7 @@ final class NamePolicies {
 
 	/**
 	 * Learns which names the store pauses, unless this node has changed that since it
-	 * asked.
-	 * @return whether there is a name that was not known to be paused
+	 * asked. Gives whether there is a name that was not known to be paused.
 	 */
 	synchronized boolean learn(Set<String> found, int changes) {
 		if (changes != this.changes) {

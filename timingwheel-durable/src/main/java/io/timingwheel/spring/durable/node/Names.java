@@ -34,7 +34,7 @@ final class Names {
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.parts.settings.maxRequest());
 		Map<String, Share> shares = new HashMap<>();
-		this.parts.handlers.all().forEach((name, handler) -> {
+		this.parts.handlers.names().forEach((name) -> {
 			Window window = window(name);
 			if (this.parts.policies.isPaused(name)) {
 				window.backlog = false;
@@ -49,7 +49,7 @@ final class Names {
 				StartLimits limits = this.parts.policies.limits(name);
 				boolean later = due > 0 && limits == null && !window.backlog;
 				shares.put(name, new Share(due, later ? Math.min(share, this.parts.settings.batchSize()) : 0, limits,
-						(limits != null) ? handler.method().expireAfter() : null));
+						(limits != null) ? this.parts.handlers.get(name).method().expireAfter() : null));
 			}
 		});
 		return new ClaimRequest(this.parts.settings.nodeId(), shares, room, suspect, lookAhead,
@@ -61,7 +61,7 @@ final class Names {
 	 * there is room for.
 	 */
 	private int share(Window window, int free, int room) {
-		if (this.parts.handlers.all().size() == 1) {
+		if (this.parts.handlers.names().size() == 1) {
 			return room;
 		}
 		int held = window.held.get();

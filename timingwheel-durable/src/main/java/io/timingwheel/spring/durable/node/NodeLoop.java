@@ -24,7 +24,9 @@ public interface NodeLoop {
 	 * Ends the round with a wait that no wake-up cuts. With virtual time it lasts until a
 	 * test moves the time.
 	 */
-	void sleep(long nanos);
+	default void sleep(long nanos) {
+		await(nanos, nanos);
+	}
 
 	void wake();
 

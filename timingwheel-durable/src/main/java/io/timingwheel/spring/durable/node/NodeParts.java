@@ -38,22 +38,19 @@ final class NodeParts {
 
 	final List<NodeLoop> loops = new ArrayList<>();
 
+	/** See {@link DurableNode#figures()}. */
 	final LongAdder claims = new LongAdder();
 
 	final LongAdder claimed = new LongAdder();
 
-	/** Failures that led to another attempt. */
 	final LongAdder retried = new LongAdder();
 
 	final LongAdder released = new LongAdder();
 
-	/** Tasks that were cancelled, replaced, moved, or claimed by another node. */
 	final LongAdder refused = new LongAdder();
 
-	/** Leases that have ended before their tasks were settled. */
 	final LongAdder lostLeases = new LongAdder();
 
-	/** Dead tasks deleted at the end of their retention. */
 	final LongAdder expiredDead = new LongAdder();
 
 	@Nullable NodeLoop poller;

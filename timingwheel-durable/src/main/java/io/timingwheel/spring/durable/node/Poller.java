@@ -53,6 +53,9 @@ final class Poller {
 
 	private long claimedAt;
 
+	/** By how many nanoseconds the node's clock is ahead of the store's. */
+	private long ahead;
+
 	private long suspectAt;
 
 	private boolean lastWasSuspect;
@@ -150,7 +153,7 @@ final class Poller {
 	}
 
 	private void accept(Claimed claimed, long sent, int changes) {
-		long ahead = this.clock.heard(claimed.now(), sent);
+		this.ahead = this.clock.heard(claimed.now(), sent);
 		this.parts.availability.succeeded(Caller.CLAIM);
 		this.parts.claims.increment();
 		this.parts.claimed.add(claimed.tasks().size());
@@ -158,7 +161,7 @@ final class Poller {
 			this.settler.giveBack(this.parts.policies::isPaused);
 		}
 		long trustedUntil = sent + this.parts.settings.trustedNanos();
-		claimed.tasks().forEach((task) -> this.beginner.accept(task, trustedUntil, ahead));
+		claimed.tasks().forEach((task) -> this.beginner.accept(task, trustedUntil, this.ahead));
 	}
 
 	private void learn(ClaimRequest request, Claimed claimed) {
@@ -187,9 +190,11 @@ final class Poller {
 		long longest = this.busy
 				? Math.min(this.pollNanos, (long) (BUSY_NANOS * ThreadLocalRandom.current().nextDouble(0.5, 1)))
 				: this.pollNanos;
+		// By the store's clock, which has gone on since the claim read it.
+		long now = TimeUnit.NANOSECONDS.toMillis(this.claimedAt - this.ahead);
 		long lookAhead = request.lookAhead().toMillis();
-		long next = Math.max(Math.min(lookAhead, LOCKED_MILLIS), claimed.nextAt() - lookAhead - claimed.now());
-		long millis = Math.min(next, Math.max(1, claimed.startAt() - claimed.now()));
+		long next = Math.max(Math.min(lookAhead, LOCKED_MILLIS), claimed.nextAt() - lookAhead - now);
+		long millis = Math.min(next, Math.max(1, claimed.startAt() - now));
 		return Math.min(this.parts.factory.poll(longest), TimeUnit.MILLISECONDS.toNanos(millis));
 	}
 

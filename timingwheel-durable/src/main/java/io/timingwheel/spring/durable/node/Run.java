@@ -26,7 +26,7 @@ import org.springframework.util.Assert;
  * its states. The monitor guards the states, and nobody holds it while calling the store
  * or a body.
  */
-final class Run implements TaskExecution {
+final class Run {
 
 	final LeasedTask task;
 
@@ -66,7 +66,7 @@ final class Run implements TaskExecution {
 	@Nullable Settlement settlement;
 
 	/** To the settlement in the transaction of the body, {@code null} without one. */
-	@Nullable Reply reply;
+	volatile @Nullable Reply reply;
 
 	Run(LeasedTask task, DurableHandler handler, Names.Window window, LongSupplier clock, long dueNanos) {
 		this.task = task;
@@ -96,8 +96,8 @@ final class Run implements TaskExecution {
 	boolean isTooLate(Duration missedAfter) {
 		Duration lateness = lateness();
 		Duration expireAfter = this.handler.method().expireAfter();
-		boolean skipped = this.task.schedule() != null && this.handler.missed() == Missed.SKIP && attempt() == 1
-				&& deliveries() == 1 && lateness.compareTo(missedAfter) > 0;
+		boolean skipped = this.task.schedule() != null && this.handler.missed() == Missed.SKIP
+				&& this.task.attempt() == 1 && deliveries() == 1 && lateness.compareTo(missedAfter) > 0;
 		return !hasUnknownSchedule()
 				&& (this.expired || skipped || (expireAfter != null && lateness.compareTo(expireAfter) > 0));
 	}
@@ -107,39 +107,39 @@ final class Run implements TaskExecution {
 				() -> "This node does not know the schedule " + Objects.requireNonNull(this.task.schedule()).text());
 		String payload = this.task.payload();
 		Assert.state(payload != null, "The payload is larger than timingwheel.store.max-payload-size of this node");
-		this.arguments = this.handler.arguments().decode(payload);
+		this.arguments = this.handler.payloads().decode(payload);
 	}
 
+	/** No interrupt by this object outlives the body. */
 	@Nullable Object invoke() throws Throwable {
-		return this.handler.method().body().invoke(Objects.requireNonNull(this.arguments));
+		try {
+			return this.handler.method().body().invoke(Objects.requireNonNull(this.arguments));
+		}
+		finally {
+			endBody();
+		}
 	}
 
 	/**
-	 * The end of a task, or of one run of a schedule.
+	 * The end of a task, or of one run of a schedule. A further attempt may come after
+	 * the next time of the schedule, since the request that stores it takes a while. It
+	 * does not stand for that time.
 	 * @param error why it is given up, {@code null} if it is not
 	 */
 	Settlement end(@Nullable String error) {
-		if (this.schedule != null) {
-			return repetition(this.schedule, error);
+		StoredSchedule stored = this.task.schedule();
+		if (stored == null || this.schedule == null) {
+			return (error != null) ? new Settlement.Bury(this.task.ref(), error)
+					: new Settlement.Acknowledge(this.task.ref());
 		}
-		return (error != null) ? new Settlement.Bury(this.task.ref(), error)
-				: new Settlement.Acknowledge(this.task.ref());
-	}
-
-	/**
-	 * A further attempt may come after the next time of the schedule, since the request
-	 * that stores it takes a while. It does not stand for that time.
-	 */
-	private Settlement.Repeat repetition(Schedule schedule, @Nullable String error) {
-		StoredSchedule stored = Objects.requireNonNull(this.task.schedule());
 		Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
 		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
-		Instant firstDueAt = (attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
+		Instant firstDueAt = (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
 		Instant ended = storeTime();
-		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness())).next(schedule,
+		Instant next = new Recurrence(scheduledAt, firstDueAt, dueAt.plus(lateness())).next(this.schedule,
 				this.handler.missed(), ended);
 		DueTime due = (next == null) ? null
-				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
+				: this.schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
 		return new Settlement.Repeat(this.task.ref(), stored.text(), due, error);
 	}
 
@@ -233,8 +233,7 @@ final class Run implements TaskExecution {
 		return (transactions != null) ? transactions.run(this) : invoke();
 	}
 
-	/** Ends the body alone. No interrupt by this object outlives it. */
-	synchronized void endBody() {
+	private synchronized void endBody() {
 		if (this.interrupted) {
 			Thread.interrupted();
 		}
@@ -256,63 +255,38 @@ final class Run implements TaskExecution {
 
 	// What the body and others see
 
-	@Override
-	public String name() {
+	/** What the body and its interceptors see of a run that has started. */
+	TaskExecution execution() {
+		String key = this.task.key();
+		StoredSchedule stored = this.task.schedule();
+		// The same for all attempts, unless the schedule changes in between.
+		long dueAt = (stored != null) ? Math.min(stored.scheduledAt(), this.task.dueAt()) : this.task.dueAt();
+		return new Execution(name(), this.task.id(), (key != null) ? new TaskId(name(), key) : null,
+				Instant.ofEpochMilli(dueAt), lateness(), this.task.attempt(), deliveries(), this.task.traceparent(),
+				this.handler.method().method());
+	}
+
+	String name() {
 		return this.handler.name();
 	}
 
-	@Override
-	public String id() {
-		return this.task.id();
+	Duration lateness() {
+		return Duration.ofNanos(Math.max(0, this.startedNanos - this.dueNanos));
 	}
 
-	@Override
-	public @Nullable TaskId taskId() {
-		String key = this.task.key();
-		return (key != null) ? new TaskId(name(), key) : null;
-	}
-
-	/** The same for all attempts at a run, unless the schedule changes in between. */
-	@Override
-	public Instant dueAt() {
-		StoredSchedule stored = this.task.schedule();
-		return Instant
-			.ofEpochMilli((stored != null) ? Math.min(stored.scheduledAt(), this.task.dueAt()) : this.task.dueAt());
-	}
-
-	long latenessNanos() {
-		return Math.max(0, this.startedNanos - this.dueNanos);
-	}
-
-	@Override
-	public Duration lateness() {
-		return Duration.ofNanos(latenessNanos());
-	}
-
-	@Override
-	public int attempt() {
-		return this.task.attempt();
-	}
-
-	@Override
-	public int deliveries() {
+	private int deliveries() {
 		return this.task.deliveries() + (this.task.begun() ? 0 : 1);
-	}
-
-	@Override
-	public @Nullable String traceparent() {
-		return this.task.traceparent();
-	}
-
-	@Override
-	public Method method() {
-		return this.handler.method().method();
 	}
 
 	@Override
 	public String toString() {
 		String key = this.task.key();
-		return "\"" + name() + ((key != null) ? "/" + key : "") + "\" (id " + id() + ")";
+		return "\"" + name() + ((key != null) ? "/" + key : "") + "\" (id " + this.task.id() + ")";
+	}
+
+	private record Execution(String name, String id, @Nullable TaskId taskId, Instant dueAt, Duration lateness,
+			int attempt, int deliveries, @Nullable String traceparent, Method method) implements TaskExecution {
+
 	}
 
 	private enum State {

@@ -1,37 +1,27 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.task.internal.TaskLog;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskOutcome;
 import io.timingwheel.spring.task.internal.UserErrors;
-import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the bodies of tasks that have begun. Thread-safe. */
 final class Runner {
 
-	private static final Log logger = LogFactory.getLog(Runner.class);
-
-	/** A run is missed if it is late by more leases than a failed node can cost. */
-	private static final int MISSED_LEASES = 2;
+	private final TaskLog givenBack = new TaskLog(LogFactory.getLog(Runner.class));
 
 	private final NodeParts parts;
 
-	private final LeaseKeeper leases;
-
 	private final Settler settler;
 
-	private final Duration missedAfter;
-
-	Runner(NodeParts parts, LeaseKeeper leases, Settler settler) {
+	Runner(NodeParts parts, Settler settler) {
 		this.parts = parts;
-		this.leases = leases;
 		this.settler = settler;
-		this.missedAfter = parts.settings.lease().multipliedBy(MISSED_LEASES);
 	}
 
 	/** The task has a place of its window. */
@@ -44,22 +34,28 @@ final class Runner {
 				.handOverOrKeep(run.handler.method().executor(), () -> attempt(run, () -> invoke(run)),
 						(error) -> attempt(run, () -> error));
 		}
-		catch (RejectedExecutionException ex) {
+		catch (Throwable ex) {
 			// The executor is a lazy bean, and there is no thread or no memory for it.
 			this.parts.held.block();
 			this.settler.giveBack(run);
+			this.givenBack.warn("The durable task %s has no executor now, and is given back: %s".formatted(run,
+					UserErrors.describe(ex)));
 		}
 	}
 
-	/** A task that is too late ends without its body. */
+	/**
+	 * A task that is too late ends without its body. A run is missed if it is late by
+	 * more leases than a failed node can cost.
+	 */
 	private @Nullable Throwable invoke(Run run) {
-		run.expired = run.isTooLate(this.missedAfter);
+		Duration lease = this.parts.settings.lease();
+		run.expired = run.isTooLate(lease.plus(lease));
 		if (run.expired) {
 			return null;
 		}
 		try {
 			run.readArguments();
-			this.parts.services.bodies().run(run, run::proceed, this.parts.services.interceptor(), null);
+			this.parts.services.bodies().run(run.execution(), run::proceed, this.parts.services.interceptor(), null);
 			return null;
 		}
 		catch (Throwable ex) {
@@ -68,13 +64,12 @@ final class Runner {
 	}
 
 	/**
-	 * If the end fails, the node forgets the task, which comes back after its lease.
 	 * @param body gives the error of the attempt, also one that came before the body
 	 */
 	private void attempt(Run run, Supplier<@Nullable Throwable> body) {
 		if (!run.start(this.parts.nanoTime())) {
 			// A renewal that is under way must not keep a task that nobody runs.
-			this.leases.lose(run);
+			this.parts.held.lose(run);
 			return;
 		}
 		TaskRecorder recorder = this.parts.recorder(run);
@@ -84,7 +79,7 @@ final class Runner {
 		boolean held = run.end();
 		try {
 			if (!run.expired) {
-				recorder.executed(run.latenessNanos(), run.startedNanos, this.parts::nanoTime);
+				recorder.executed(run.lateness().toNanos(), run.startedNanos, this.parts::nanoTime);
 			}
 			if (run.reply != null) {
 				this.settler.replied(run, run.reply);
@@ -93,10 +88,11 @@ final class Runner {
 				recorder.abandoned();
 			}
 			else if (error == null) {
-				this.settler.done(run);
+				this.settler.settle(run, run.end(null));
 			}
 			else if (run.interrupted) {
-				this.settler.cutOff(run);
+				recorder.abandoned();
+				this.settler.release(run, true);
 			}
 			else {
 				recorder.ended(TaskOutcome.FAILED);
@@ -104,10 +100,7 @@ final class Runner {
 			}
 		}
 		catch (Throwable ex) {
-			this.parts.held.remove(run);
-			UserErrors.log(logger::error,
-					"The durable task %s could not be settled: it runs again when its lease has ended".formatted(run),
-					ex);
+			this.parts.held.forget(run, ex);
 		}
 	}
 

@@ -40,10 +40,6 @@ final class Settler extends Batcher {
 		super(parts, "timing-wheel-settlements", Caller.SETTLE);
 	}
 
-	void done(Run run) {
-		settle(run, run.end(null));
-	}
-
 	/**
 	 * Retries a task, or gives it up after the last attempt. A run of a schedule is tried
 	 * again only before the next run, which nobody knows of an unknown schedule. Another
@@ -53,7 +49,7 @@ final class Settler extends Batcher {
 		String text = TaskLimits.error(UserErrors.describe(error));
 		TaskPolicies policies = this.parts.services.policies();
 		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings.maxAttempts());
-		int attempt = run.attempt();
+		int attempt = run.task.attempt();
 		Duration delay = policies.backoff(run.name(), this.parts.settings.backoff()).after(attempt);
 		Duration polls = this.parts.settings.pollInterval().multipliedBy(2);
 		if (run.arguments == null && delay.compareTo(polls) < 0) {
@@ -75,7 +71,7 @@ final class Settler extends Batcher {
 		this.deaths
 			.error(((run.task.schedule() != null) ? "A run of the recurring task %s is given up in attempt %d: %s"
 					: "The durable task %s is dead after attempt %d: %s")
-				.formatted(run, run.attempt(), reason));
+				.formatted(run, run.task.attempt(), reason));
 		settle(run, run.end(reason));
 	}
 
@@ -90,17 +86,12 @@ final class Settler extends Batcher {
 		this.parts.held.runs.stream().filter((run) -> names.test(run.task.name())).forEach(this::giveBack);
 	}
 
-	void cutOff(Run run) {
-		this.parts.recorder(run).abandoned();
-		release(run, true);
-	}
-
-	private void release(Run run, boolean started) {
+	void release(Run run, boolean started) {
 		this.parts.released.increment();
 		settle(run, new Release(run.task.ref(), started));
 	}
 
-	private void settle(Run run, Settlement settlement) {
+	void settle(Run run, Settlement settlement) {
 		run.settlement = settlement;
 		add(run);
 	}

@@ -50,24 +50,17 @@ final class ThreadLoop implements NodeLoop {
 	@Override
 	public void await(long restNanos, long nanos) {
 		long start = System.nanoTime();
-		park(start, restNanos, false);
-		park(start, nanos, true);
-		this.woken = false;
-	}
-
-	@Override
-	public void sleep(long nanos) {
-		park(System.nanoTime(), nanos, false);
-	}
-
-	private void park(long start, long nanos, boolean canBeWoken) {
-		long left = nanos - (System.nanoTime() - start);
-		while (left > 0 && !this.stopped && !(canBeWoken && this.woken)) {
+		while (!this.stopped) {
+			long wait = this.woken ? restNanos : Math.max(restNanos, nanos);
+			long left = wait - (System.nanoTime() - start);
+			if (left <= 0) {
+				break;
+			}
 			LockSupport.parkNanos(this, left);
 			// No other thread has a reason to interrupt this one.
 			Thread.interrupted();
-			left = nanos - (System.nanoTime() - start);
 		}
+		this.woken = false;
 	}
 
 	/** Most callers only read a field. */

@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.node;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -53,46 +51,35 @@ public final class TransactionalBodies {
 	 */
 	public static TransactionalBodies find(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
 		if (!store.canJoinTransactions()) {
-			throw refusal("but the store of its tasks takes part in no transaction",
-					"set timingwheel.store.type to jdbc");
+			throw new UnusableTaskStoreException(
+					"@Delayed is transactional, but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc, or remove transactional = true");
 		}
 		ObjectProvider<PlatformTransactionManager> managers = beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
-		List<PlatformTransactionManager> found = Stream.ofNullable(managers.getIfUnique())
-			.filter((manager) -> reaches(manager, store))
-			.toList();
-		if (found.isEmpty()) {
-			found = managers.stream().filter((manager) -> beginsAndReaches(manager, store)).toList();
-		}
+		PlatformTransactionManager unique = managers.getIfUnique();
+		List<PlatformTransactionManager> found = (unique != null && reaches(unique, store)) ? List.of(unique)
+				: managers.stream().filter((manager) -> reaches(manager, store)).toList();
 		if (found.size() != 1) {
-			throw refusal(
-					"but the store takes part in the transactions of %d transaction managers".formatted(found.size()),
+			throw new UnusableTaskStoreException(
+					"@Delayed is transactional, but the store takes part in the transactions of %d transaction managers"
+						.formatted(found.size()),
 					"declare a JdbcTransactionManager or a JpaTransactionManager for the DataSource of the store, and"
-							+ " mark it as @Primary if there are several");
+							+ " mark it as @Primary if there are several, or remove transactional = true");
 		}
 		return new TransactionalBodies(found.get(0), store);
 	}
 
-	private static UnusableTaskStoreException refusal(String problem, String remedy) {
-		return new UnusableTaskStoreException("@Delayed is transactional, " + problem,
-				remedy + ", or remove transactional = true");
-	}
-
 	private static boolean reaches(PlatformTransactionManager manager, DelayedTaskStore store) {
-		return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
-			status.setRollbackOnly();
-			return store.joinsTransaction();
-		}));
-	}
-
-	/** Of several managers, one that cannot begin a transaction now is not taken. */
-	private static boolean beginsAndReaches(PlatformTransactionManager manager, DelayedTaskStore store) {
 		try {
-			return reaches(manager, store);
+			return Boolean.TRUE.equals(new TransactionTemplate(manager, REQUIRES_NEW).execute((status) -> {
+				status.setRollbackOnly();
+				return store.joinsTransaction();
+			}));
 		}
 		catch (TransactionException ex) {
-			logger.debug("No transaction begins with " + manager, ex);
-			return false;
+			throw new UnusableTaskStoreException("@Delayed is transactional, and no transaction begins with " + manager,
+					"check that its server runs, or mark the manager for the DataSource of the store as @Primary", ex);
 		}
 	}
 
@@ -102,23 +89,31 @@ public final class TransactionalBodies {
 	 */
 	@Nullable Object run(Run run) throws Throwable {
 		TransactionStatus status = this.manager.getTransaction(REQUIRES_NEW);
-		AtomicBoolean committed = new AtomicBoolean();
-		@Nullable Object result = null;
 		try {
-			Transactions.afterCommit(() -> committed.set(true));
-			result = runAndSettle(run, status);
+			Transactions.afterCommit(() -> run.reply = Reply.DONE);
+			Object result = run.invoke();
+			if (status.isRollbackOnly()) {
+				throw new UnexpectedRollbackException(
+						"The body has marked the transaction of the durable task " + run + " as rollback-only");
+			}
+			run.settlement = run.end(null);
+			if (!this.store.settleInTransaction(run.settlement())) {
+				run.reply = Reply.REFUSED;
+				throw new UnexpectedRollbackException("The lease of the durable task " + run
+						+ " has ended before its transaction: the transaction is rolled back");
+			}
 			this.manager.commit(status);
+			return result;
 		}
 		catch (Throwable ex) {
-			if (!committed.get()) {
+			if (run.reply != Reply.DONE) {
 				rollBack(status, ex);
 				throw ex;
 			}
 			UserErrors.log(logger::error, "The transaction of the durable task " + run
 					+ " has committed, and a callback then threw an exception", ex);
+			return null;
 		}
-		run.reply = Reply.DONE;
-		return result;
 	}
 
 	/** A commit that has failed has rolled back itself. */
@@ -131,27 +126,6 @@ public final class TransactionalBodies {
 		catch (RuntimeException | Error ex) {
 			error.addSuppressed(ex);
 		}
-	}
-
-	private @Nullable Object runAndSettle(Run run, TransactionStatus status) throws Throwable {
-		Object result;
-		try {
-			result = run.invoke();
-		}
-		finally {
-			run.endBody();
-		}
-		if (status.isRollbackOnly()) {
-			throw new UnexpectedRollbackException(
-					"The body has marked the transaction of the durable task " + run + " as rollback-only");
-		}
-		run.settlement = run.end(null);
-		if (!this.store.settleInTransaction(run.settlement())) {
-			run.reply = Reply.REFUSED;
-			throw new UnexpectedRollbackException("The lease of the durable task " + run
-					+ " has ended before its transaction: the transaction is rolled back");
-		}
-		return result;
 	}
 
 }

@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -33,7 +32,7 @@ import org.springframework.util.Assert;
 /**
  * Writes and reads the payloads of one method. Thread-safe.
  */
-public final class MethodPayloads implements DurableHandler.Arguments {
+public final class MethodPayloads {
 
 	/** What may stand in a log. */
 	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
@@ -77,7 +76,6 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 * @throws IllegalArgumentException if the arguments cannot be stored, read back, or
 	 * do not fit
 	 */
-	@Override
 	public String encode(@Nullable Object[] arguments) {
 		String name = this.names.get(0);
 		Assert.isTrue(arguments.length == this.parameters.size(),
@@ -121,7 +119,6 @@ public final class MethodPayloads implements DurableHandler.Arguments {
 	 * Migrates arguments that do not fit, if there is a migration.
 	 * @throws UndecodablePayloadException says why, and quotes nothing of the payload
 	 */
-	@Override
 	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
 		try {
 			return read(payload);

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.store;
 
 import java.io.Serial;
 import java.util.List;
+import java.util.Objects;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import org.jspecify.annotations.Nullable;
@@ -18,15 +19,12 @@ public final class PartlyStoredException extends RuntimeException {
 
 	private final transient List<@Nullable Enqueued> enqueued;
 
-	private final RuntimeException failure;
-
 	/**
 	 * @param failure why some tasks are not stored
 	 */
 	public PartlyStoredException(List<@Nullable Enqueued> enqueued, RuntimeException failure) {
 		super(failure);
 		this.enqueued = enqueued;
-		this.failure = failure;
 	}
 
 	/**
@@ -38,7 +36,7 @@ public final class PartlyStoredException extends RuntimeException {
 	}
 
 	public RuntimeException failure() {
-		return this.failure;
+		return (RuntimeException) Objects.requireNonNull(getCause());
 	}
 
 }

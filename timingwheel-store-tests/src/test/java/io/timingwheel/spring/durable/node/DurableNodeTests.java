@@ -410,6 +410,31 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(this.runs).containsExactly(-8, 7);
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aPauseOrAResumeDuringAClaimHoldsInSpiteOfTheReply(boolean pause) {
+		DurableNode[] node = new DurableNode[1];
+		List<Boolean> seen = new ArrayList<>();
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public Claimed claim(ClaimRequest request) {
+				seen.add(node[0].isPaused(NAME));
+				Claimed claimed = super.claim(request);
+				if (seen.size() == 1) {
+					node[0].setPaused(NAME, pause);
+				}
+				return claimed;
+			}
+
+		});
+		this.store.setPaused(NAME, !pause);
+		handle(NAME, this::count);
+		node[0] = node();
+		advance(POLL.multipliedBy(2));
+		assertThat(seen.subList(1, seen.size())).isNotEmpty().containsOnly(pause);
+	}
+
 	@Test
 	void aPausedNodeGivesBackWhatHasNotStartedAndClaimsNothing() {
 		handle(NAME, this::count);

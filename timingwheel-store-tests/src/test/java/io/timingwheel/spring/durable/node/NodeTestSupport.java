@@ -189,8 +189,8 @@ abstract class NodeTestSupport {
 
 	String enqueue(String name, String payload, Duration delay) {
 		String id = UUID.randomUUID().toString();
-		this.store.enqueue(
-				List.of(new NewTask(id, name, null, payload, null, DueTime.after(delay), IfPending.REPLACE, null)));
+		this.store.enqueue(List
+			.of(new NewTask(id, name, null, "[" + payload + "]", null, DueTime.after(delay), IfPending.REPLACE, null)));
 		return id;
 	}
 
@@ -199,8 +199,8 @@ abstract class NodeTestSupport {
 	}
 
 	void recur(String schedule, Duration first) {
-		this.store.recur(
-				new NewSchedule(UUID.randomUUID().toString(), NAME, "key", "1", schedule, DueTime.after(first), false));
+		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "key", "[1]", schedule,
+				DueTime.after(first), false));
 	}
 
 	StoredTask find(String id) {

@@ -1,18 +1,23 @@
 package io.timingwheel.spring.durable.node;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.internal.DurableMethod;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Makes handlers of tasks whose payload is a number.
  */
 final class NumberHandler {
+
+	private static final PayloadCodec CODEC = new PayloadCodec(new JsonMapper(), 1_000, List::of);
 
 	private NumberHandler() {
 	}
@@ -28,24 +33,14 @@ final class NumberHandler {
 
 	static DurableHandler of(String name, Body body, Supplier<Executor> executor, @Nullable Duration expireAfter,
 			Missed missed, Runnable onError) {
-		DurableMethod method = new DurableMethod(name, List.of(), NumberHandler.class.getDeclaredMethods()[0],
-				List.of(int.class), executor, expireAfter, false, null, (arguments) -> {
+		Method run = Body.class.getDeclaredMethods()[0];
+		DurableMethod method = new DurableMethod(name, List.of(), run, List.of(int.class), executor, expireAfter, false,
+				null, (arguments) -> {
 					body.run((Integer) arguments[0]);
 					return null;
 				}, (error, arguments) -> onError.run());
-		return new DurableHandler(List.of(name), method, new DurableHandler.Arguments() {
-
-			@Override
-			public String encode(@Nullable Object[] arguments) {
-				return String.valueOf(arguments[0]);
-			}
-
-			@Override
-			public @Nullable Object[] decode(String payload) {
-				return new Object[] { Integer.valueOf(payload) };
-			}
-
-		}, missed, null);
+		return new DurableHandler(List.of(name), method, CODEC.payloads(List.of(name), run, List.of(int.class)), missed,
+				null);
 	}
 
 	interface Body {

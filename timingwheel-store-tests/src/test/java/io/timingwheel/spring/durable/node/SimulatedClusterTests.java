@@ -132,7 +132,7 @@ class SimulatedClusterTests extends NodeTestSupport {
 		};
 		Instant first = Objects.requireNonNull(schedule.next(Instant.ofEpochMilli(storeNow())));
 		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), all ? ALL : ONCE, String.valueOf(number),
-				String.valueOf(number), schedule.toString(), new DueTime(first.toEpochMilli(), true), false));
+				"[%d]".formatted(number), schedule.toString(), new DueTime(first.toEpochMilli(), true), false));
 		this.userSchedules.add(new UserSchedule(schedule, first));
 	}
 
