@@ -14,9 +14,7 @@ import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
 
-/**
- * What a claim has taken and seen so far. Not thread-safe.
- */
+/** What a claim has taken and seen so far. Not thread-safe. */
 final class ClaimProgress {
 
 	static final long NEVER = Long.MAX_VALUE;
@@ -25,11 +23,8 @@ final class ClaimProgress {
 
 	final List<TaskRow> tasks = new ArrayList<>();
 
-	/** The time by the database's clock. */
+	/** The time by the database's clock, before the latest changes of tasks at worst. */
 	long now;
-
-	/** When {@link #now} arrived, by the JVM's clock. */
-	private long arrived;
 
 	long startAt = NEVER;
 
@@ -49,10 +44,8 @@ final class ClaimProgress {
 		this.request = request;
 	}
 
-	/**
-	 * The first time in a queue of a name, or {@link #NEVER}. The order has all columns
-	 * of the index, since H2 would otherwise sort all rows.
-	 */
+	// The first time in a queue of a name, or NEVER. The order has all columns of the
+	// index, since H2 would otherwise sort all rows.
 	static String first(String name, String queue, String condition) {
 		return ("coalesce((select next_at from {task} where name = %s and queue = %s and next_at %s"
 				+ " order by name, queue, next_at limit 1), %d)")
@@ -95,11 +88,6 @@ final class ClaimProgress {
 			.toList();
 	}
 
-	void time(long now) {
-		this.now = now;
-		this.arrived = System.nanoTime();
-	}
-
 	/** Takes the tasks of names without limits, of which a request had a limit. */
 	void add(List<TaskRow> claimed, int limit) {
 		this.tasks.addAll(claimed);
@@ -117,7 +105,7 @@ final class ClaimProgress {
 		this.startAt = Math.min(this.startAt, time);
 	}
 
-	Claimed result(Database database) {
+	Claimed result() {
 		long nextAt = NEVER;
 		for (String name : this.looks.keySet()) {
 			if (isLimited(name)) {
@@ -131,8 +119,7 @@ final class ClaimProgress {
 			.map(TaskRow::leased)
 			.sorted(Comparator.comparingLong(LeasedTask::dueAt))
 			.toList();
-		return new Claimed(leased, this.now + database.millisSince(this.arrived), nextAt, this.startAt, this.more,
-				this.newSuspects, this.pausedNames);
+		return new Claimed(leased, this.now, nextAt, this.startAt, this.more, this.newSuspects, this.pausedNames);
 	}
 
 	/** Locks the first tasks of a queue that no node has, or whose leases have ended. */

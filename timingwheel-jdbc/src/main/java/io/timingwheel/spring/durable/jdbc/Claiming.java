@@ -54,7 +54,9 @@ abstract class Claiming {
 	abstract void claimUnlimited(ClaimProgress progress, int limit, boolean suspect);
 
 	/** Begins the first due tasks of a name, whose row the transaction has locked. */
-	abstract List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit);
+	List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit) {
+		return progress.lease(session, progress.lockFirst(session, name, "{pending}", now, now, limit), now, true);
+	}
 
 	Claimed claim(ClaimRequest request) {
 		ClaimProgress progress = new ClaimProgress(request);
@@ -87,7 +89,7 @@ abstract class Claiming {
 			}
 			logger.warn("A part of a claim has failed, after the claim of other tasks", ex);
 		}
-		return progress.result(this.database);
+		return progress.result();
 	}
 
 	/** Makes suspects of runs whose leases have ended. */
@@ -132,6 +134,7 @@ abstract class Claiming {
 					return locked;
 				});
 				if (taken != null) {
+					progress.now = taken.now;
 					progress.tasks.addAll(taken.tasks);
 					progress.startAt(taken.startAt);
 					progress.more |= taken.more;

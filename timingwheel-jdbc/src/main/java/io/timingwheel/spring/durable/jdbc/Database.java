@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -13,18 +12,18 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
-import org.springframework.util.Assert;
 import org.springframework.util.PropertyPlaceholderHelper;
 import org.springframework.util.function.SingletonSupplier;
 
-/**
- * The database that keeps the tasks. Connects when it is first used. Thread-safe.
- */
+/** The database that keeps the tasks. Connects when it is first used. Thread-safe. */
 final class Database {
 
 	private static final PropertyPlaceholderHelper WORDS = new PropertyPlaceholderHelper("{", "}");
 
 	private final DataSource applicationDataSource;
+
+	/** Whether all callers have the same database. */
+	final boolean shared;
 
 	private final String table;
 
@@ -42,10 +41,11 @@ final class Database {
 			@Nullable Dialect givenDialect) {
 		Schema.checkTableName(table);
 		this.applicationDataSource = applicationDataSource;
+		this.shared = !isRouting(applicationDataSource);
 		this.table = table;
 		this.settings = SingletonSupplier.of(() -> Settings.read(storeDataSource, givenDialect));
 		this.store = SingletonSupplier.of(() -> new Session(this.settings.get(), this));
-		this.application = (isShared() && storeDataSource == applicationDataSource) ? this.store
+		this.application = (this.shared && storeDataSource == applicationDataSource) ? this.store
 				: SingletonSupplier.of(() -> new Session(Settings.read(applicationDataSource, dialect()), this));
 	}
 
@@ -83,10 +83,6 @@ final class Database {
 		return (given != null) ? given.getAsLong() : null;
 	}
 
-	long millisSince(long read) {
-		return (this.clock != null) ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
-	}
-
 	Session caller() {
 		Session joined = joined();
 		return (joined != null) ? joined : this.application.get();
@@ -101,24 +97,9 @@ final class Database {
 		return (joined != null) ? joined : this.store.get();
 	}
 
-	boolean hasTransaction() {
-		return ApplicationTransaction.current(this.applicationDataSource) != null;
-	}
-
-	Session requiredTransaction() {
-		Session joined = joined();
-		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
-		return joined;
-	}
-
-	private @Nullable Session joined() {
+	@Nullable Session joined() {
 		ApplicationTransaction transaction = ApplicationTransaction.current(this.applicationDataSource);
 		return (transaction != null) ? new Session(transaction, this) : null;
-	}
-
-	/** Whether all callers have the same database. */
-	boolean isShared() {
-		return !isRouting(this.applicationDataSource);
 	}
 
 	static boolean isRouting(DataSource dataSource) {

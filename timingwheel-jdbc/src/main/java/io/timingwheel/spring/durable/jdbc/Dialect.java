@@ -1,20 +1,15 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Locale;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
@@ -42,42 +37,6 @@ public abstract class Dialect {
 	protected Dialect(String product, String script) {
 		this.errors = new SQLErrorCodeSQLExceptionTranslator(product);
 		this.script = script;
-	}
-
-	static Dialect of(Connection connection) throws SQLException {
-		DatabaseMetaData database = connection.getMetaData();
-		String product = database.getDatabaseProductName();
-		String version = database.getDatabaseProductVersion();
-		// A driver may name MariaDB only in the version.
-		if (String.valueOf(version).toLowerCase(Locale.ROOT).contains("mariadb")) {
-			product = "MariaDB";
-		}
-		return switch (String.valueOf(product).toLowerCase(Locale.ROOT)) {
-			case "h2" -> H2Dialect.of(connection);
-			case "postgresql" -> PostgresDialect.of(connection);
-			case "mariadb" -> MySqlDialect.of(connection, "MariaDB", 10, 6);
-			case "mysql" -> MySqlDialect.of(connection, "MySQL", 8, 0);
-			default -> throw new UnusableTaskStoreException(
-					"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s"
-						.formatted(product, version),
-					"declare a JdbcDelayedTaskStore bean with a DataSource for one of these, in which Schema.create has"
-							+ " made the tables, or a Dialect bean for this database, or set timingwheel.store.type to redis or none");
-		};
-	}
-
-	// The first version with "skip locked", and the first PostgreSQL that inlines "with".
-	static void checkVersion(Connection connection, String product, int major, int minor) throws SQLException {
-		DatabaseMetaData database = connection.getMetaData();
-		int actual = database.getDatabaseMajorVersion();
-		if (actual < major || (actual == major && database.getDatabaseMinorVersion() < minor)) {
-			throw new UnusableTaskStoreException("durable tasks need %s %d.%d or newer, but this is %d.%d"
-				.formatted(product, major, minor, actual, database.getDatabaseMinorVersion()), "update the database");
-		}
-	}
-
-	static String query(Connection connection, String sql, Object... parameters) {
-		JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
-		return String.valueOf(jdbc.queryForObject(sql, String.class, parameters));
 	}
 
 	/** The location of the script that creates the tables. */
@@ -130,8 +89,8 @@ public abstract class Dialect {
 	protected void limitLockWait(JdbcOperations jdbc) {
 	}
 
-	boolean isPostgres() {
-		return false;
+	final boolean isPostgres() {
+		return this instanceof Dialects.Postgres;
 	}
 
 	/**
@@ -146,14 +105,6 @@ public abstract class Dialect {
 	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		byte[] bytes = rs.getBytes(column);
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
-	}
-
-	/**
-	 * The text of an error, as the database can keep it. A column has room for 2,000
-	 * characters. A text that the database refuses would hold up the end of its task.
-	 */
-	protected @Nullable String error(@Nullable String error) {
-		return error;
 	}
 
 }

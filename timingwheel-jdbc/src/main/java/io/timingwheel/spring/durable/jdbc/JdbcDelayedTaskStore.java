@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -10,7 +9,6 @@ import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -28,7 +26,6 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.support.DataAccessUtils;
-import org.springframework.jdbc.UncategorizedSQLException;
 
 /**
  * The store of durable tasks in a relational database, through Spring JDBC.
@@ -45,16 +42,13 @@ import org.springframework.jdbc.UncategorizedSQLException;
  */
 public final class JdbcDelayedTaskStore extends OperatorCalls {
 
-	/** The SQL state of H2 for missing rights, which Spring does not know. */
-	private static final String H2_RIGHTS = "90096";
-
 	private static final String LOCK = "select " + TaskRow.STATE_COLUMNS
 			+ ", payload, traceparent from {task} where id = ? for update";
 
 	private final NewTasks newTasks;
 
 	/**
-	 * @param applicationDataSource has the application's transactions
+	 * @param applicationDataSource in whose transactions tasks are stored and cancelled
 	 * @param storeDataSource leads to the same database; may be the same object
 	 * @param tableName such as {@code timingwheel_task} or {@code schema.table}
 	 * @param dialect the dialect of a database that this library does not know,
@@ -73,14 +67,10 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		return this.newTasks.enqueue(tasks);
 	}
 
-	/**
-	 * Deletes a pending task, or ends the schedule of a task. If that task is running,
-	 * the end of the run deletes it.
-	 */
 	@Override
 	public boolean cancel(Target target) {
 		return change(target, (session, row) -> {
-			if (row.schedule != null && isDeclared(row.key)) {
+			if (row.schedule != null && DECLARED_KEY.equals(row.key)) {
 				TaskNames.set(session, row.name, "cancelled", true);
 			}
 			row.schedule = null;
@@ -90,7 +80,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		}) != null;
 	}
 
-	/** Gives a pending task another due time. The new fence ends an earlier lease. */
 	@Override
 	public @Nullable Moved move(Target target, DueTime due) {
 		return change(target, (session, row) -> {
@@ -137,7 +126,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	private static <T> @Nullable T change(Session session, String id,
 			BiFunction<Session, TaskRow, @Nullable T> change) {
-		TaskRow row = lock(session, id);
+		TaskRow row = DataAccessUtils.singleResult(session.rows(LOCK, id));
 		T result = (row != null && canChange(row)) ? change.apply(session, row) : null;
 		if (row != null && result != null) {
 			session.write(List.of(row));
@@ -197,14 +186,14 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 			if (found != null) {
 				return new Enqueued(Outcome.PENDING, found.id, found.dueAt, now);
 			}
-			if (TaskNames.isCancelled(session, schedule.name())) {
+			if (TaskNames.exists(session, schedule.name(), "cancelled = 1")) {
 				return new Enqueued(Outcome.PENDING, "", now, now);
 			}
 		}
 		if (found == null) {
 			return insert(session, schedule, now);
 		}
-		TaskRow row = lock(session, found.id);
+		TaskRow row = DataAccessUtils.singleResult(session.rows(LOCK, found.id));
 		return (row != null && row.schedule != null) ? change(session, row, schedule, now) : null;
 	}
 
@@ -217,7 +206,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		if (!session.insert(List.of(row), now).isEmpty()) {
 			return null;
 		}
-		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
+		if (DECLARED_KEY.equals(schedule.key()) && TaskNames.exists(session, schedule.name(), "cancelled = 1")) {
 			TaskNames.set(session, schedule.name(), "cancelled", false);
 		}
 		return new Enqueued(Outcome.INSERTED, row.id, row.dueAt, now);
@@ -252,17 +241,9 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
 	}
 
-	private static @Nullable TaskRow lock(Session session, String id) {
-		return DataAccessUtils.singleResult(session.rows(LOCK, id));
-	}
-
-	private static boolean isDeclared(@Nullable String key) {
-		return DelayedTaskStore.DECLARED_KEY.equals(key);
-	}
-
 	@Override
 	public boolean joinsTransaction() {
-		return this.database.hasTransaction();
+		return this.database.joined() != null;
 	}
 
 	@Override
@@ -280,17 +261,12 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 		this.database.schema().check();
 	}
 
-	/**
-	 * An error that Spring does not name may be an outage, in which no task may be given
-	 * up.
-	 */
+	/** What Spring does not name may be an outage, in which no task may be given up. */
 	@Override
 	public boolean isRefusal(Throwable error) {
 		return error instanceof DataIntegrityViolationException
 				|| error instanceof InvalidDataAccessResourceUsageException
-				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException
-				|| (error instanceof UncategorizedSQLException unknown
-						&& unknown.getCause() instanceof SQLException cause && H2_RIGHTS.equals(cause.getSQLState()));
+				|| error instanceof PermissionDeniedDataAccessException || error instanceof IllegalArgumentException;
 	}
 
 	@Override

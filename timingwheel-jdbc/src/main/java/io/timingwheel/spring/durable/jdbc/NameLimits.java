@@ -24,14 +24,14 @@ final class NameLimits {
 
 	private static final StartLimits NONE = new StartLimits(0, 0, 0, 1);
 
-	private static final String PLACES = "select queue, case when next_at <= ? then 1 else 0 end as ended,"
+	private static final String PLACES = "select case when next_at <= ? then 1 else 0 end as ended,"
 			+ " case when owner is null then 0 else 1 end as has_owner, {key} as task_key"
-			+ " from {task} where name = ? and queue = %s and next_at <= ?";
+			+ " from {task} where name = ? and queue = %s and next_at > -1";
 
 	/** The condition on the next time keeps each part within its queue in the index. */
-	private static final String COUNT = "select queue, ended, has_owner, task_key, count(*) from ("
+	private static final String COUNT = "select ended, has_owner, task_key, count(*) from ("
 			+ PLACES.formatted("{running}") + " union all " + PLACES.formatted("{suspect}")
-			+ ") places group by queue, ended, has_owner, task_key";
+			+ ") places group by ended, has_owner, task_key";
 
 	/** The outer query reads the time after the wait for the lock. */
 	private static final String LOCK = """
@@ -47,7 +47,7 @@ final class NameLimits {
 	private final String name;
 
 	/** The time when the row was locked. */
-	private final long now;
+	final long now;
 
 	private final long nextStart;
 
@@ -121,26 +121,28 @@ final class NameLimits {
 		Duration expireAfter = this.progress.share(this.name).expireAfter();
 		long until = (expireAfter != null) ? this.now - Session.millis(expireAfter) - 1 : Long.MIN_VALUE;
 		if (this.progress.look(this.name).dueAt() <= until) {
-			this.tasks.addAll(lease(lockFirst("{pending}", until, most), false));
+			List<TaskRow> late = this.progress.lockFirst(this.session, this.name, "{pending}", this.now, until, most);
+			this.tasks.addAll(this.progress.lease(this.session, late, this.now, false));
 		}
 	}
 
 	private void countPlaces() {
-		boolean all = this.limits.concurrent() > 0 || this.limits.perKey() > 0;
-		long until = all ? Long.MAX_VALUE : this.now;
+		if (this.limits.concurrent() == 0 && this.limits.perKey() == 0) {
+			return;
+		}
 		Object text = this.session.dialect().text(this.name);
 		String statement = COUNT.replace("{key}", (this.limits.perKey() > 0) ? "task_key" : "null");
 		this.session.forEach(statement, (rs) -> {
-			boolean ended = rs.getInt(2) == 1;
-			String key = this.session.dialect().text(rs, 4);
-			int count = rs.getInt(5);
-			boolean takes = !ended && (rs.getInt(1) == TaskRow.RUNNING || rs.getInt(3) == 1);
+			boolean ended = rs.getInt(1) == 1;
+			boolean takes = !ended && rs.getInt(2) == 1;
+			String key = this.session.dialect().text(rs, 3);
+			int count = rs.getInt(4);
 			this.taken += takes ? count : 0;
 			this.suspects |= ended;
 			if (key != null) {
 				(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
 			}
-		}, this.now, text, until, this.now, text, until);
+		}, this.now, text, this.now, text);
 	}
 
 	private int free() {
@@ -182,22 +184,14 @@ final class NameLimits {
 
 	private List<TaskRow> lease(String queue, int found, int most) {
 		int perKey = this.limits.perKey();
-		List<TaskRow> first = lockFirst(queue, this.now, found);
+		List<TaskRow> first = this.progress.lockFirst(this.session, this.name, queue, this.now, this.now, found);
 		// A task that is chosen counts for the tasks after it.
 		List<TaskRow> chosen = first.stream()
 			.filter((row) -> row.key == null || perKey == 0 || this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
 			.limit(most)
 			.toList();
 		this.more |= chosen.size() < Math.min(first.size(), most);
-		return lease(chosen, queue.equals("{pending}"));
-	}
-
-	private List<TaskRow> lockFirst(String queue, long until, int limit) {
-		return this.progress.lockFirst(this.session, this.name, queue, this.now, until, limit);
-	}
-
-	private List<TaskRow> lease(List<TaskRow> rows, boolean begins) {
-		return this.progress.lease(this.session, rows, this.now, begins);
+		return this.progress.lease(this.session, chosen, this.now, queue.equals("{pending}"));
 	}
 
 	private static int sum(Map<String, Integer> keys) {

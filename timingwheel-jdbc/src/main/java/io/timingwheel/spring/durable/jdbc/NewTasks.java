@@ -88,7 +88,7 @@ final class NewTasks {
 
 	/** Callers without a transaction share requests if no lock can hold them up long. */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		boolean shares = this.database.isShared() && tasks.size() == 1 && overwrites(tasks.get(0))
+		boolean shares = this.database.shared && tasks.size() == 1 && overwrites(tasks.get(0))
 				&& !TransactionSynchronizationManager.isSynchronizationActive();
 		return shares ? List.of(this.combiner.enqueue(tasks.get(0))) : store(tasks);
 	}
@@ -189,7 +189,7 @@ final class NewTasks {
 	 * a lock may be part of a deadlock, which H2 does not notice, so a call with many
 	 * tasks begins anew instead, unless it is in a transaction of its caller
 	 */
-	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks, boolean patient) {
+	private static Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks, boolean patient) {
 		Dialect dialect = session.dialect();
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -60,15 +61,15 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max}) from";
 
-	private static final String BEGIN = atOnce("status <> {dead} and (queue <> {suspect} or next_at > {now})", UPDATE
-		.formatted("""
+	private static final String BEGIN = AT_ONCE
+		.formatted("status <> {dead} and (queue <> {suspect} or next_at > {now})", UPDATE.formatted("""
 				deliveries = deliveries + case when status = {pending} then 1 else 0 end,
 				held_key = case when schedule is null then null else held_key end, first_at = null, status = {running},
 				"""));
 
-	private static final String RENEW = atOnce("status = {running}", UPDATE.formatted(""));
+	private static final String RENEW = AT_ONCE.formatted("status = {running}", UPDATE.formatted(""));
 
-	private static final String ACKNOWLEDGE = atOnce("status = {running}", "delete from {task} t using");
+	private static final String ACKNOWLEDGE = AT_ONCE.formatted("status = {running}", "delete from {task} t using");
 
 	final Database database;
 
@@ -78,10 +79,6 @@ abstract class NodeCalls implements DelayedTaskStore {
 		this.database = database;
 		this.claiming = SingletonSupplier
 			.of(() -> database.dialect().isPostgres() ? new PostgresClaim(database) : new PortableClaim(database));
-	}
-
-	private static String atOnce(String condition, String write) {
-		return AT_ONCE.formatted(condition, write);
 	}
 
 	@Override
@@ -148,7 +145,8 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	@Override
 	public boolean settleInTransaction(Settlement settlement) {
-		Session session = this.database.requiredTransaction();
+		Session session = this.database.joined();
+		Assert.state(session != null, "The thread has no transaction on the DataSource of the application");
 		TaskRef task = settlement.task();
 		if (settlement instanceof Settlement.Acknowledge) {
 			return acknowledge(session, task);

@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -77,14 +77,13 @@ abstract class OperatorCalls extends NodeCalls {
 
 	private static final Duration MAX_REQUEUE_WAIT = Duration.ofSeconds(3);
 
+	private static final long RETENTION = DelayedTaskStore.NODE_RETENTION.toMillis();
+
 	OperatorCalls(Database database) {
 		super(database);
 	}
 
-	/**
-	 * Reads a page from an index. Each order begins with the first columns of the index,
-	 * since H2 would sort all tasks otherwise.
-	 */
+	// Each order begins with the first columns of an index, or H2 would sort all tasks.
 	@Override
 	public ListQuery.Page list(ListQuery query) {
 		boolean dead = query.order() == ListQuery.Order.DEAD_LATEST_FIRST;
@@ -135,7 +134,7 @@ abstract class OperatorCalls extends NodeCalls {
 	public int discardOlder(Duration age, int limit) {
 		List<String> ids = this.database.node().single((session) -> {
 			long before = session.now() - Session.millis(age);
-			return TaskNames.withDeadTasks(session)
+			return TaskNames.names(session, "died_at is not null")
 				.stream()
 				.flatMap((name) -> session
 					.strings("select id from {task} where name = ? and died_at < ? order by name, died_at, id limit ?",
@@ -154,19 +153,19 @@ abstract class OperatorCalls extends NodeCalls {
 
 	@Override
 	public void heartbeat(NodeState state) {
+		Long given = this.database.givenTime();
 		this.database.node().single((session) -> {
 			if (state.activity() == Activity.ENDED) {
 				return session.update("delete from {node} where id = ?", state.nodeId());
 			}
 			int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
 			int updated = session.update(
-					"update {node} set reported_at = {now}, claiming = ?, in_flight = ? where id = ?",
-					this.database.givenTime(), claiming, state.inFlight(), state.nodeId());
+					"update {node} set reported_at = {now}, claiming = ?, in_flight = ? where id = ?", given, claiming,
+					state.inFlight(), state.nodeId());
 			if (updated == 0) {
-				long now = session.now();
-				session.update("delete from {node} where reported_at < ?", oldest(now));
-				session.update("insert into {node} (claiming, in_flight, reported_at, id) values (?, ?, ?, ?)",
-						claiming, state.inFlight(), now, state.nodeId());
+				session.update("delete from {node} where reported_at < {now} - ?", given, RETENTION);
+				session.update("insert into {node} (reported_at, claiming, in_flight, id) values ({now}, ?, ?, ?)",
+						given, claiming, state.inFlight(), state.nodeId());
 			}
 			return updated;
 		});
@@ -174,19 +173,14 @@ abstract class OperatorCalls extends NodeCalls {
 
 	@Override
 	public List<NodeState.Reported> nodes() {
-		return this.database.node().single((session) -> {
-			long now = session.now();
-			return session.query("select id, claiming, in_flight, reported_at from {node} where reported_at >= ?"
-					+ " order by reported_at desc, id limit ?", (rs, rowNum) -> {
-						Activity activity = (rs.getInt(2) != 0) ? Activity.CLAIMING : Activity.PAUSED;
-						return new NodeState.Reported(new NodeState(rs.getString(1), activity, rs.getInt(3)),
-								Duration.ofMillis(Math.max(0, now - rs.getLong(4))));
-					}, oldest(now), DelayedTaskStore.MAX_NODES);
-		});
-	}
-
-	private static long oldest(long now) {
-		return now - DelayedTaskStore.NODE_RETENTION.toMillis();
+		Long given = this.database.givenTime();
+		String sql = "select id, claiming, in_flight, {now} - reported_at from {node} where reported_at >= {now} - ?"
+				+ " order by reported_at desc, id limit ?";
+		return this.database.node().single((session) -> session.query(sql, (rs, rowNum) -> {
+			Activity activity = (rs.getInt(2) != 0) ? Activity.CLAIMING : Activity.PAUSED;
+			return new NodeState.Reported(new NodeState(rs.getString(1), activity, rs.getInt(3)),
+					Duration.ofMillis(Math.max(0, rs.getLong(4))));
+		}, given, given, RETENTION, DelayedTaskStore.MAX_NODES));
 	}
 
 	@Override
@@ -196,64 +190,51 @@ abstract class OperatorCalls extends NodeCalls {
 					: names.stream().filter(TaskLimits::isStorableName).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
 			long now = session.now();
-			Map<String, StoredCounts> counts = new HashMap<>();
+			Map<String, long[]> figures = new HashMap<>();
 			for (String name : all) {
 				Object text = session.dialect().text(name);
-				session.forEach(COUNT.formatted(limit), (rs) -> counts.put(name, counts(rs, limit)), text, text, now,
-						text, text);
+				session.forEach(COUNT.formatted(limit), (rs) -> figures.put(name, figures(rs)), text, text, now, text,
+						text);
 			}
-			counts.values().removeIf((count) -> count.pending() + count.running() + count.dead() == 0);
-			if (session.dialect().isPostgres() && counts.values().stream().anyMatch(StoredCounts::estimated)) {
+			boolean large = figures.values().stream().anyMatch((some) -> isLarge(some, limit));
+			if (large && session.dialect().isPostgres()) {
 				session.forEach(SAMPLE, (rs) -> {
-					StoredCounts sample = counts(rs, limit);
-					counts.computeIfPresent(rs.getString("name"), (name, exact) -> estimate(exact, sample, limit));
+					long[] exact = figures.getOrDefault(rs.getString("name"), new long[0]);
+					long[] sample = figures(rs);
+					// A figure below the limit is exact.
+					Arrays.setAll(exact, (i) -> (exact[i] < limit) ? exact[i] : Math.max(exact[i], sample[i]));
 				}, now);
 			}
+			Map<String, StoredCounts> counts = new HashMap<>();
+			figures.forEach((name, some) -> counts.put(name,
+					new StoredCounts(some[0], Math.min(some[0], some[1]), some[2], some[3], isLarge(some, limit))));
+			counts.values().removeIf(StoredCounts.NONE::equals);
 			return counts;
 		});
 	}
 
-	private static StoredCounts counts(ResultSet rs, int limit) throws SQLException {
-		long[] counts = { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
-		return new StoredCounts(counts[0], counts[1], counts[2], counts[3],
-				LongStream.of(counts).max().getAsLong() >= limit);
+	private static long[] figures(ResultSet rs) throws SQLException {
+		return new long[] { rs.getLong(1), rs.getLong(2), rs.getLong(3), rs.getLong(4) };
 	}
 
-	private static StoredCounts estimate(StoredCounts exact, StoredCounts sample, int limit) {
-		long pending = larger(exact.pending(), sample.pending(), limit);
-		return new StoredCounts(pending, Math.min(pending, larger(exact.overdue(), sample.overdue(), limit)),
-				larger(exact.running(), sample.running(), limit), larger(exact.dead(), sample.dead(), limit),
-				exact.estimated());
+	private static boolean isLarge(long[] figures, int limit) {
+		return LongStream.of(figures).anyMatch((figure) -> figure >= limit);
 	}
 
-	/** A figure below the limit is exact. */
-	private static long larger(long exact, long estimate, int limit) {
-		return (exact < limit) ? exact : Math.max(exact, estimate);
-	}
-
-	/**
-	 * Each name has an equal share of what is counted at most, and leaves the rest to the
-	 * names with more tasks.
-	 */
+	/** Each name with tasks has an equal share of what is counted at most. */
 	@Override
 	public Forecast forecast(Forecast.Query query) {
-		List<String> names = query.pending()
-			.keySet()
-			.stream()
-			.sorted(Comparator.comparing(query.pending()::get))
-			.toList();
+		long names = query.pending().values().stream().filter((pending) -> pending > 0).count();
+		int limit = (int) (MAX_COUNTED / Math.max(1, names));
 		return this.database.node().single((session) -> {
 			long from = session.now();
 			long span = query.span().toMillis();
 			Map<String, DueCounts> counts = new HashMap<>();
-			int left = MAX_COUNTED;
-			for (int i = 0; i < names.size(); i++) {
-				int limit = Math.max(1, left / (names.size() - i));
+			for (String name : query.pending().keySet()) {
 				long[] spans = new long[query.spans()];
 				session.forEach(FORECAST, (rs) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
-						session.dialect().text(names.get(i)), from, from + span * spans.length, limit);
-				left -= (int) LongStream.of(spans).sum();
-				counts.put(names.get(i), complete(spans, limit));
+						session.dialect().text(name), from, from + span * spans.length, limit);
+				counts.put(name, complete(spans, limit));
 			}
 			return new Forecast(from, counts);
 		});

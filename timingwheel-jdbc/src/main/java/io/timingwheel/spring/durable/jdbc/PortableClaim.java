@@ -1,12 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
+
+import org.springframework.util.Assert;
 
 /**
  * The claim in SQL that H2, MariaDB and MySQL understand. It first looks, without locks,
@@ -20,14 +21,14 @@ final class PortableClaim extends Claiming {
 	 * the first suspect. H2 would parse a union again each time, and MySQL would search
 	 * from the beginning if the names were a table.
 	 */
-	private static final String LOOK = String.join(", ", ClaimProgress.first("?", "{pending}", "> -1"),
+	private static final String LOOK = String.join(", ", "", ClaimProgress.first("?", "{pending}", "> -1"),
 			ClaimProgress.first("?", "{pending}", "> ?"), ClaimProgress.first("?", "{running}", "> -1"),
 			ClaimProgress.first("?", "{suspect}", "> -1"));
 
-	private static final String LOOKS = "select (select count(*) from {name} where paused = 1), ";
-
 	/** A row of MySQL has at most 4096 columns. */
-	private static final int MAX_NAMES = 1000;
+	private static final int MAX_NAMES = 1023;
+
+	private static final String LOOKS = "select (select count(*) from {name} where paused = 1)";
 
 	PortableClaim(Database database) {
 		super(database);
@@ -43,27 +44,25 @@ final class PortableClaim extends Claiming {
 
 	/** Gives the names without limits that have tasks to claim. */
 	private static List<String> look(Session session, ClaimProgress progress) {
-		progress.time(session.now());
+		progress.now = session.now();
 		progress.lookedAt = progress.now;
 		progress.looks.clear();
 		List<String> names = List.copyOf(progress.request.names().keySet());
-		boolean paused = names.isEmpty();
-		for (int from = 0; from < names.size(); from += MAX_NAMES) {
-			List<String> some = names.subList(from, Math.min(names.size(), from + MAX_NAMES));
-			List<Object> parameters = new ArrayList<>();
-			for (String name : some) {
-				Object text = session.dialect().text(name);
-				parameters.addAll(List.of(text, text, progress.now + progress.ahead(name), text, text));
-			}
-			paused |= session.query(LOOKS + String.join(", ", Collections.nCopies(some.size(), LOOK)), (rs, rowNum) -> {
-				for (int i = 0; i < some.size(); i++) {
-					int column = 2 + 4 * i;
-					progress.looks.put(some.get(i), new Look(rs.getLong(column), rs.getLong(column + 1),
-							rs.getLong(column + 2), rs.getLong(column + 3)));
-				}
-				return rs.getLong(1) > 0;
-			}, parameters.toArray()).get(0);
+		Assert.isTrue(names.size() <= MAX_NAMES,
+				"A node may have at most 1,023 durable names, with aliases, unless the database is PostgreSQL");
+		List<Object> parameters = new ArrayList<>();
+		for (String name : names) {
+			Object text = session.dialect().text(name);
+			parameters.addAll(List.of(text, text, progress.now + progress.ahead(name), text, text));
 		}
+		boolean paused = session.query(LOOKS + LOOK.repeat(names.size()), (rs, rowNum) -> {
+			for (int i = 0; i < names.size(); i++) {
+				int column = 2 + 4 * i;
+				progress.looks.put(names.get(i), new Look(rs.getLong(column), rs.getLong(column + 1),
+						rs.getLong(column + 2), rs.getLong(column + 3)));
+			}
+			return rs.getLong(1) > 0;
+		}, parameters.toArray()).get(0);
 		progress.pausedNames = paused ? Set.copyOf(session.texts("select name from {name} where paused = 1"))
 				: Set.of();
 		progress.looks.keySet().removeAll(progress.pausedNames);
@@ -71,31 +70,20 @@ final class PortableClaim extends Claiming {
 	}
 
 	private static List<TaskRow> take(Session session, ClaimProgress progress, List<String> names, int limit) {
-		progress.time(session.now());
+		progress.now = session.now();
 		List<TaskRow> found = new ArrayList<>();
-		names.forEach((name) -> found.addAll(lockFirst(session, progress, name, limit)));
-		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), progress.now, true);
-	}
-
-	private static List<TaskRow> lockFirst(Session session, ClaimProgress progress, String name, int limit) {
-		int due = Math.min(limit, progress.share(name).due());
-		int soon = Math.min(limit, progress.share(name).soon());
-		List<TaskRow> found = new ArrayList<>();
-		if (due + soon > 0) {
-			for (TaskRow row : progress.lockFirst(session, name, "{pending}", progress.now,
-					progress.now + progress.ahead(name), due + soon)) {
-				if (((row.foundAt() <= progress.now) ? due-- : soon--) > 0) {
-					found.add(row);
-				}
+		for (String name : names) {
+			int due = Math.min(limit, progress.share(name).due());
+			int soon = Math.min(limit, progress.share(name).soon());
+			if (due + soon > 0) {
+				List<TaskRow> first = progress.lockFirst(session, name, "{pending}", progress.now,
+						progress.now + progress.ahead(name), due + soon);
+				first.stream().filter((row) -> row.foundAt() <= progress.now).limit(due).forEach(found::add);
+				first.stream().filter((row) -> row.foundAt() > progress.now).limit(soon).forEach(found::add);
 			}
 		}
-		return found;
-	}
-
-	@Override
-	List<TaskRow> begin(Session session, ClaimProgress progress, String name, long now, int limit) {
-		return progress.lease(session, progress.lockFirst(session, name, "{pending}", now, now, limit), now, true);
+		found.sort(Comparator.comparingLong(TaskRow::foundAt));
+		return progress.lease(session, found.subList(0, Math.min(limit, found.size())), progress.now, true);
 	}
 
 }

@@ -171,7 +171,7 @@ final class PostgresClaim extends Claiming {
 	}
 
 	private static void read(ResultSet rs, ClaimProgress progress, List<String> names) throws SQLException {
-		progress.time(rs.getLong("claimed_at"));
+		progress.now = rs.getLong("claimed_at");
 		progress.lookedAt = rs.getLong("looked_at");
 		progress.more |= rs.getBoolean("has_left");
 		progress.pausedNames = Set.of((String[]) rs.getArray("paused").getArray());

@@ -54,19 +54,25 @@ public final class Schema {
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
 	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
-	static final int MAX_LENGTH = 55;
+	private static final Pattern TABLE_NAME = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w{0,54}");
 
-	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
+	/**
+	 * The first ones with "skip locked", and the first PostgreSQL that inlines "with".
+	 */
+	private static final String IF_OLDER = ". If the database is older than H2 2.2, PostgreSQL 12, MariaDB 10.6 or MySQL 8, update it";
 
 	private final Session.Settings settings;
 
 	private final String table;
+
+	private final String script;
 
 	private final JdbcTemplate jdbc;
 
 	Schema(Session.Settings settings, String table) {
 		this.settings = settings;
 		this.table = table;
+		this.script = settings.dialect().script();
 		// No transaction of the application is bound to this wrapper.
 		this.jdbc = settings.dialect().template(new DelegatingDataSource(settings.dataSource()));
 	}
@@ -106,8 +112,9 @@ public final class Schema {
 							"the tables of the durable tasks cannot be created (%s)"
 								.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
 							("give the user of the DataSource the rights to create tables and indexes. Or let another user"
-									+ " run the script %s, and set timingwheel.store.jdbc.initialize-schema=never")
-								.formatted(script()),
+									+ " run the script %s, without Schema.create"
+									+ " (timingwheel.store.jdbc.initialize-schema=never)" + IF_OLDER)
+								.formatted(this.script),
 							ex);
 				}
 				logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.", ex);
@@ -121,23 +128,12 @@ public final class Schema {
 	 * than letters, digits and underscores
 	 */
 	public static void checkTableName(String tableName) {
-		Assert.isTrue(PLAIN.matcher(tableName).matches(), () -> "The table name \"" + tableName
-				+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
-		Assert.isTrue(simple(tableName).length() <= MAX_LENGTH,
-				() -> "The table name \"" + simple(tableName) + "\" may have at most " + MAX_LENGTH
-						+ " characters, since PostgreSQL would cut the names of its indexes, which are longer");
-	}
-
-	private static String simple(String tableName) {
-		return tableName.substring(tableName.indexOf('.') + 1);
+		Assert.isTrue(TABLE_NAME.matcher(tableName).matches(), () -> "The table name \"" + tableName
+				+ "\" must consist of at most 55 letters, digits and underscores, with or without a schema: schema.table");
 	}
 
 	static String script(String platform) {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
-	}
-
-	private String script() {
-		return this.settings.dialect().script();
 	}
 
 	private boolean isMissing() {
@@ -160,15 +156,16 @@ public final class Schema {
 	/** The script, with the name of this table in place of the default name. */
 	private Resource resource() {
 		try {
-			Resource script = new DefaultResourceLoader().getResource(script());
+			Resource script = new DefaultResourceLoader().getResource(this.script);
 			// An index has no schema in its name.
 			String text = script.getContentAsString(StandardCharsets.UTF_8)
 				.replace("timingwheel_task", this.table)
-				.replaceAll(Pattern.quote(this.table) + "_(?!(name|node|version)\\b)", simple(this.table) + "_");
+				.replaceAll(Pattern.quote(this.table) + "_(?!(name|node|version)\\b)",
+						this.table.substring(this.table.indexOf('.') + 1) + "_");
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
 		}
 		catch (IOException ex) {
-			throw new UnusableTaskStoreException("the script %s cannot be read".formatted(script()),
+			throw new UnusableTaskStoreException("the script %s cannot be read".formatted(this.script),
 					"let the Dialect name a script that is on the class path", ex);
 		}
 	}
@@ -178,9 +175,9 @@ public final class Schema {
 			if (isMissing()) {
 				throw new UnusableTaskStoreException(
 						"the table %s of the durable tasks is missing, or a table beside it".formatted(this.table),
-						("run the script %s. Or set timingwheel.store.jdbc.initialize-schema=always to have the tables"
-								+ " created at the start")
-							.formatted(script()));
+						("run the script %s, or call Schema.create. The store that Spring Boot declares does this at the start"
+								+ " with timingwheel.store.jdbc.initialize-schema=always")
+							.formatted(this.script));
 			}
 			checkRights(this.table, TaskRow.NAMES);
 			checkRights(this.table + "_name", "name, paused, next_start, cancelled");
@@ -211,24 +208,18 @@ public final class Schema {
 				|| failure instanceof DataAccessResourceFailureException) {
 			return failure;
 		}
+		// H2 adds the statement in further lines.
+		String message = String.valueOf(failure.getMostSpecificCause().getMessage())
+			.replaceFirst("(?s)(; SQL statement:|\\R).*", "");
 		return new UnusableTaskStoreException(
 				"the table %s of the durable tasks, or a table beside it, cannot be used as in version %d of their schema: %s"
-					.formatted(this.table, VERSION, message(failure)),
+					.formatted(this.table, VERSION, message),
 				("give the user of the node the rights to select, insert, update and delete in the tables %s, %s and %s, and to"
 						+ " select in the table %s, on a server that is not read-only. If they have the rights, or a table"
-						+ " is missing, compare the tables with the script %s")
+						+ " is missing, compare the tables with the script %s" + IF_OLDER)
 					.formatted(this.table, this.table + "_name", this.table + "_node", this.table + "_version",
-							script()),
+							this.script),
 				failure);
-	}
-
-	// H2 adds the statement in further lines.
-	private static String message(DataAccessException failure) {
-		return String.valueOf(failure.getMostSpecificCause().getMessage())
-			.lines()
-			.findFirst()
-			.orElse("")
-			.replaceFirst("[.;:]? *(SQL statement:)?$", "");
 	}
 
 }

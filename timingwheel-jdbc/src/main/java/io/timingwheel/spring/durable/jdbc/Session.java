@@ -236,14 +236,11 @@ final class Session {
 	private String text(String statement, @Nullable Object[] parameters) {
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
-				return this.database.text(statement.replace("{in}", list(values)));
+				String list = String.join(", ", Collections.nCopies(padded(values.size()), "?"));
+				return this.database.text(statement.replace("{in}", "in (" + list + ")"));
 			}
 		}
 		return this.database.text(statement);
-	}
-
-	private static String list(Collection<?> values) {
-		return "in (" + String.join(", ", Collections.nCopies(padded(values.size()), "?")) + ")";
 	}
 
 	/** Nulls, which equal no value, fill up the list of a collection. */
@@ -271,7 +268,7 @@ final class Session {
 				return new Settings(target, given, false, false);
 			}
 			try (Connection connection = target.getConnection()) {
-				Dialect dialect = (given != null) ? given : Dialect.of(connection);
+				Dialect dialect = (given != null) ? given : Dialects.of(connection);
 				return new Settings(target, dialect, connection.getAutoCommit(),
 						connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
 			}

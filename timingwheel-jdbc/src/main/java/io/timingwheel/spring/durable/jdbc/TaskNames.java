@@ -17,17 +17,13 @@ final class TaskNames {
 
 	// PostgreSQL has the dead tasks and the others in different indexes.
 	static Set<String> all(Session session) {
-		Set<String> names = new TreeSet<>(withDeadTasks(session));
+		Set<String> names = new TreeSet<>(names(session, "died_at is not null"));
 		names.addAll(names(session, "next_at is not null"));
 		return names;
 	}
 
-	static List<String> withDeadTasks(Session session) {
-		return names(session, "died_at is not null");
-	}
-
 	// PostgreSQL reads all rows for a "distinct".
-	private static List<String> names(Session session, String condition) {
+	static List<String> names(Session session, String condition) {
 		String names = session.dialect().isPostgres() ? """
 				with recursive names as (
 					(select name from {task} where %1$s order by name limit 1)
@@ -39,14 +35,11 @@ final class TaskNames {
 		return session.texts(names.formatted(condition));
 	}
 
-	private static boolean exists(Session session, String name, String condition) {
+	/** Whether a name has a row in which a condition is met. */
+	static boolean exists(Session session, String name, String condition) {
 		return !session
 			.strings("select 'exists' from {name} where name = ? and " + condition, session.dialect().text(name))
 			.isEmpty();
-	}
-
-	static boolean isCancelled(Session session, String name) {
-		return exists(session, name, "cancelled = 1");
 	}
 
 	/** Sets {@code paused} or {@code cancelled}. */

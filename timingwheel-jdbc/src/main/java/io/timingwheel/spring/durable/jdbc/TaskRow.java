@@ -150,7 +150,7 @@ final class TaskRow {
 	Object[] values(Dialect dialect, @Nullable Object... others) {
 		List<@Nullable Object> values = new ArrayList<>(Arrays.asList(this.status, this.owner, heldKey(dialect),
 				this.fence, this.dueAt, this.nextAt, this.firstAt, this.schedule, this.scheduledAt, this.attempt,
-				this.deliveries, this.lost, dialect.error(this.error), this.diedAt));
+				this.deliveries, this.lost, this.error, this.diedAt));
 		values.addAll(Arrays.asList(others));
 		return values.toArray();
 	}

@@ -16,9 +16,7 @@ import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.PartlyStoredException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Stores new tasks, each in its partition. Thread-safe.
- */
+/** Stores new tasks, each in its partition. Thread-safe. */
 final class Enqueueing {
 
 	private static final int WIDTH = 4;

@@ -16,9 +16,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Changes the tasks that a node has leased: begin, renew, settle. Thread-safe.
- */
+/** Changes the tasks that a node has leased: begin, renew, settle. Thread-safe. */
 final class LeasedTasks {
 
 	private static final Log logger = LogFactory.getLog(LeasedTasks.class);
@@ -42,15 +40,15 @@ final class LeasedTasks {
 	}
 
 	List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
-		TaskBatch batch = new TaskBatch(Script.HOLD, event, lease);
+		TaskBatch batch = new TaskBatch(Script.LEASED, this.maxDead);
 		for (int i = 0; i < tasks.size(); i++) {
-			batch.add(this.partitions, tasks.get(i).id(), i, tasks.get(i).fence());
+			batch.add(this.partitions, tasks.get(i).id(), i, tasks.get(i).fence(), event, lease);
 		}
 		return run(batch, tasks.size());
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
-		TaskBatch batch = new TaskBatch(Script.END, this.maxDead);
+		TaskBatch batch = new TaskBatch(Script.LEASED, this.maxDead);
 		for (int i = 0; i < settlements.size(); i++) {
 			TaskRef task = settlements.get(i).task();
 			batch.add(this.partitions, task.id(), i, arguments(task.fence(), settlements.get(i)));

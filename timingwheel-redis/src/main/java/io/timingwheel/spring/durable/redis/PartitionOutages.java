@@ -38,9 +38,7 @@ final class PartitionOutages {
 		this.partitions = partitions;
 	}
 
-	/**
-	 * The servers that do not answer, {@code null} if all partitions answer or none does.
-	 */
+	/** The servers that do not answer, {@code null} if all answer or none does. */
 	@Nullable PartialOutage partial() {
 		List<Outage> all = List.copyOf(this.outages.values());
 		if (all.isEmpty() || all.size() == this.partitions.count()) {

@@ -70,9 +70,7 @@ final class Partitions {
 		return (int) (hash.getValue() % this.count);
 	}
 
-	/**
-	 * Splits an id that callers see, {@code null} for an id that this store never gave.
-	 */
+	/** Splits an id of callers, {@code null} for one that this store never gave. */
 	@Nullable StoredId locate(String id) {
 		Matcher matcher = ID.matcher(id);
 		if (!matcher.matches()) {

@@ -22,9 +22,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 import io.timingwheel.spring.durable.store.TaskLimits;
 
-/**
- * What operators read of the partitions that answer. Thread-safe.
- */
+/** What operators read of the partitions that answer. Thread-safe. */
 final class Reads {
 
 	private static final int COUNTS_WIDTH = 5;
@@ -74,9 +72,7 @@ final class Reads {
 		return counts;
 	}
 
-	/**
-	 * Calls of a script on the partitions of some names, which are its last arguments.
-	 */
+	/** Calls on the partitions of some names, which are the last arguments. */
 	private List<Call> onEach(Script script, Collection<String> names, Object... arguments) {
 		Map<Integer, Call> calls = new TreeMap<>();
 		names.forEach((name) -> calls

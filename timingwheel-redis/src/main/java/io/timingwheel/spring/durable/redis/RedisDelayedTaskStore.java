@@ -302,9 +302,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		}
 	}
 
-	/**
-	 * Closes the connections of the store, not those of the application.
-	 */
+	/** Closes the connections of the store, not those of the application. */
 	@Override
 	public void close() {
 		this.writes.close();

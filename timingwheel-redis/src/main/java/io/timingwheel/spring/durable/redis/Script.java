@@ -24,7 +24,7 @@ import org.springframework.core.io.ClassPathResource;
  */
 enum Script {
 
-	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, FIND, LIST, COUNTS, FORECAST, NODES;
+	ENQUEUE, RECUR, CLAIM, LEASED, CANCEL, MOVE, REQUEUE, DISCARD, FIND, LIST, COUNTS, FORECAST, NODES;
 
 	private final byte[] source = Partitions.bytes(withPrelude(read(name().toLowerCase(Locale.ROOT))));
 

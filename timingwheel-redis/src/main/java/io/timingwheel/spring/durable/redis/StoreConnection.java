@@ -183,9 +183,7 @@ final class StoreConnection implements AutoCloseable {
 		this.resources.shutdown(0, 2, TimeUnit.SECONDS);
 	}
 
-	/**
-	 * The scripts, and the field that {@link StoreConnection} reads, in a native image.
-	 */
+	/** The scripts, and the field that the connection reads, in a native image. */
 	static final class Hints implements RuntimeHintsRegistrar {
 
 		@Override

@@ -33,33 +33,18 @@ local function look(name)
 end
 
 -- The entries of a section up to a time.
-local function up_to(name, letter, time, max, bound)
+local function up_to(name, letter, time, max)
   local first = name.first[letter]
   if not first or first > time then -- nothing to read, although running and leased tasks may be many
     note_next(name, first or math.huge)
     return {}
   end
-  local found = entries(name.text, letter, max, bound)
+  local found = entries(name.text, letter, max)
   for i, one in ipairs(found) do
     if one.at > time then
       note_next(name, one.at)
       return { unpack(found, 1, i - 1) }
     end
-  end
-  return found
-end
-
-local function by_time(one, other)
-  return one.at < other.at
-end
-
--- The entries of two sections in the order of their times.
-local function both(found, others)
-  for _, one in ipairs(others) do
-    append(found, one)
-  end
-  if #others > 0 then
-    table.sort(found, by_time)
   end
   return found
 end
@@ -84,9 +69,9 @@ local function with_free_keys(name, found, keys)
   local free, taken = {}, {}
   for i, task in ipairs(tasks_of(found)) do
     local key = task.key or false
-    if not key or (keys[key] or 0) + (taken[key] or 0) < name.per_key then
+    if not key or found[i].expired or (keys[key] or 0) + (taken[key] or 0) < name.per_key then
       append(free, found[i])
-      taken[key] = (taken[key] or 0) + 1
+      taken[key] = (taken[key] or 0) + (found[i].expired and 0 or 1)
     else
       more = 1
     end
@@ -126,15 +111,18 @@ end
 
 -- The first tasks that are due, or due soon if the name has no limits. If each key has a limit, without those that wait.
 -- Of the tasks with a key at most two are pending, so at most twice as many wait as run, and are chosen.
-local function claimable(name, size, bound)
+local function claimable(name, size)
   local keys, running = {}, 0
   if name.per_key > 0 and size > 1 then -- otherwise nothing may begin
     keys, running = busy_keys(name, false)
   end
   local most = 2 * (size + running)
   while true do
-    local found = both(up_to(name, SCHEDULED, name.limited and now or ahead, size, bound),
+    local found = merged(up_to(name, SCHEDULED, name.limited and now or ahead, size),
         up_to(name, LEASED, now, size))
+    for _, one in ipairs(found) do
+      one.name, one.expired = name, name.late and one.at < now - name.late
+    end
     local free = name.per_key > 0 and with_free_keys(name, found, keys) or found
     if name.per_key == 0 or #free >= size or #found < size or size >= most then
       return free
@@ -143,18 +131,13 @@ local function claimable(name, size, bound)
   end
 end
 
-local function choose(name, one, expired)
-  one.name, one.expired = name, expired
-  append(chosen, one)
-end
-
 -- Chooses tasks as if there was no other name.
 local function choose_from(name)
   look(name)
   lose(name)
   read_limits(name)
   local most = name.per_key > 0 and 1000 or 1
-  local waiting = both(up_to(name, 'u', now, most), up_to(name, 'v', now, most))
+  local waiting = merged(up_to(name, 'u', now, most), up_to(name, 'v', now, most))
   local places = name.places - (#waiting > 0 and 1 or 0) -- the suspects could wait for ever
   if ARGV[2] == '1' and name.places > 0 and name.starts > 0 then
     local free = name.per_key > 0 and #waiting > 0 and with_free_keys(name, waiting, busy_keys(name, true)) or waiting
@@ -166,28 +149,20 @@ local function choose_from(name)
   if not name.first[SCHEDULED] and not name.first[LEASED] then
     return
   end
-  local room, bound = math.min(name.due, limit + tells)
-  if name.late then -- the first tasks are too late
-    bound = index_time(math.max(0, now - name.late))
-    for _, one in ipairs(up_to(name, SCHEDULED, now - name.late - 1, room + 1)) do
-      if room > 0 then
-        room = room - 1
-        choose(name, one, true)
-      else
-        more = 1
-      end
-    end
-  end
-  local may_begin = math.max(0, math.min(room, places, name.starts))
-  local may_lease = math.min(name.soon, limit + tells)
-  for _, one in ipairs(claimable(name, may_begin + may_lease + 1, bound)) do
-    if one.at <= now and may_begin > 0 then
-      may_begin = may_begin - 1
-      choose(name, one)
+  local room, starts, may_lease = math.min(name.due, limit + tells), name.starts, math.min(name.soon, limit + tells)
+  local expire = name.late and (name.first[SCHEDULED] or now) < now - name.late
+  local may_take = expire and room or math.max(0, math.min(room, places, starts)) -- what is too late counts for no limit
+  for _, one in ipairs(claimable(name, may_take + may_lease + 1)) do
+    if one.expired and room > 0 then
+      room = room - 1
+      append(chosen, one)
+    elseif one.at <= now and math.min(room, places, starts) > 0 then
+      room, places, starts = room - 1, places - 1, starts - 1
+      append(chosen, one)
     elseif one.at > now and may_lease > 0 then
       may_lease = may_lease - 1
-      choose(name, one)
-    elseif name.starts < math.min(room, places) then
+      append(chosen, one)
+    elseif starts < math.min(room, places) then
       name.waits_for_start = true
     else
       more = 1

@@ -1,6 +1,5 @@
 -- Reads the pending or the dead tasks of a name.
--- ARGV: clock, name, 'PENDING' or 'DEAD_LATEST_FIRST', limit, then optionally: time and id of the
--- task to go on after
+-- ARGV: clock, name, 'PENDING' or 'DEAD_LATEST_FIRST', limit, then optionally: time and id of the task to go on after
 -- Returns: for the dead the page, for the pending a page of those that are no suspects and one of the suspects, each
 -- without leased tasks, and all leased tasks
 local name, order, limit = ARGV[2], ARGV[3], tonumber(ARGV[4])

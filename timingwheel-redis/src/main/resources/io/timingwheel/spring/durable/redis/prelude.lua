@@ -70,6 +70,21 @@ local function entries(name, letter, limit, bound, backwards)
   return found
 end
 
+local function by_time(one, other)
+  return one.at < other.at
+end
+
+-- The entries of two sections in the order of their times.
+local function merged(found, others)
+  for _, one in ipairs(others) do
+    found[#found + 1] = one
+  end
+  if #others > 0 then
+    table.sort(found, by_time)
+  end
+  return found
+end
+
 -- How many entries a section has, or has up to a time.
 local function count(name, letter, up_to)
   local start = section(name, letter)
@@ -136,11 +151,7 @@ end
 
 -- The leased tasks of a name, whose due times are only in their heads. Operators do not see those beyond 2,000.
 local function leased_tasks(name)
-  local found = tasks_of(entries(name, LEASED, 2000))
-  for _, task in ipairs(tasks_of(entries(name, SUSPECT[LEASED], 2000))) do
-    found[#found + 1] = task
-  end
-  return found
+  return tasks_of(merged(entries(name, LEASED, 2000), entries(name, SUSPECT[LEASED], 2000)))
 end
 
 local function is_pending(task)

@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.store.test;
 
-import java.sql.DatabaseMetaData;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,9 +33,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
 /**
  * The script of the schema, what the check of a store says about a database, and counts
@@ -119,22 +114,6 @@ class JdbcStoreSchemaTests {
 		return new DriverManagerDataSource(url.substring(0, url.indexOf(';')), "stranger", "secret");
 	}
 
-	@Test
-	void anOlderDatabaseIsRefused() throws SQLException {
-		String needed = switch (this.database) {
-			case POSTGRESQL -> "PostgreSQL 12.0";
-			case MARIADB -> "MariaDB 10.6";
-			default -> "H2 2.2";
-		};
-		DataSource older = mock(DataSource.class, RETURNS_DEEP_STUBS);
-		DatabaseMetaData metaData = older.getConnection().getMetaData();
-		when(metaData.getDatabaseProductName()).thenReturn(needed.split(" ")[0]);
-		when(metaData.getDatabaseMajorVersion()).thenReturn(1);
-		when(metaData.getDatabaseMinorVersion()).thenReturn(4);
-		assertRefused(JdbcStores.open(older))
-			.hasMessage("durable tasks need %s or newer, but this is 1.4; update the database".formatted(needed));
-	}
-
 	/**
 	 * PostgreSQL cuts the names of indexes. Two names that are then the same would be one
 	 * index.
@@ -150,7 +129,7 @@ class JdbcStoreSchemaTests {
 			.isEqualTo(5);
 		open(longest).check();
 		assertThatIllegalArgumentException().isThrownBy(() -> open(longest + "t"))
-			.withMessageContaining("may have at most 55 characters");
+			.withMessageContaining("must consist of at most 55 letters");
 		this.jdbc.update("delete from " + longest + "_version");
 		assertRefused(open(longest)).hasMessageContaining("is missing");
 		this.store.check();

@@ -40,12 +40,10 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(TimingWheelJdbcStoreAutoConfiguration.JdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
 
-	private final DataSource application;
-
-	private final DataSource store;
-
-	TimingWheelJdbcStoreAutoConfiguration(ObjectProvider<DataSource> dataSource,
-			@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
+	@Bean
+	@DependsOnDatabaseInitialization
+	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreProperties properties, ObjectProvider<Dialect> dialect,
+			ObjectProvider<DataSource> dataSource, @TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
 		DataSource unique = dataSource.getIfUnique();
 		if (unique == null) {
 			throw dataSource.stream().findAny().isEmpty()
@@ -54,23 +52,17 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 					: new UnusableTaskStoreException("there is more than one DataSource for the JDBC store",
 							"mark the DataSource of the application @Primary");
 		}
-		this.application = unique;
-		this.store = storeDataSource.getIfAvailable(() -> unique);
-	}
-
-	@Bean
-	@DependsOnDatabaseInitialization
-	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
+		DataSource store = storeDataSource.getIfAvailable(() -> unique);
 		String table = properties.tableName();
 		PropertyChecks.pass("timingwheel.store.jdbc.table-name", table, Schema::checkTableName);
 		if (switch (properties.initializeSchema()) {
 			case ALWAYS -> true;
-			case EMBEDDED -> EmbeddedDatabaseConnection.isEmbedded(this.store);
+			case EMBEDDED -> EmbeddedDatabaseConnection.isEmbedded(store);
 			case NEVER -> false;
 		}) {
-			Schema.create(this.store, dialect.getIfAvailable(), table);
+			Schema.create(store, dialect.getIfAvailable(), table);
 		}
-		return new JdbcDelayedTaskStore(this.application, this.store, table, dialect.getIfAvailable());
+		return new JdbcDelayedTaskStore(unique, store, table, dialect.getIfAvailable());
 	}
 
 	/**

@@ -1,6 +1,4 @@
-/**
- * Auto-configuration of the JDBC store for Spring Boot. Applications use the properties.
- */
+/** Auto-configuration of the JDBC store. Applications use the properties. */
 @NullMarked
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
