@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.MemoryTaskReader;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -54,7 +55,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * The ids of the repeating tasks that the application has started itself,
 	 * {@code null} before the first test method.
 	 */
-	private @Nullable Set<String> spared;
+	private @Nullable Set<Long> spared;
 
 	DefaultVirtualTime(VirtualClock clock, Faults faults, TestTimers timers, ObjectProvider<TimingWheel> wheel,
 			ObjectProvider<DelayedTaskRegistry> registry, ObjectProvider<VirtualNode> nodes) {
@@ -191,8 +192,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	}
 
 	private Stream<PendingTask> pendingOf(String name) {
-		Stream<PendingTask> inMemory = this.registry.getObject()
-			.memoryTasks()
+		Stream<PendingTask> inMemory = new MemoryTaskReader(this.registry.getObject())
 			.page(name, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false));
@@ -246,7 +246,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public synchronized void reset() {
 		this.clock.checkStandsStill("begin anew");
 		DelayedTaskRegistry tasks = this.registry.getObject();
-		Set<String> spared = this.spared;
+		Set<Long> spared = this.spared;
 		if (spared == null) {
 			spared = tasks.repeating();
 			this.spared = spared;

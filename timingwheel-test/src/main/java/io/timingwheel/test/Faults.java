@@ -99,7 +99,7 @@ final class Faults implements TaskExecution.Interceptor {
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
+	public @Nullable Object intercept(TaskExecution execution, Body body) throws Throwable {
 		Throwable exception = begin(execution.id(), execution.name());
 		try {
 			if (exception != null) {

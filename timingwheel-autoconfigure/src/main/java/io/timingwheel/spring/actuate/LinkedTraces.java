@@ -36,13 +36,13 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 
 	@Override
 	public boolean supportsContext(Observation.Context context) {
-		return context instanceof DelayedTaskObservationContext task && task.getExecution().traceparent() != null;
+		return context instanceof DelayedTaskObservationContext task && task.getExecution().linkedTrace() != null;
 	}
 
 	@Override
 	public void onStart(DelayedTaskObservationContext context) {
 		Span.Builder span = getTracer().spanBuilder().setNoParent();
-		TraceContext call = this.traces.read(context.getExecution().traceparent());
+		TraceContext call = this.traces.read(context.getExecution().linkedTrace());
 		if (call != null) {
 			span.addLink(new Link(call));
 		}

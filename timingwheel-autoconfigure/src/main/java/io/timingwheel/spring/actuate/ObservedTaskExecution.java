@@ -71,19 +71,14 @@ public class ObservedTaskExecution implements TaskExecution.Interceptor, Ordered
 	}
 
 	@Override
-	public @Nullable Object capture(String name) {
-		return traceparent();
-	}
-
-	@Override
 	public @Nullable String traceparent() {
 		return (this.traces != null) ? this.traces.traceparent() : null;
 	}
 
 	@Override
-	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body) throws Throwable {
+	public @Nullable Object intercept(TaskExecution execution, Body body) throws Throwable {
 		DelayedTaskObservationContext context = new DelayedTaskObservationContext(execution);
-		Observation observation = start(context, captured);
+		Observation observation = start(context);
 		Object result;
 		try {
 			result = run(body, observation);
@@ -100,7 +95,7 @@ public class ObservedTaskExecution implements TaskExecution.Interceptor, Ordered
 	}
 
 	/** If the convention or a predicate throws, the execution has no observation. */
-	private Observation start(DelayedTaskObservationContext context, @Nullable Object captured) {
+	private Observation start(DelayedTaskObservationContext context) {
 		Observation observation;
 		try {
 			observation = Observation.createNotStarted(this.convention, this.defaultConvention, () -> context,
@@ -111,7 +106,8 @@ public class ObservedTaskExecution implements TaskExecution.Interceptor, Ordered
 			return Observation.NOOP;
 		}
 		TaskTraces traces = this.traces;
-		attempt((traces != null) ? () -> traces.within(captured, observation::start) : observation::start);
+		String parent = context.getExecution().parentTrace();
+		attempt((traces != null) ? () -> traces.within(parent, observation::start) : observation::start);
 		return observation;
 	}
 

@@ -53,8 +53,8 @@ public final class TaskTraces {
 	}
 
 	/** The span of a {@code traceparent}, {@code null} for anything else. */
-	@Nullable TraceContext read(@Nullable Object traceparent) {
-		Matcher matcher = TRACEPARENT.matcher((traceparent instanceof String text) ? text : "");
+	@Nullable TraceContext read(@Nullable String traceparent) {
+		Matcher matcher = TRACEPARENT.matcher((traceparent != null) ? traceparent : "");
 		if (!matcher.matches()) {
 			return null;
 		}
@@ -66,8 +66,8 @@ public final class TaskTraces {
 			.build();
 	}
 
-	void within(@Nullable Object captured, Runnable action) {
-		TraceContext context = read(captured);
+	void within(@Nullable String traceparent, Runnable action) {
+		TraceContext context = read(traceparent);
 		if (context == null) {
 			action.run();
 			return;

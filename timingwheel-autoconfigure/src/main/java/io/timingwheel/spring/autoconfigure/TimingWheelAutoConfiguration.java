@@ -94,7 +94,7 @@ public final class TimingWheelAutoConfiguration {
 
 	@Bean
 	HandOverExecutors timingWheelHandOverExecutors(ObjectProvider<ManualTime> manualTime) {
-		return (manualTime.getIfAvailable() != null) ? HandOverExecutors.onCallingThread() : new HandOverExecutors();
+		return new HandOverExecutors(manualTime.getIfAvailable() != null);
 	}
 
 	@Bean
@@ -105,7 +105,7 @@ public final class TimingWheelAutoConfiguration {
 		TaskExecution.Interceptor interceptor = TaskExecution.Interceptor
 			.compose(interceptors.orderedStream().toList());
 		ManualTime time = manualTime.getIfAvailable();
-		TaskClock clock = (time != null) ? new TaskClock(time) : new TaskClock(wheel.timeSource(), Clock.systemUTC());
+		TaskClock clock = new TaskClock(wheel.timeSource(), (time != null) ? time.clock() : Clock.systemUTC(), time);
 		return new DelayedTaskRegistry(wheel, clock, handOvers, decorator, interceptor, policies);
 	}
 

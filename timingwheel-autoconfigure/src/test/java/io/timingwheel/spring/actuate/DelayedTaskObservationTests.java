@@ -176,8 +176,8 @@ class DelayedTaskObservationTests {
 			DelayedTask<String> task = application.bean(Orders.class).close(5);
 			application.advance(DELAY);
 			assertThat(task.completion()).isCompletedWithValue("closed");
-			assertThat(app.calls()).containsExactly("outer begins with captured by outer, observed: false",
-					"inner begins with captured by inner, observed: true", "inner ends", "outer ends");
+			assertThat(app.calls()).containsExactly("outer begins, observed: false", "inner begins, observed: true",
+					"inner ends", "outer ends");
 			assertThat(executions).hasSize(2).allSatisfy((execution) -> {
 				assertThat(execution.name()).isEqualTo("close-order");
 				assertThat(execution.id()).isEqualTo(task.id());
@@ -301,17 +301,9 @@ class DelayedTaskObservationTests {
 		}
 
 		@Override
-		public Object capture(String task) {
-			return "captured by " + this.name;
-		}
-
-		@Override
-		public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, Body body)
-				throws Throwable {
+		public @Nullable Object intercept(TaskExecution execution, Body body) throws Throwable {
 			this.executions.add(execution);
-			app.calls()
-				.add("%s begins with %s, observed: %s".formatted(this.name, captured,
-						registry.getCurrentObservation() != null));
+			app.calls().add("%s begins, observed: %s".formatted(this.name, registry.getCurrentObservation() != null));
 			try {
 				return body.run();
 			}

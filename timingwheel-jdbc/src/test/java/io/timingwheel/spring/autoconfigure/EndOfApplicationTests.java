@@ -119,7 +119,6 @@ class EndOfApplicationTests {
 				assertThatException().isThrownBy(() -> bodies.never().join());
 				assertThat(threads("timing-wheel-completion-")).isNotEmpty();
 			});
-			assertThat(threads("timeout-stacks")).isNotEmpty();
 			assertThat(threads("timing-wheel-hand-over-")).isNotEmpty();
 		}
 		await().untilAsserted(

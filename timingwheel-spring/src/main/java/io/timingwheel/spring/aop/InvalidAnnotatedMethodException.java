@@ -41,24 +41,21 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	}
 
 	/**
-	 * Returns the annotated method.
-	 * @return the method
+	 * The annotated method.
 	 */
 	public Method getMethod() {
 		return this.method;
 	}
 
 	/**
-	 * Returns what is wrong.
-	 * @return a clause without a full stop
+	 * What is wrong, as a clause without a full stop.
 	 */
 	public String getProblem() {
 		return this.problem;
 	}
 
 	/**
-	 * Returns what to change.
-	 * @return a clause in the imperative, without a full stop
+	 * What to change, in the imperative, without a full stop.
 	 */
 	public String getRemedy() {
 		return this.remedy;

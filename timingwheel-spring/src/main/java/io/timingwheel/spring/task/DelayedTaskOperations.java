@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.util.Assert;
 
 /**
  * Schedules tasks for later. Tasks run on an executor, never on the wheel's thread.
@@ -52,7 +53,9 @@ public interface DelayedTaskOperations {
 	 * @return the handle of the task, with the future of its end
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
-	DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task);
+	default DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task) {
+		return task(task).after(delay);
+	}
 
 	/**
 	 * Schedules a task without a key that gives a result, as
@@ -60,7 +63,9 @@ public interface DelayedTaskOperations {
 	 * @param <T> the type of the result
 	 * @return the handle of the task, with the future of its result
 	 */
-	<T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task);
+	default <T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task) {
+		return task(task).after(delay);
+	}
 
 	/**
 	 * Schedules a keyed task. It replaces the task that is pending under the id.
@@ -69,7 +74,9 @@ public interface DelayedTaskOperations {
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending;
 	 * then the pending task stays
 	 */
-	DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task);
+	default DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task) {
+		return task(task).id(id).after(delay);
+	}
 
 	/**
 	 * Begins the description of a task.
@@ -92,14 +99,20 @@ public interface DelayedTaskOperations {
 	 * the method takes it
 	 * @return the handle of the call, which gives no result
 	 */
-	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
+	default DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
+		Assert.notNull(delay, "The delay must not be null");
+		return enqueueAll(List.of(DurableCall.of(id, delay, arguments))).get(0);
+	}
 
 	/**
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id, as
 	 * {@link #enqueue(TaskId, Duration, Object...)} does.
 	 * @param due when it is due, by the clock of the store; may be in the past
 	 */
-	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
+	default DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
+		Assert.notNull(due, "The time must not be null");
+		return enqueueAll(List.of(DurableCall.of(id, due, arguments))).get(0);
+	}
 
 	/**
 	 * Stores many calls at once, with far fewer requests than one {@link #enqueue} for

@@ -1,10 +1,5 @@
 package io.timingwheel.spring.task;
 
-import java.time.Duration;
-import java.util.concurrent.Callable;
-
-import org.jspecify.annotations.Nullable;
-
 /**
  * Schedules tasks on the wheel of the application. The auto-configuration defines a bean
  * of this type. Thread-safe.
@@ -22,21 +17,6 @@ public abstract class DelayedTaskTemplate implements DelayedTaskOperations {
 	 * Creates a template.
 	 */
 	protected DelayedTaskTemplate() {
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task) {
-		return task(task).after(delay);
-	}
-
-	@Override
-	public <T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task) {
-		return task(task).after(delay);
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task) {
-		return task(task).id(id).after(delay);
 	}
 
 }

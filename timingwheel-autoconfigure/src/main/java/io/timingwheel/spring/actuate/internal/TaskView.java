@@ -27,6 +27,7 @@ import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TasksDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TotalsDescriptor;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.MemoryTaskReader;
 import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.jspecify.annotations.Nullable;
 
@@ -118,8 +119,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 				"The forecast must be a duration from 60 ms to 60 years, such as \"PT1H\", not \"" + period + "\"");
 		Instant from = this.memory.clock().now();
 		List<Map.Entry<String, Due>> names = new ArrayList<>();
-		this.memory.memoryTasks()
-			.forecast(from, span, SPANS)
+		new MemoryTaskReader(this.memory).forecast(from, span, SPANS)
 			.forEach((name, counts) -> names.add(Map.entry(name, new Due(counts, false))));
 		boolean complete = true;
 		if (this.stored != null) {
@@ -157,7 +157,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 
 	private List<TaskDescriptor> pending(String name, boolean durable, @Nullable Position after, int limit) {
 		return durable ? store().pending(name, after, limit)
-				: this.memory.memoryTasks().page(name, after, limit).stream().map(TaskDescriptor::of).toList();
+				: new MemoryTaskReader(this.memory).page(name, after, limit).stream().map(TaskDescriptor::of).toList();
 	}
 
 	/**
@@ -198,8 +198,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 	}
 
 	public TaskDescriptor get(String name, String keyOrId, boolean showErrors) {
-		TaskDescriptor task = this.memory.memoryTasks()
-			.find(name, keyOrId)
+		TaskDescriptor task = new MemoryTaskReader(this.memory).find(name, keyOrId)
 			.map(TaskDescriptor::of)
 			.or(() -> (this.stored != null) ? this.stored.find(name, keyOrId) : Optional.empty())
 			.orElseThrow(() -> noTask(name, keyOrId));

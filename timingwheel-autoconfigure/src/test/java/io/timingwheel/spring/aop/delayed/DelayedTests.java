@@ -18,6 +18,7 @@ import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import io.timingwheel.spring.task.memory.MemoryTaskReader;
 import jakarta.annotation.PostConstruct;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +74,7 @@ class DelayedTests {
 	private static void assertScheduled(Runnable call, String task) {
 		call.run();
 		DelayedTaskRegistry registry = app.bean(DelayedTaskRegistry.class);
-		assertThat(registry.memoryTasks().page(task.substring(0, task.indexOf(' ')), null, 10))
+		assertThat(new MemoryTaskReader(registry).page(task.substring(0, task.indexOf(' ')), null, 10))
 			.extracting((pending) -> "%s %s in %s".formatted(pending.name(), pending.key(),
 					Duration.between(app.now(), pending.dueAt())))
 			.containsExactly(task);

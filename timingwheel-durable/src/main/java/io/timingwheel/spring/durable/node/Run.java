@@ -285,7 +285,7 @@ final class Run {
 	}
 
 	private record Execution(String name, String id, @Nullable TaskId taskId, Instant dueAt, Duration lateness,
-			int attempt, int deliveries, @Nullable String traceparent, Method method) implements TaskExecution {
+			int attempt, int deliveries, @Nullable String linkedTrace, Method method) implements TaskExecution {
 
 	}
 

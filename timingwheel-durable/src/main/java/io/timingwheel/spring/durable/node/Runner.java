@@ -55,7 +55,7 @@ final class Runner {
 		}
 		try {
 			run.readArguments();
-			this.parts.services.bodies().run(run.execution(), run::proceed, this.parts.services.interceptor(), null);
+			this.parts.services.bodies().run(run.execution(), run::proceed, this.parts.services.interceptor());
 			return null;
 		}
 		catch (Throwable ex) {

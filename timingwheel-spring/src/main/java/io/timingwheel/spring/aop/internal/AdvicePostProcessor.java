@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 
+import io.timingwheel.spring.annotation.Delayed;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
@@ -55,7 +58,6 @@ abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostP
 		}
 	}
 
-	/** An advisor of the annotated methods. */
 	protected final DefaultPointcutAdvisor advisor(MethodInterceptor advice) {
 		return new DefaultPointcutAdvisor(this.beans.annotated.pointcut(this.annotationType), advice);
 	}
@@ -135,6 +137,37 @@ abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostP
 		@Override
 		public String toString() {
 			return "Advice of @" + AdvicePostProcessor.this.annotationType.getSimpleName();
+		}
+
+	}
+
+	/**
+	 * Moves the advice of {@code @Delayed} before all other advice of a bean, once this
+	 * is known, so that the other advice acts on the body.
+	 */
+	static final class Outermost implements BeanPostProcessor, Ordered {
+
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			Advisor delayed = null;
+			// A later post-processor may have made a proxy of the proxy.
+			for (Object next = bean; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
+				for (Advisor advisor : advised.getAdvisors()) {
+					if (advisor.getAdvice() instanceof OfBean advice && advice.isFor(Delayed.class)) {
+						advised.removeAdvisor(advisor);
+						delayed = advisor;
+					}
+				}
+			}
+			if (delayed != null) {
+				((Advised) bean).addAdvisor(0, delayed);
+			}
+			return bean;
 		}
 
 	}

@@ -4,8 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.aop.internal.AdvicePostProcessor.Outermost;
+import io.timingwheel.spring.aop.internal.TimeoutMethodRegistry.Overrides;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanRegistrar;
+import org.springframework.beans.factory.BeanRegistry;
+import org.springframework.beans.factory.BeanRegistry.SupplierContext;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -23,12 +28,10 @@ import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.core.env.Environment;
 import org.springframework.util.Assert;
 
 /**
@@ -203,50 +206,35 @@ public final class AnnotatedBeans
 	}
 
 	/**
-	 * The advice of all annotations. The parameters have the names of beans, which Spring
-	 * finds without instantiating a {@code FactoryBean}.
+	 * The advice of all annotations. The beans find each other by their names, since a
+	 * search by type could instantiate a {@code FactoryBean}.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	public static class Setup {
+	public static final class Setup implements BeanRegistrar {
 
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static AnnotatedBeans timingWheelAnnotatedBeans() {
-			return new AnnotatedBeans();
+		@Override
+		public void register(BeanRegistry registry, Environment environment) {
+			add(registry, "timingWheelAnnotatedBeans", AnnotatedBeans.class, (context) -> new AnnotatedBeans());
+			// Comes after other post-processors, which may change definitions.
+			add(registry, "timingWheelDefinitionReader", BeanFactoryPostProcessor.class,
+					(context) -> beans(context)::readDefinitions);
+			add(registry, "timingWheelTaskMethods", TaskMethodRegistry.class,
+					(context) -> new TaskMethodRegistry(beans(context)));
+			add(registry, "timingWheelOutermostAdvice", Outermost.class, (context) -> new Outermost());
+			add(registry, "timingWheelCancelDelayedProcessor", CancelDelayedBeanPostProcessor.class,
+					(context) -> new CancelDelayedBeanPostProcessor(beans(context),
+							context.bean("timingWheelTaskMethods", TaskMethodRegistry.class)));
+			add(registry, "timingWheelTimeoutMethods", TimeoutMethodRegistry.class,
+					(context) -> new TimeoutMethodRegistry(beans(context),
+							context.bean("timingWheelTimeoutOverrides", Overrides.class)));
 		}
 
-		/** Comes after other post-processors, which may change definitions. */
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static BeanFactoryPostProcessor timingWheelDefinitionReader(AnnotatedBeans timingWheelAnnotatedBeans) {
-			return timingWheelAnnotatedBeans::readDefinitions;
+		private static <T> void add(BeanRegistry registry, String name, Class<T> type,
+				Function<SupplierContext, T> supplier) {
+			registry.registerBean(name, type, (bean) -> bean.infrastructure().supplier(supplier));
 		}
 
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static TaskMethodRegistry timingWheelTaskMethods(AnnotatedBeans timingWheelAnnotatedBeans) {
-			return new TaskMethodRegistry(timingWheelAnnotatedBeans);
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static TaskMethodRegistry.Outermost timingWheelOutermostAdvice() {
-			return new TaskMethodRegistry.Outermost();
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static CancelDelayedBeanPostProcessor timingWheelCancelDelayedProcessor(
-				AnnotatedBeans timingWheelAnnotatedBeans, TaskMethodRegistry timingWheelTaskMethods) {
-			return new CancelDelayedBeanPostProcessor(timingWheelAnnotatedBeans, timingWheelTaskMethods);
-		}
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static TimeoutMethodRegistry timingWheelTimeoutMethods(AnnotatedBeans timingWheelAnnotatedBeans,
-				TimeoutMethodRegistry.Overrides timingWheelTimeoutOverrides) {
-			return new TimeoutMethodRegistry(timingWheelAnnotatedBeans, timingWheelTimeoutOverrides);
+		private static AnnotatedBeans beans(SupplierContext context) {
+			return context.bean("timingWheelAnnotatedBeans", AnnotatedBeans.class);
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
@@ -35,8 +33,7 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Reads the {@link CancelDelayed} methods of all beans, and adds their advice. It is
  * inside the advice of the auto-proxy creator, so that a surrounding transaction is still
- * open when the method has returned. The advice for methods that return publishers is
- * directly outside of the transaction's. Thread-safe.
+ * open when the method has returned. Thread-safe.
  */
 final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 
@@ -73,8 +70,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 		Class<?> type = ResolvableType.forMethodReturnType(method, beanClass).resolve(method.getReturnType());
 		boolean isPublisher = !annotation.beforeInvocation() && !CompletionStage.class.isAssignableFrom(type);
 		return new Cancellation(method, SingletonSupplier.of(() -> attributes.name("")),
-				new ArgumentExpression("@CancelDelayed(key)", annotation.key(), method, this.beans.beanFactory()),
-				annotation.beforeInvocation(),
+				Objects.requireNonNull(attributes.expression("key")), annotation.beforeInvocation(),
 				isPublisher ? ReactiveTypes.adapters("@CancelDelayed", method, type, ", or set beforeInvocation = true")
 						: null);
 	}
@@ -84,10 +80,7 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 		List.copyOf(this.byClass.values()).forEach((methods) -> methods.values().forEach(this::checkName));
 	}
 
-	/**
-	 * Checks that a name to cancel exists. An unknown name is only a warning if something
-	 * else may have it.
-	 */
+	/** An unknown name is only a warning if something else may have it. */
 	private void checkName(Cancellation cancellation) {
 		String name = cancellation.name().get();
 		if (this.delayed.hasName(name)) {
@@ -121,10 +114,6 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 	@Override
 	protected void added(Advisor general, Advised proxy, DefaultPointcutAdvisor ofBean) {
 		super.added(general, proxy, ofBean);
-		Collection<Cancellation> methods = of(AopUtils.getTargetClass(proxy)).values();
-		if (!methods.isEmpty() && methods.stream().allMatch((method) -> method.adapters() == null)) {
-			return;
-		}
 		Advisor[] advisors = proxy.getAdvisors();
 		int position = 0;
 		while (advisors[position] != ofBean && !Transactions.areOpenedBy(advisors[position].getAdvice())) {

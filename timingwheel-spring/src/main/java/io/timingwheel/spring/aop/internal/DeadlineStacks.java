@@ -1,7 +1,5 @@
 package io.timingwheel.spring.aop.internal;
 
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -10,14 +8,14 @@ import java.util.concurrent.TimeUnit;
  * a thread of its own reads, with a pause after each stack. If many calls expire at once,
  * the wheel's thread interrupts the others without a stack.
  */
-final class DeadlineStacks implements AutoCloseable {
+final class DeadlineStacks {
 
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-	private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), DeadlineStacks::newThread);
+	/** Longer than reading takes, so that one thread reads at a time. */
+	private static final long MAX_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-	/** When the pause ends, by {@link System#nanoTime()}. */
+	/** When another stack may be read, by {@link System#nanoTime()}. */
 	private volatile long pausedUntil = System.nanoTime();
 
 	/**
@@ -25,16 +23,21 @@ final class DeadlineStacks implements AutoCloseable {
 	 * wheel's thread calls this.
 	 */
 	void interrupt(InterruptGuard guard) {
+		long now = System.nanoTime();
+		if (now - this.pausedUntil < 0) {
+			guard.interrupt(null);
+			return;
+		}
+		this.pausedUntil = now + MAX_READ_NANOS;
+		Thread reader = new Thread(() -> read(guard), "timeout-stack");
+		reader.setDaemon(true);
 		try {
-			if (System.nanoTime() - this.pausedUntil >= 0) {
-				this.reader.execute(() -> read(guard));
-				return;
-			}
+			reader.start();
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
-			// The thread reads another stack, or cannot be started.
+		catch (OutOfMemoryError ex) {
+			// The machine has no more threads.
+			guard.interrupt(null);
 		}
-		guard.interrupt(null);
 	}
 
 	private void read(InterruptGuard guard) {
@@ -46,17 +49,6 @@ final class DeadlineStacks implements AutoCloseable {
 			guard.interrupt(stack);
 			this.pausedUntil = System.nanoTime() + PAUSE_NANOS;
 		}
-	}
-
-	@Override
-	public void close() {
-		this.reader.shutdown();
-	}
-
-	private static Thread newThread(Runnable task) {
-		Thread thread = new Thread(task, "timeout-stacks");
-		thread.setDaemon(true);
-		return thread;
 	}
 
 	/**

@@ -97,14 +97,9 @@ final class FutureTimeout {
 		});
 	}
 
-	private static void complete(CompletableFuture<@Nullable Object> result, @Nullable Object value,
+	private static boolean complete(CompletableFuture<@Nullable Object> result, @Nullable Object value,
 			@Nullable Throwable failure) {
-		if (failure != null) {
-			result.completeExceptionally(failure);
-		}
-		else {
-			result.complete(value);
-		}
+		return (failure != null) ? result.completeExceptionally(failure) : result.complete(value);
 	}
 
 	static void cancel(@Nullable Object returned) {

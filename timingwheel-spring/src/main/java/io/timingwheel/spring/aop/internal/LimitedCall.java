@@ -108,10 +108,7 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Run
 			}
 		}
 
-		/**
-		 * Interrupts the thread of an expired call, in this method or soon after it. If a
-		 * test moves the time, the thread has its interrupt when the time has been moved.
-		 */
+		/** Once a test has moved the time, the thread has its interrupt. */
 		void interrupt(InterruptGuard guard) {
 			if (this.wheel.timeSource() instanceof ManualTimeSource) {
 				guard.interrupt(guard.thread.getStackTrace());

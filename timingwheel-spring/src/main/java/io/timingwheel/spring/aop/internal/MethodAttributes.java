@@ -37,11 +37,14 @@ public final class MethodAttributes {
 
 	private final Annotation annotation;
 
+	private final ConfigurableBeanFactory beanFactory;
+
 	private final StringValueResolver resolver;
 
 	public MethodAttributes(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.annotation = annotation;
+		this.beanFactory = beanFactory;
 		this.resolver = new EmbeddedValueResolver(beanFactory);
 	}
 
@@ -52,6 +55,11 @@ public final class MethodAttributes {
 	/** The text of an attribute, empty if there is no such attribute. */
 	public String raw(String attribute) {
 		return Objects.toString(AnnotationUtils.getValue(this.annotation, attribute), "");
+	}
+
+	@Nullable ArgumentExpression expression(String attribute) {
+		return has(attribute) ? new ArgumentExpression("%s(%s)".formatted(type(), attribute), raw(attribute),
+				this.method, this.beanFactory) : null;
 	}
 
 	public String text(String attribute) {

@@ -81,20 +81,15 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 
 		/** Gives what the caller gets in place of a publisher. */
 		static Object apply(Object returned, ReactiveAdapter adapter, PendingCancellation cancellation) {
-			Flux<?> result = apply(Flux.from(adapter.toPublisher(returned)), cancellation);
-			// The only value comes after the cancellation.
-			return adapter.fromPublisher(adapter.isMultiValue() ? result : result.singleOrEmpty());
-		}
-
-		/**
-		 * A thread that must not block leaves the call of a store to another thread.
-		 */
-		private static <T> Flux<T> apply(Flux<T> source, PendingCancellation cancellation) {
-			return source.concatWith(Mono.defer(() -> {
-				Mono<T> cancel = Mono.fromRunnable(cancellation::runWithTransaction);
+			Flux<Object> source = Flux.from(adapter.toPublisher(returned));
+			Flux<Object> result = source.concatWith(Mono.defer(() -> {
+				Mono<Object> cancel = Mono.fromRunnable(cancellation::runWithTransaction);
+				// A thread that must not block leaves the call of a store to another one.
 				return (Schedulers.isInNonBlockingThread() && cancellation.runtime.storeOf(cancellation.taskId) != null)
 						? cancel.subscribeOn(Schedulers.boundedElastic()) : cancel;
 			}));
+			// The only value comes after the cancellation.
+			return adapter.fromPublisher(adapter.isMultiValue() ? result : result.singleOrEmpty());
 		}
 
 	}

@@ -19,7 +19,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -49,20 +49,17 @@ final class TaskMethodReader {
 
 	private final MethodAttributes attributes;
 
-	private final ConfigurableListableBeanFactory beanFactory;
-
-	TaskMethodReader(Method method, Annotation annotation, ConfigurableListableBeanFactory beanFactory) {
+	TaskMethodReader(Method method, Annotation annotation, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.annotation = annotation;
 		this.attributes = new MethodAttributes(method, annotation, beanFactory);
-		this.beanFactory = beanFactory;
 	}
 
 	TaskMethod read(Class<?> beanClass, String beanName, TaskRuntime runtime) {
 		String publicName = AnnotatedBeans.publicName(beanName);
 		TaskMethod task = new TaskMethod(publicName, this.method, this.annotation,
-				AnnotatedMethods.argumentTypes(this.method, beanClass), expression("key"),
-				expression("delayExpression"),
+				AnnotatedMethods.argumentTypes(this.method, beanClass), this.attributes.expression("key"),
+				this.attributes.expression("delayExpression"),
 				SingletonSupplier.of(() -> values(publicName + "." + this.method.getName())));
 		Refusal.whenNoProxyIntercepts(this.attributes.type(), this.method);
 		refuse(AnnotatedElementUtils.hasAnnotation(this.method, Async.class)
@@ -80,13 +77,6 @@ final class TaskMethodReader {
 			checkRecurring();
 		}
 		return task;
-	}
-
-	private @Nullable ArgumentExpression expression(String attribute) {
-		return this.attributes.has(attribute)
-				? new ArgumentExpression("%s(%s)".formatted(this.attributes.type(), attribute),
-						this.attributes.raw(attribute), this.method, this.beanFactory)
-				: null;
 	}
 
 	private void refuse(boolean wrong, String problem, String remedy) {

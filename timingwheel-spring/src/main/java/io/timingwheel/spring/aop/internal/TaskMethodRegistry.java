@@ -14,11 +14,6 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.aopalliance.intercept.MethodInterceptor;
 
-import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -173,37 +168,6 @@ public final class TaskMethodRegistry extends AdvicePostProcessor {
 		if (tasks instanceof MemoryTasks inMemory) {
 			inMemory.recur();
 		}
-	}
-
-	/**
-	 * Moves the advice before all other advice of a bean, once this is known, so that the
-	 * other advice acts on the body.
-	 */
-	static final class Outermost implements BeanPostProcessor, Ordered {
-
-		@Override
-		public int getOrder() {
-			return LOWEST_PRECEDENCE;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			Advisor delayed = null;
-			// A later post-processor may have made a proxy of the proxy.
-			for (Object next = bean; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
-				for (Advisor advisor : advised.getAdvisors()) {
-					if (advisor.getAdvice() instanceof OfBean advice && advice.isFor(Delayed.class)) {
-						advised.removeAdvisor(advisor);
-						delayed = advisor;
-					}
-				}
-			}
-			if (delayed != null) {
-				((Advised) bean).addAdvisor(0, delayed);
-			}
-			return bean;
-		}
-
 	}
 
 }

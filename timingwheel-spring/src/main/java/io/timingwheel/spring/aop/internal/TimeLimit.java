@@ -61,12 +61,8 @@ record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later
 		Refusal.when(attributes.has("timeout") == hasExpression, method,
 				"@Timeout has " + (hasExpression ? "two limits" : "no limit"),
 				"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
-		if (hasExpression) {
-			return new TimeLimit(method, later, fallback, new ArgumentExpression("@Timeout(timeoutExpression)",
-					annotation.timeoutExpression(), method, beanFactory), () -> 0L);
-		}
-		return new TimeLimit(method, later, fallback, null,
-				SingletonSupplier.of(() -> nanos(method, annotation.timeout(), attributes)));
+		return new TimeLimit(method, later, fallback, attributes.expression("timeoutExpression"),
+				SingletonSupplier.of(() -> hasExpression ? 0L : nanos(method, annotation.timeout(), attributes)));
 	}
 
 	/**

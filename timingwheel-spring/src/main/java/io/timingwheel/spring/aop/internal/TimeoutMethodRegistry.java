@@ -38,13 +38,11 @@ import org.springframework.util.function.SingletonSupplier;
  * once. Adds their advice: the innermost advice of a bean, and an outer one at its place
  * in the order of the advice. Thread-safe.
  */
-public final class TimeoutMethodRegistry extends AdvicePostProcessor implements AutoCloseable {
+public final class TimeoutMethodRegistry extends AdvicePostProcessor {
 
 	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
 
 	private final transient Overrides overrides;
-
-	private final transient DeadlineStacks stacks = new DeadlineStacks();
 
 	/**
 	 * Made at the first call, since Spring must not create its parts before the advice.
@@ -65,7 +63,7 @@ public final class TimeoutMethodRegistry extends AdvicePostProcessor implements 
 		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
 		this.runtime = SingletonSupplier.of(() -> new LimitedCall.Runtime(beanFactory.getBean(TimingWheel.class),
 				beanFactory.getBean(HandOverExecutors.class).completions(), beanFactory.getBean(CallerContext.class),
-				this::timedOut, this.stacks));
+				this::timedOut, new DeadlineStacks()));
 	}
 
 	@Override
@@ -152,11 +150,6 @@ public final class TimeoutMethodRegistry extends AdvicePostProcessor implements 
 		Refusal.when(AnnotatedElementUtils.hasAnnotation(method, Timeout.class), method,
 				"the fallback of @Timeout is the method itself", "name another method with the same parameters");
 		return null;
-	}
-
-	@Override
-	public void close() {
-		this.stacks.close();
 	}
 
 	/**

@@ -70,16 +70,8 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private volatile boolean paused;
 
-	public HandOverExecutors() {
-		this(false);
-	}
-
-	private HandOverExecutors(boolean onCallingThread) {
+	public HandOverExecutors(boolean onCallingThread) {
 		this.onCallingThread = onCallingThread;
-	}
-
-	public static HandOverExecutors onCallingThread() {
-		return new HandOverExecutors(true);
 	}
 
 	/** For what completes a future or a publisher. Refuses nothing, returns at once. */

@@ -27,13 +27,13 @@ public final class RunningBodies {
 	 * Runs a body within the interceptor, with the execution as the thread's
 	 * {@link DelayedTaskContext}.
 	 */
-	public @Nullable Object run(TaskExecution execution, Body body, TaskExecution.@Nullable Interceptor interceptor,
-			@Nullable Object captured) throws Throwable {
+	public @Nullable Object run(TaskExecution execution, Body body, TaskExecution.@Nullable Interceptor interceptor)
+			throws Throwable {
 		DelayedTaskContext outer = DelayedTaskContext.Holder.get();
 		DelayedTaskContext.Holder.set(execution);
 		this.byThread.merge(Thread.currentThread(), 1, Integer::sum);
 		try {
-			return (interceptor != null) ? interceptor.intercept(execution, captured, body) : body.run();
+			return (interceptor != null) ? interceptor.intercept(execution, body) : body.run();
 		}
 		finally {
 			this.byThread.computeIfPresent(Thread.currentThread(),

@@ -25,32 +25,28 @@ public final class SecurityContextExecutors {
 	/** The class that these executors extend. */
 	public static final String BASE_TYPE = "org.springframework.security.concurrent.AbstractDelegatingSecurityContextSupport";
 
-	private static final @Nullable Class<?> baseType;
+	private static final ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
 
-	private static final @Nullable Method wrap;
+	private static final @Nullable Class<?> baseType = ClassUtils.isPresent(BASE_TYPE, classLoader)
+			? ClassUtils.resolveClassName(BASE_TYPE, classLoader) : null;
 
-	private static final @Nullable Field fixedContext;
+	private static final @Nullable Method wrap = (baseType != null)
+			? ReflectionUtils.findMethod(baseType, "wrap", Runnable.class) : null;
 
-	static {
-		ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
-		baseType = ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader)
-				: null;
-		wrap = (baseType != null) ? ReflectionUtils.findMethod(baseType, "wrap", Runnable.class) : null;
-		fixedContext = (baseType != null) ? ReflectionUtils.findField(baseType, "securityContext") : null;
-		if (wrap != null) {
-			ReflectionUtils.makeAccessible(wrap);
-		}
-		if (fixedContext != null) {
-			ReflectionUtils.makeAccessible(fixedContext);
-		}
-	}
+	private static final @Nullable Field fixedContext = (baseType != null)
+			? ReflectionUtils.findField(baseType, "securityContext") : null;
 
 	private SecurityContextExecutors() {
 	}
 
 	public static boolean needsCaller(Supplier<? extends Executor> executor) {
 		Object support = find(executor);
-		return support != null && (fixedContext == null || ReflectionUtils.getField(fixedContext, support) == null);
+		return support != null && (fixedContext == null || valueOf(fixedContext, support) == null);
+	}
+
+	private static @Nullable Object valueOf(Field field, Object support) {
+		ReflectionUtils.makeAccessible(field);
+		return ReflectionUtils.getField(field, support);
 	}
 
 	/**
@@ -61,11 +57,8 @@ public final class SecurityContextExecutors {
 		if (baseType == null) {
 			return null;
 		}
-		Object candidate = executor.get();
-		Object target = AopProxyUtils.getSingletonTarget(candidate);
-		if (target != null) {
-			candidate = target;
-		}
+		Object given = executor.get();
+		Object candidate = Objects.requireNonNullElse(AopProxyUtils.getSingletonTarget(given), given);
 		if (candidate instanceof ConcurrentTaskExecutor adapter) {
 			candidate = adapter.getConcurrentExecutor();
 		}
@@ -75,6 +68,7 @@ public final class SecurityContextExecutors {
 	public static Runnable wrap(Object support, Runnable task) {
 		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE
 				+ " has no method wrap(Runnable). Use a TaskDecorator in place of " + support.getClass().getName());
+		ReflectionUtils.makeAccessible(wrap);
 		return (Runnable) Objects.requireNonNull(ReflectionUtils.invokeMethod(wrap, support, task));
 	}
 

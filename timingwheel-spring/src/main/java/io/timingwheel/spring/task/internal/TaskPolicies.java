@@ -54,9 +54,7 @@ public final class TaskPolicies {
 	 */
 	public interface Overrides {
 
-		default PolicySettings of(String name) {
-			return PolicySettings.NONE;
-		}
+		PolicySettings of(String name);
 
 		/** Called when the names of all methods are known. */
 		default void checkNames(Set<String> names) {

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
@@ -19,6 +20,9 @@ import org.springframework.core.task.TaskDecorator;
  */
 public final class CallerContext {
 
+	/** What the thread runs next in a captured context. */
+	private static final ThreadLocal<@Nullable Runnable> CODE = new ThreadLocal<>();
+
 	private final @Nullable TaskDecorator decorator;
 
 	private final Supplier<? extends Executor> executor;
@@ -28,32 +32,45 @@ public final class CallerContext {
 		this.executor = executor;
 	}
 
-	/** Captures the context of the current thread. */
+	/** Gives code the context of the current thread. Several threads may call it. */
 	public <T extends @Nullable Object> Callable<T> capture(Callable<T> code) {
-		Object security = SecurityContextExecutors.find(this.executor);
-		if (this.decorator == null && security == null) {
-			return code;
-		}
-		ThreadLocal<FutureTask<T>> call = ThreadLocal.withInitial(() -> new FutureTask<>(code));
-		Runnable decorated = decorate(() -> call.get().run(), this.decorator, security);
+		Runnable context = capture(this.decorator, SecurityContextExecutors.find(this.executor));
 		return () -> {
-			try {
-				decorated.run();
-				FutureTask<T> task = call.get();
-				if (!task.isDone()) {
-					throw new CancellationException("A TaskDecorator did not run the task");
-				}
-				return FutureCompletion.result(task);
+			FutureTask<T> task = new FutureTask<>(code);
+			run(context, task);
+			if (!task.isDone()) {
+				throw new CancellationException("A TaskDecorator did not run the task");
 			}
-			finally {
-				call.remove();
-			}
+			return FutureCompletion.result(task);
 		};
 	}
 
-	static Runnable decorate(Runnable task, @Nullable TaskDecorator decorator, @Nullable Object security) {
-		Runnable decorated = (decorator != null) ? decorator.decorate(task) : task;
-		return (security != null) ? SecurityContextExecutors.wrap(security, decorated) : decorated;
+	/**
+	 * Captures the context of the current thread, {@code null} if nothing carries it.
+	 */
+	static @Nullable Runnable capture(@Nullable TaskDecorator decorator, @Nullable Object security) {
+		Runnable code = () -> Optional.ofNullable(CODE.get()).ifPresent(Runnable::run);
+		Runnable decorated = (decorator != null) ? decorator.decorate(code) : code;
+		if (security != null) {
+			return SecurityContextExecutors.wrap(security, decorated);
+		}
+		return (decorator != null) ? decorated : null;
+	}
+
+	static void run(@Nullable Runnable context, Runnable code) {
+		if (context == null) {
+			code.run();
+			return;
+		}
+		Runnable outer = CODE.get();
+		CODE.set(code);
+		try {
+			context.run();
+		}
+		finally {
+			// The entry of the thread stays, with null.
+			CODE.set(outer);
+		}
 	}
 
 }

@@ -65,18 +65,6 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 	}
 
 	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		Assert.notNull(delay, DELAY_NULL);
-		return store().enqueueAll(List.of(DurableCall.of(id, delay, arguments))).get(0);
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		Assert.notNull(due, "The time must not be null");
-		return store().enqueueAll(List.of(DurableCall.of(id, due, arguments))).get(0);
-	}
-
-	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
 		Assert.notNull(calls, "The calls must not be null");
 		Assert.noNullElements(calls, "None of the calls may be null");

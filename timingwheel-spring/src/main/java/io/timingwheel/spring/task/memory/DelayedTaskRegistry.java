@@ -51,8 +51,6 @@ public final class DelayedTaskRegistry {
 
 	private final List<Consumer<String>> listeners = new ArrayList<>();
 
-	private final MemoryTaskReader memoryTasks = new MemoryTaskReader(this);
-
 	private final TaskEnvironment environment;
 
 	/** Stands for each name that is not known, and never has a task. */
@@ -193,15 +191,15 @@ public final class DelayedTaskRegistry {
 		return pending().anyMatch((task) -> task.repetition() == null && !task.tasks().gate.paused);
 	}
 
-	public Set<String> repeating() {
+	/** The sequences of the repeating tasks. */
+	public Set<Long> repeating() {
 		return pending().filter((task) -> task.repetition() != null)
-			.map((task) -> TaskKeys.idOf(task.sequence))
+			.map((task) -> task.sequence)
 			.collect(Collectors.toSet());
 	}
 
-	public void cancelAll(Set<String> except) {
-		pending().forEach((task) -> task.tasks()
-			.cancel(task.slot, (current) -> !except.contains(TaskKeys.idOf(current.sequence))));
+	public void cancelAll(Set<Long> except) {
+		pending().forEach((task) -> task.tasks().cancel(task.slot, (current) -> !except.contains(current.sequence)));
 	}
 
 	/** Forgets the starts that rates count, and pauses that policies do not ask for. */
@@ -223,10 +221,6 @@ public final class DelayedTaskRegistry {
 	public synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
 		this.listeners.add(listener);
-	}
-
-	public MemoryTaskReader memoryTasks() {
-		return this.memoryTasks;
 	}
 
 	public TaskCounts counts(String name) {

@@ -29,7 +29,7 @@ public final class MemoryTaskReader {
 
 	private final DelayedTaskRegistry tasks;
 
-	MemoryTaskReader(DelayedTaskRegistry tasks) {
+	public MemoryTaskReader(DelayedTaskRegistry tasks) {
 		this.tasks = tasks;
 	}
 
@@ -37,8 +37,9 @@ public final class MemoryTaskReader {
 	public Optional<PendingTaskSnapshot> find(String name, String keyOrId) {
 		NamedTasks tasks = this.tasks.get(name);
 		PendingTask found = tasks.find(keyOrId);
-		return Optional.ofNullable((found != null)
-				? tasks.read(found.slot, (task) -> NamedTasks.with(keyOrId).test(task) ? describe(task) : null) : null);
+		return Optional
+			.ofNullable((found != null) ? tasks.read(found.slot, (task) -> NamedTasks.with(keyOrId).test(task)
+					? describe(task, task.dueEpochNanos, task.sequence) : null) : null);
 	}
 
 	/**
@@ -49,7 +50,7 @@ public final class MemoryTaskReader {
 	 */
 	public List<PendingTaskSnapshot> page(String name, PendingTaskSnapshot.@Nullable Position after, int limit) {
 		Place start = (after != null)
-				? new Place(null, TaskClock.sinceEpoch(after.dueAt()), TaskKeys.sequenceOf(after.id()))
+				? new Place(null, TaskClock.sinceEpoch(after.dueAt()), TaskKeys.Id.parse(after.id()).sequence())
 				: new Place(null, Long.MIN_VALUE, 0);
 		PriorityQueue<Place> first = new PriorityQueue<>(BY_DUE.reversed());
 		AtomicLong last = new AtomicLong(Long.MAX_VALUE);
@@ -93,13 +94,9 @@ public final class MemoryTaskReader {
 		return result;
 	}
 
-	private static PendingTaskSnapshot describe(PendingTask task) {
-		return describe(task, task.dueEpochNanos, task.sequence);
-	}
-
 	private static PendingTaskSnapshot describe(PendingTask task, long dueEpochNanos, long sequence) {
 		Repetition repetition = task.repetition();
-		return new PendingTaskSnapshot(TaskKeys.idOf(sequence), task.tasks().name, TaskKeys.text(task.slot),
+		return new PendingTaskSnapshot(TaskKeys.idOf(task.slot, sequence), task.tasks().name, TaskKeys.text(task.slot),
 				TaskClock.toInstant(dueEpochNanos), (repetition != null) ? repetition.schedule.toString() : null,
 				(repetition != null) ? repetition.nextRun(dueEpochNanos) : null);
 	}
@@ -120,10 +117,6 @@ public final class MemoryTaskReader {
 	 */
 	public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
 			@Nullable String schedule, @Nullable Instant next) {
-
-		public Position position() {
-			return new Position(this.dueAt, this.id);
-		}
 
 		/**
 		 * A place in the order in which tasks are due. The ids order the tasks that are

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
@@ -84,18 +85,12 @@ final class NamedTasks {
 	/** Finds a task by its key or id. Another task may have its slot by now. */
 	@Nullable PendingTask find(String keyOrId) {
 		PendingTask byKey = this.pending.get(TaskKeys.of(keyOrId));
-		long sequence = TaskKeys.sequenceOf(keyOrId);
-		if (byKey != null || sequence == 0) {
-			return byKey;
-		}
-		PendingTask unkeyed = this.pending.get(new TaskKeys.Unkeyed(sequence));
-		return (unkeyed != null) ? unkeyed
-				: this.pending.values().stream().filter(with(keyOrId)).findAny().orElse(null);
+		return (byKey != null) ? byKey : this.pending.get(new SlotWith(this.pending, TaskKeys.Id.parse(keyOrId)));
 	}
 
 	static Predicate<PendingTask> with(String keyOrId) {
 		Object slot = TaskKeys.of(keyOrId);
-		long sequence = TaskKeys.sequenceOf(keyOrId);
+		long sequence = TaskKeys.Id.parse(keyOrId).sequence();
 		return (task) -> task.slot.equals(slot) || task.sequence == sequence;
 	}
 
@@ -170,6 +165,22 @@ final class NamedTasks {
 			return change.apply(task);
 		});
 		return before.getPlain();
+	}
+
+	/** Equals the slot of the task with an id, and so finds the task in the map. */
+	private record SlotWith(Map<Object, PendingTask> pending, TaskKeys.Id id) {
+
+		@Override
+		public boolean equals(@Nullable Object slot) {
+			PendingTask task = (slot != null) ? this.pending.get(slot) : null;
+			return task != null && task.sequence == this.id.sequence();
+		}
+
+		@Override
+		public int hashCode() {
+			return this.id.slotHash();
+		}
+
 	}
 
 	/** What the tasks of all names share. */

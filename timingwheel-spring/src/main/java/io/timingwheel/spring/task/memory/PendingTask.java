@@ -88,7 +88,8 @@ final class PendingTask implements RoutedTask {
 	}
 
 	Deadline deadline() {
-		return new Deadline(this.dueNanos - environment().clock().nanoTime(), this.dueNanos, this.dueEpochNanos, false);
+		long now = environment().clock().nanoTime();
+		return new Deadline(now, this.dueNanos - now, this.dueNanos, this.dueEpochNanos, false);
 	}
 
 	@Override

@@ -83,7 +83,7 @@ final class Repetition {
 			if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
 				current.start(retry);
 				setRunning(false);
-				this.envelope.setAttempt(this.envelope.attempt + 1);
+				this.envelope.attempt++;
 			}
 			return true;
 		}) && !this.running;
@@ -129,7 +129,7 @@ final class Repetition {
 	private boolean startNextRun(PendingTask task) {
 		task.start(next(nextTime(task)));
 		setRunning(false);
-		this.envelope.setAttempt(1);
+		this.envelope.attempt = 1;
 		return true;
 	}
 

@@ -31,53 +31,39 @@ public final class TaskClock {
 
 	private final Clock wallClock;
 
-	private final @Nullable ManualTime manualTime;
+	/** {@code null} if the time goes on by itself. */
+	final @Nullable ManualTime manualTime;
 
 	private volatile Reading reading;
 
-	public TaskClock(TimeSource timeSource, Clock wallClock) {
-		this(timeSource, wallClock, null);
-	}
-
-	public TaskClock(ManualTime time) {
-		this(time.timeSource(), time.clock(), time);
-	}
-
-	private TaskClock(TimeSource timeSource, Clock wallClock, @Nullable ManualTime manualTime) {
+	public TaskClock(TimeSource timeSource, Clock wallClock, @Nullable ManualTime manualTime) {
 		this.timeSource = timeSource;
 		this.wallClock = wallClock;
 		this.manualTime = manualTime;
 		this.reading = read();
 	}
 
-	/** {@code null} if the time goes on by itself. */
-	@Nullable ManualTime manualTime() {
-		return this.manualTime;
-	}
-
-	public Deadline after(long delayNanos) {
-		return within(nanoTime(), Math.max(0, delayNanos));
-	}
-
 	public Deadline after(Duration delay) {
-		return after(nanos(delay));
+		return within(nanoTime(), Math.max(0, nanos(delay)));
 	}
 
 	/**
 	 * The deadline at a delay, which may be negative, from a time of the wheel's clock.
 	 */
 	Deadline within(long nowNanos, long delayNanos) {
-		return new Deadline(delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos), false);
+		return new Deadline(nowNanos, delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos),
+				false);
 	}
 
 	public Deadline at(Instant instant) {
 		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
-		return new Deadline(delay, sum(nanoTime(), delay), sinceEpoch(instant), true);
+		long now = nanoTime();
+		return new Deadline(now, delay, sum(now, delay), sinceEpoch(instant), true);
 	}
 
 	/** The deadline from now on: a delay starts again, a time of the wall clock stays. */
 	public Deadline restart(Deadline due) {
-		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
+		return due.absolute() ? at(toInstant(due.epochNanos())) : within(nanoTime(), due.delayNanos());
 	}
 
 	public Instant now() {
@@ -147,13 +133,14 @@ public final class TaskClock {
 	/**
 	 * When a task is due. {@link TaskClock} makes deadlines. Immutable.
 	 *
-	 * @param delayNanos how long from now, in nanoseconds; negative if the time has
+	 * @param nowNanos the time at which the deadline was made, by the wheel's clock
+	 * @param delayNanos how long from then, in nanoseconds; negative if the time has
 	 * passed
 	 * @param dueNanos the time by the wheel's clock, in nanoseconds
 	 * @param epochNanos the time by the wall clock, in nanoseconds since the epoch
 	 * @param absolute whether the user gave a time of the wall clock rather than a delay
 	 */
-	public record Deadline(long delayNanos, long dueNanos, long epochNanos, boolean absolute) {
+	public record Deadline(long nowNanos, long delayNanos, long dueNanos, long epochNanos, boolean absolute) {
 
 	}
 

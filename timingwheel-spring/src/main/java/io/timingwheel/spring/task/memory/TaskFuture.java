@@ -49,7 +49,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public String id() {
-		return TaskKeys.idOf(this.sequence);
+		return TaskKeys.idOf(this.slot, this.sequence);
 	}
 
 	@Override
@@ -101,7 +101,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	private void checkWait() {
-		ManualTime time = this.tasks.environment.clock().manualTime();
+		ManualTime time = this.tasks.environment.clock().manualTime;
 		if (time != null && !isDone()) {
 			time.checkWait(this.tasks.name, dueAt());
 		}

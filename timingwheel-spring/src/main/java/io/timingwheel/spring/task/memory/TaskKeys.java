@@ -1,6 +1,8 @@
 package io.timingwheel.spring.task.memory;
 
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The slots under which pending tasks are kept, and the ids of tasks. Users' keys are the
  * same if their texts are. A whole number is kept as a {@code Long}, which takes half the
- * memory of a text. An id is a prefix, different for each run of the JVM, and the
- * sequence of the task.
+ * memory of a text.
  */
 final class TaskKeys {
 
@@ -44,14 +45,12 @@ final class TaskKeys {
 		return (key != null) ? new TaskId(name, key) : null;
 	}
 
-	static String idOf(long sequence) {
-		return ID_PREFIX + sequence;
-	}
-
-	/** The sequence in an id, 0 if this JVM has not made the id. */
-	static long sequenceOf(String id) {
-		String number = id.startsWith(ID_PREFIX) ? id.substring(ID_PREFIX.length()) : "";
-		return isCanonicalNumber(number) ? Long.parseLong(number) : 0;
+	/**
+	 * The id of a task: a prefix, different for each run of the JVM, the hash code of the
+	 * slot, by which the map finds the task, and the sequence.
+	 */
+	static String idOf(Object slot, long sequence) {
+		return ID_PREFIX + Integer.toHexString(slot.hashCode()) + "-" + sequence;
 	}
 
 	/** Whether the text is that of a {@code long} of at most 18 digits. */
@@ -72,6 +71,20 @@ final class TaskKeys {
 	}
 
 	record Unkeyed(long sequence) {
+
+	}
+
+	/** What an id tells of its task. */
+	record Id(int slotHash, long sequence) {
+
+		private static final Pattern FORMAT = Pattern.compile(ID_PREFIX + "([0-9a-f]{1,8})-(\\d{1,18})");
+
+		/** Reads a text. If it is no id of this JVM, the sequence is that of no task. */
+		static Id parse(String text) {
+			Matcher id = FORMAT.matcher(text);
+			return id.matches() ? new Id(Integer.parseUnsignedInt(id.group(1), 16), Long.parseLong(id.group(2)))
+					: new Id(0, 0);
+		}
 
 	}
 

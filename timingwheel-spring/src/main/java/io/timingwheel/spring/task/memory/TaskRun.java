@@ -122,7 +122,7 @@ final class TaskRun implements TaskExecution {
 
 	private void call() {
 		try {
-			envelope().run(this::invoke);
+			CallerContext.run(envelope().context, this::invoke);
 			if (!this.invoked) {
 				this.error = new CancellationException("A TaskDecorator did not run the task");
 			}
@@ -133,12 +133,12 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	private void invoke(@Nullable Object captured) {
+	private void invoke() {
 		this.invoked = true;
 		try {
 			this.result = tasks().shutdown()
 				.bodies()
-				.run(this, () -> definition().run(envelope().payload), environment().interceptor(), captured);
+				.run(this, () -> definition().run(envelope().payload), environment().interceptor());
 		}
 		catch (Throwable ex) {
 			failed(ex);
@@ -147,7 +147,7 @@ final class TaskRun implements TaskExecution {
 
 	private void failed(Throwable error) {
 		this.error = error;
-		ManualTime time = environment().clock().manualTime();
+		ManualTime time = environment().clock().manualTime;
 		if (time != null && !(error instanceof CancellationException)) {
 			time.failed(error);
 		}
@@ -193,7 +193,7 @@ final class TaskRun implements TaskExecution {
 		// 4. The handler, with the context of the body, and then the next run.
 		boolean shown = definition().showsErrors();
 		if (thrown != null && !shown && (this.invoked || !cancelled)) {
-			handleInContext(thrown);
+			handle(thrown);
 		}
 		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, future(), error);
 		// 5. The outcome, so that a thread that waits for the future sees the new count.
@@ -241,7 +241,7 @@ final class TaskRun implements TaskExecution {
 
 	/** Makes the task pending again, unless a newer one with its key is. */
 	private boolean triesTaskAgain(Deadline due) {
-		envelope().setAttempt(this.attempt + 1);
+		envelope().attempt++;
 		PendingTask next = new PendingTask(this.task.slot, this.task.definition);
 		next.assign(envelope(), future(), this.task.sequence);
 		if (tasks().pending.computeIfAbsent(next.slot, (slot) -> {
@@ -258,26 +258,22 @@ final class TaskRun implements TaskExecution {
 		return true;
 	}
 
-	private void handleInContext(Throwable error) {
-		if (!this.invoked) {
-			// There is no context, or it is the one that failed.
-			handle(error);
-			return;
-		}
+	/** Calls the handler in the context of the body, unless this is what failed. */
+	private void handle(Throwable error) {
 		try {
-			envelope().run((captured) -> handle(error));
+			CallerContext.run(this.invoked ? envelope().context : null, () -> callHandler(error));
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "A TaskDecorator threw an exception for the task \"" + name() + "\"", ex);
 		}
 	}
 
-	private void handle(Throwable error) {
+	private void callHandler(Throwable error) {
 		try {
 			tasks().shutdown().bodies().run(this, () -> {
 				definition().handleError(error, envelope().payload);
 				return null;
-			}, null, null);
+			}, null);
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn,
@@ -312,7 +308,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public String id() {
-		return TaskKeys.idOf(this.task.sequence);
+		return TaskKeys.idOf(this.task.slot, this.task.sequence);
 	}
 
 	@Override
@@ -338,6 +334,11 @@ final class TaskRun implements TaskExecution {
 	@Override
 	public @Nullable Method method() {
 		return definition().method();
+	}
+
+	@Override
+	public @Nullable String parentTrace() {
+		return envelope().trace;
 	}
 
 }

@@ -94,7 +94,7 @@ public final class TaskShutdown {
 
 	/** With virtual time nothing falls due or ends while nobody moves the time. */
 	private boolean timeStandsStill() {
-		return this.tasks.clock().manualTime() != null;
+		return this.tasks.clock().manualTime != null;
 	}
 
 	/**

@@ -45,9 +45,6 @@ public final class TaskSubmission extends DeferredCall
 
 	private @Nullable Deadline due;
 
-	/** The time from which the delay counts, by the wheel's clock. */
-	private long calledNanos;
-
 	/** Whether the task is wanted only if the transaction commits. */
 	private boolean afterCommit;
 
@@ -73,11 +70,7 @@ public final class TaskSubmission extends DeferredCall
 		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(sequence());
 	}
 
-	/**
-	 * Schedules a repeating task.
-	 * @throws DuplicateTaskException if a task is pending with {@link IfPending#REJECT}
-	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
-	 */
+	/** Schedules a repeating task, as {@link #schedule} does. */
 	public static @Nullable DelayedTask<?> repeat(TaskDefinition definition, @Nullable Object key, IfPending ifPending,
 			Object payload, Schedule schedule, Missed missed, @Nullable Duration initialDelay) {
 		Repetition repetition = new Repetition(payload, definition, schedule, missed);
@@ -95,7 +88,6 @@ public final class TaskSubmission extends DeferredCall
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
 		this.due = due;
-		this.calledNanos = clock().nanoTime();
 		if (Transactions.hasDeferred() && Transactions.earlier(keyInTransaction()) != Effect.NONE) {
 			return defer();
 		}
@@ -192,7 +184,7 @@ public final class TaskSubmission extends DeferredCall
 
 	private long firstCall(@Nullable PendingTask current) {
 		return (current != null && current.payload instanceof Debounce debounce) ? debounce.firstNanos()
-				: this.calledNanos;
+				: due().nowNanos();
 	}
 
 	private @Nullable TaskFuture<?> takeOver(PendingTask current) {
@@ -217,7 +209,6 @@ public final class TaskSubmission extends DeferredCall
 		try {
 			if (this.afterCommit) {
 				this.due = clock().restart(due());
-				this.calledNanos = clock().nanoTime();
 			}
 			place();
 			if (given != null) {

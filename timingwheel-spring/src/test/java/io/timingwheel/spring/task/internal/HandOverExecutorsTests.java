@@ -36,7 +36,7 @@ import static org.awaitility.Awaitility.await;
 
 class HandOverExecutorsTests {
 
-	private final HandOverExecutors executors = new HandOverExecutors();
+	private final HandOverExecutors executors = new HandOverExecutors(false);
 
 	private final List<ExecutorService> pools = new ArrayList<>();
 

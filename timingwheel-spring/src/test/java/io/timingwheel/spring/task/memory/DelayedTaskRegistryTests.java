@@ -8,7 +8,10 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot;
+import io.timingwheel.spring.task.memory.MemoryTaskReader.PendingTaskSnapshot.Position;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +27,7 @@ class DelayedTaskRegistryTests {
 
 	private final DelayedTaskRegistry registry = this.tasks.registry;
 
-	private final MemoryTaskReader reader = this.registry.memoryTasks();
+	private final MemoryTaskReader reader = new MemoryTaskReader(this.registry);
 
 	@Test
 	void readsThePendingTasksPageByPageInDueOrder() {
@@ -40,7 +43,7 @@ class DelayedTaskRegistryTests {
 			PendingTaskSnapshot last = page.get(page.size() - 1);
 			// The next page begins behind the position, whether its task is there or not.
 			this.registry.cancel(NAME, last.id());
-			page = this.reader.page(NAME, last.position(), 4);
+			page = this.reader.page(NAME, new Position(last.dueAt(), last.id()), 4);
 		}
 		assertThat(read).isEqualTo(all);
 		assertThat(this.reader.page("unknown", null, 100)).isEmpty();
@@ -56,7 +59,8 @@ class DelayedTaskRegistryTests {
 		});
 		List<PendingTaskSnapshot> page = this.reader.page(NAME, null, 100);
 		assertThat(page).extracting(PendingTaskSnapshot::key).containsExactlyElementsOf(keys(count - 1));
-		assertThat(this.reader.page(NAME, page.get(99).position(), 100)).extracting(PendingTaskSnapshot::key)
+		Position end = new Position(page.get(99).dueAt(), page.get(99).id());
+		assertThat(this.reader.page(NAME, end, 100)).extracting(PendingTaskSnapshot::key)
 			.containsExactlyElementsOf(keys(count - 101));
 		Map<String, List<Long>> forecast = this.reader.forecast(this.registry.clock().now(), DELAY, 5);
 		assertThat(forecast.get("unnamed")).containsExactly(0L, 1L, 0L, 0L, 0L);
@@ -65,6 +69,14 @@ class DelayedTaskRegistryTests {
 
 	private static List<String> keys(int first) {
 		return IntStream.range(0, 100).mapToObj((i) -> String.valueOf(first - i)).toList();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "Aa", "BB" })
+	void anIdFindsItsTaskAlsoIfTheKeyHasTheHashCodeOfAnother(String key) {
+		String id = this.tasks.schedule(key, 10_000).id();
+		this.tasks.schedule("Aa".equals(key) ? "BB" : "Aa", 10_000);
+		assertThat(this.reader.find(NAME, id).orElseThrow().key()).isEqualTo(key);
 	}
 
 	@Test

@@ -125,8 +125,7 @@ class KeyedTaskStressTests {
 			long cancelled = 0;
 			while (heart.isAlive()) {
 				DelayedTask<?> task = latest.get();
-				tasks.registry.memoryTasks()
-					.find(NAME, task.id())
+				new MemoryTaskReader(tasks.registry).find(NAME, task.id())
 					.ifPresent((found) -> assertThat(found.id()).isEqualTo(task.id()));
 				if (tasks.registry.cancel(NAME, task.id())) {
 					cancelled++;

@@ -34,8 +34,8 @@ final class RealTasks implements AutoCloseable {
 	RealTasks(int threads, Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings) {
 		this.pool = Executors.newFixedThreadPool(threads);
 		this.wheel = settings.apply(TimingWheel.builder(this.pool)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(TimeSource.system(), Clock.systemUTC()),
-				new HandOverExecutors(), null, null, VirtualTasks.policies(policies));
+		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(TimeSource.system(), Clock.systemUTC(), null),
+				new HandOverExecutors(false), null, null, VirtualTasks.policies(policies));
 		this.template = new DefaultDelayedTaskTemplate(this.registry, VirtualTasks.executors(this.pool),
 				new SimpleAsyncUncaughtExceptionHandler(), null);
 	}

@@ -41,7 +41,7 @@ class ScheduleClockTests {
 	/** How far somebody has set the clock ahead. */
 	private Duration ahead = Duration.ZERO;
 
-	private final VirtualTasks tasks = new VirtualTasks(TWO_ATTEMPTS, new HandOverExecutors(), (time) -> {
+	private final VirtualTasks tasks = new VirtualTasks(TWO_ATTEMPTS, new HandOverExecutors(false), (time) -> {
 		long start = time.nanoTime();
 		InstantSource clock = () -> NOON.plusNanos(time.nanoTime() - start).plus(this.ahead);
 		return clock.withZone(ZoneOffset.UTC);
@@ -126,7 +126,7 @@ class ScheduleClockTests {
 			return noon.plusNanos(time.nanoTime() - start);
 		};
 		Clock clock = wall.withZone(ZoneOffset.UTC);
-		assertThat(new TaskClock(time, clock).now()).isEqualTo(noon.plusMillis(100));
+		assertThat(new TaskClock(time, clock, null).now()).isEqualTo(noon.plusMillis(100));
 	}
 
 	private void move(int minutes) {
@@ -143,7 +143,7 @@ class ScheduleClockTests {
 	}
 
 	private PendingTaskSnapshot snapshot() {
-		return this.tasks.registry.memoryTasks().find(NAME, "key").orElseThrow();
+		return new MemoryTaskReader(this.tasks.registry).find(NAME, "key").orElseThrow();
 	}
 
 }

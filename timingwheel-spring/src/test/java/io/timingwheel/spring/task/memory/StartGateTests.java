@@ -90,7 +90,7 @@ class StartGateTests {
 		assertThat(tasks.waiting()).isEqualTo(paused ? 4 : 0);
 		assertThat(found.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(tasks.template.find(id("found"))).containsSame(found);
-		assertThat(tasks.registry.memoryTasks().page(NAME, null, 9)).hasSize(4);
+		assertThat(new MemoryTaskReader(tasks.registry).page(NAME, null, 9)).hasSize(4);
 		assertThat(tasks.template.cancel(id("cancelled"))).isTrue();
 		assertThat(cancelled.isCancelled()).isTrue();
 		DelayedTask<?> newer = tasks.schedule("replaced", 0);
@@ -353,7 +353,7 @@ class StartGateTests {
 
 	@Test
 	void withVirtualTimeTheDependentsRunBeforeTheNextBody() {
-		VirtualTasks tasks = new VirtualTasks(paused(ONE_AT_ONCE), HandOverExecutors.onCallingThread(),
+		VirtualTasks tasks = new VirtualTasks(paused(ONE_AT_ONCE), new HandOverExecutors(true),
 				(time) -> Clock.systemUTC());
 		DelayedTask<?> first = tasks.schedule("first", 1);
 		tasks.schedule("second", 2);

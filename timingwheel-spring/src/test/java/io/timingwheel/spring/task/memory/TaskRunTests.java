@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.Assert;
 
 import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
@@ -46,14 +48,13 @@ class TaskRunTests {
 	private final TaskExecution.Interceptor interceptor = new TaskExecution.Interceptor() {
 
 		@Override
-		public Object capture(String name) {
-			return "captured for " + name;
+		public String traceparent() {
+			return "trace";
 		}
 
 		@Override
-		public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured, TaskExecution.Body body)
-				throws Throwable {
-			TaskRunTests.this.ran.add("before, " + captured + ", " + TaskRunTests.this.tenant.get());
+		public @Nullable Object intercept(TaskExecution execution, TaskExecution.Body body) throws Throwable {
+			TaskRunTests.this.ran.add("before, " + execution.parentTrace() + ", " + TaskRunTests.this.tenant.get());
 			Object result = body.run();
 			TaskRunTests.this.ran.add("after " + result);
 			return result;
@@ -96,10 +97,23 @@ class TaskRunTests {
 	}
 
 	@Test
-	void anInterceptorStandsAroundTheBodyWithWhatItCapturedWithinTheDecorator() {
+	void anInterceptorStandsAroundTheBodyWithItsTraceWithinTheDecorator() {
 		schedule(() -> "result");
 		this.decorated.advanceSeconds(1);
-		assertThat(this.ran).containsExactly("before, captured for work, a", "after result");
+		assertThat(this.ran).containsExactly("before, trace, a", "after result");
+	}
+
+	@Test
+	void aDecoratorMayRunOtherCodeInACapturedContextFirst() throws Exception {
+		CallerContext plain = new CallerContext((code) -> code::run, () -> this.decorated.executor);
+		FutureTask<Boolean> first = new FutureTask<>(plain.capture(() -> this.ran.add("first")));
+		TaskDecorator decorator = (code) -> () -> {
+			first.run();
+			code.run();
+		};
+		CallerContext nesting = new CallerContext(decorator, () -> this.decorated.executor);
+		assertThat(nesting.capture(() -> this.ran.add("second")).call()).isTrue();
+		assertThat(this.ran).containsExactly("first", "second");
 	}
 
 	@Test

@@ -113,7 +113,7 @@ class TaskShutdownTests {
 					return method.invoke(this.tasks.wheel, arguments);
 				});
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(stopping,
-				new TaskClock(TimeSource.system(), Clock.systemUTC()), new HandOverExecutors(), null, null,
+				new TaskClock(TimeSource.system(), Clock.systemUTC(), null), new HandOverExecutors(false), null, null,
 				VirtualTasks.policies(Map.of()));
 		shutdown.set(registry.atShutdown());
 		DelayedTask<?> task = new DefaultDelayedTaskTemplate(registry, VirtualTasks.executors(this.tasks.pool),

@@ -78,7 +78,7 @@ final class VirtualTasks {
 
 	VirtualTasks(Map<String, PolicySettings> policies, UnaryOperator<TimingWheel.Builder> settings,
 			@Nullable TaskDecorator decorator, TaskExecution.@Nullable Interceptor interceptor) {
-		this(policies, settings, decorator, interceptor, new HandOverExecutors(), (time) -> Clock.systemUTC());
+		this(policies, settings, decorator, interceptor, new HandOverExecutors(false), (time) -> Clock.systemUTC());
 	}
 
 	VirtualTasks(PolicySettings policy, HandOverExecutors handOvers, Function<ManualTimeSource, Clock> wallClock) {
@@ -90,7 +90,7 @@ final class VirtualTasks {
 			HandOverExecutors handOvers, Function<ManualTimeSource, Clock> wallClock) {
 		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time)),
+		this.registry = new DelayedTaskRegistry(this.wheel, new TaskClock(this.time, wallClock.apply(this.time), null),
 				this.handOvers, decorator, interceptor, policies(policies));
 		this.template = new DefaultDelayedTaskTemplate(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method), null);
@@ -114,14 +114,7 @@ final class VirtualTasks {
 	 * Policies by name whose backoffs do not vary.
 	 */
 	static TaskPolicies policies(Map<String, PolicySettings> policies) {
-		return new TaskPolicies(new TaskPolicies.Overrides() {
-
-			@Override
-			public PolicySettings of(String name) {
-				return policies.getOrDefault(name, PolicySettings.NONE);
-			}
-
-		}, true);
+		return new TaskPolicies((name) -> policies.getOrDefault(name, PolicySettings.NONE), true);
 	}
 
 	static TaskExecutors executors(Executor executor) {

@@ -26,6 +26,7 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskPolicies;
@@ -55,8 +56,7 @@ abstract class NodeTestSupport {
 
 	final Map<String, TaskRecorder> recorders = new ConcurrentHashMap<>();
 
-	final TaskPolicies policies = new TaskPolicies(new TaskPolicies.Overrides() {
-	}, false);
+	final TaskPolicies policies = new TaskPolicies((name) -> PolicySettings.NONE, false);
 
 	final RunningBodies bodies = new RunningBodies();
 
@@ -76,7 +76,7 @@ abstract class NodeTestSupport {
 
 	Duration deadRetention;
 
-	HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
+	HandOverExecutors handOvers = new HandOverExecutors(true);
 
 	DelayedTaskStore store;
 

@@ -59,7 +59,7 @@ class RunningTaskTests extends NodeTestSupport {
 	private final AtomicInteger interrupted = new AtomicInteger();
 
 	RunningTaskTests() {
-		this.handOvers = new HandOverExecutors();
+		this.handOvers = new HandOverExecutors(false);
 	}
 
 	@AfterEach
