@@ -44,6 +44,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.deser.jdk.StringDeserializer;
@@ -239,6 +240,21 @@ class PayloadCodecTests {
 		assertThat(payloads.encode(new Object[] { "a" })).isEqualTo("[\"a\"]");
 		assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { " a" }))
 			.withMessageContaining("changes when it is written to JSON and read back");
+	}
+
+	@Test
+	void aTextThatIsTooLongToBeReadBackIsRefused() {
+		StreamReadConstraints before = StreamReadConstraints.defaults();
+		StreamReadConstraints.overrideDefaultStreamReadConstraints(before.rebuild().maxStringLength(100).build());
+		try {
+			MethodPayloads payloads = Payloads.of(Payloads.codec(), Types.class, "text");
+			assertThat(payloads.encode(new Object[] { "x".repeat(100) })).hasSize(104);
+			assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { "x".repeat(101) }))
+				.withMessageContaining("cannot be read back: Argument 1 (value) cannot be read");
+		}
+		finally {
+			StreamReadConstraints.overrideDefaultStreamReadConstraints(before);
+		}
 	}
 
 	@Test
