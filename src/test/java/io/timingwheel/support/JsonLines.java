@@ -21,7 +21,7 @@ public final class JsonLines {
 	private static final String TIME = "\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z";
 
 	/** In memory and stored. */
-	private static final String TASK_ID = "[0-9a-f]{8,}-[0-9a-f]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+	private static final String TASK_ID = "[0-9a-f]{8,}(-[0-9a-f]+){1,2}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 	private JsonLines() {
 	}

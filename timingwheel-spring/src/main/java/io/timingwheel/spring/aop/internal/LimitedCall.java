@@ -13,6 +13,7 @@ import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.aop.internal.TimeLimit.Fallback;
 import io.timingwheel.spring.task.memory.CallerContext;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;

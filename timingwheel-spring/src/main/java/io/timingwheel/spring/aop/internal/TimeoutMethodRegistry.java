@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.internal.TimeLimit.Fallback;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.UserErrors;
 import io.timingwheel.spring.task.memory.CallerContext;
