@@ -249,7 +249,6 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 				this.shards.length, pending());
 	}
 
-	/** The sums of the shards. */
 	static final class Totals {
 
 		private final int wheelSize;

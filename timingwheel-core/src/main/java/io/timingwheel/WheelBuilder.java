@@ -6,9 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
-/**
- * Collects and checks the settings of a wheel.
- */
+/** Collects and checks the settings of a wheel. */
 final class WheelBuilder implements TimingWheel.Builder {
 
 	private static final int MAX_WHEEL_SIZE = 1 << 12;

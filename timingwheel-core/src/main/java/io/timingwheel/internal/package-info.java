@@ -1,6 +1,4 @@
-/**
- * What the other modules of the project need of the engine. Not for users.
- */
+/** What the other modules of the project need of the engine. Not for users. */
 @NullMarked
 package io.timingwheel.internal;
 

@@ -23,9 +23,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.util.ReflectionUtils;
 
-/**
- * The virtual time of one wheel and, if there is one, one store.
- */
+/** The virtual time of one wheel and, if there is one, one store. */
 final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleton {
 
 	static final int MAX_RUNS = 20_000;

@@ -9,9 +9,7 @@ import java.util.stream.Collectors;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/**
- * Describes pending tasks for messages.
- */
+/** Describes pending tasks for messages. */
 final class Descriptions {
 
 	/** How many tasks a message names. */

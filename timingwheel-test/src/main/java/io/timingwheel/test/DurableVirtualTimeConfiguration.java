@@ -14,9 +14,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/**
- * Virtual time for durable tasks, if their module is there.
- */
+/** Virtual time for durable tasks, if their module is there. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(name = "io.timingwheel.spring.durable.node.DurableNode")
 class DurableVirtualTimeConfiguration {

@@ -19,9 +19,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/**
- * Stands before the store, which does not learn of the end of some runs. Thread-safe.
- */
+/** Stands before the store, which does not learn of the end of some runs. Thread-safe. */
 final class StoreFaults implements BeanPostProcessor, MethodInterceptor {
 
 	private final ObjectProvider<VirtualClock> clock;

@@ -58,24 +58,16 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 */
 	Instant now();
 
-	/**
-	 * A clock in the default time zone that always shows {@link #now()}.
-	 */
+	/** A clock in the default time zone that always shows {@link #now()}. */
 	Clock clock();
 
-	/**
-	 * How many tasks of a name are pending, in memory and in the store.
-	 */
+	/** How many tasks of a name are pending, in memory and in the store. */
 	long pending(String name);
 
-	/**
-	 * The pending tasks of a name, the first one due first.
-	 */
+	/** The pending tasks of a name, the first one due first. */
 	List<PendingTask> tasks(String name);
 
-	/**
-	 * The pending tasks of all names, the first one due first.
-	 */
+	/** The pending tasks of all names, the first one due first. */
 	List<PendingTask> tasks();
 
 	/**

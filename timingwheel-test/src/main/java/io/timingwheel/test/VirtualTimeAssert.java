@@ -17,9 +17,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		super(actual, VirtualTimeAssert.class);
 	}
 
-	/**
-	 * Verifies that a task with a key is pending. Keys are compared by their texts.
-	 */
+	/** Verifies that a task with a key is pending. Keys are compared by their texts. */
 	public PendingTaskAssert hasPending(String name, Object key) {
 		String text = text(key);
 		return pending(name + " " + text, name, (task) -> text.equals(task.key()));

@@ -1,6 +1,4 @@
-/**
- * Actuator endpoints, health and metrics.
- */
+/** Actuator endpoints, health and metrics. */
 @NullMarked
 package io.timingwheel.spring.actuate;
 

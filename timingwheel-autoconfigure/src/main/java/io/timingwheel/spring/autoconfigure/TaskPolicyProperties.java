@@ -21,9 +21,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.Environment;
 
-/**
- * The properties {@code timingwheel.tasks.<name>.*}.
- */
+/** The properties {@code timingwheel.tasks.<name>.*}. */
 final class TaskPolicyProperties implements TaskPolicies.Overrides {
 
 	private static final String PREFIX = "timingwheel.tasks";

@@ -33,9 +33,7 @@ import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads what the page shows. Thread-safe.
- */
+/** Reads what the page shows. Thread-safe. */
 final class ConsoleReader {
 
 	/** How many names one response contains at most. */

@@ -52,9 +52,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 					slots.levels().stream().map((level) -> shown(level, state.wheel().shards())).toList());
 		}
 
-		/**
-		 * A digit for each slot, or for several slots together if there are too many.
-		 */
+		/** A digit for each slot, or for several slots together if there are too many. */
 		private static String shown(List<Integer> slots, int shards) {
 			int width = Math.max(1, slots.size() / SLOTS);
 			StringBuilder digits = new StringBuilder();
@@ -88,9 +86,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 
 	}
 
-	/**
-	 * How late tasks have begun, in milliseconds, by the meters of the application.
-	 */
+	/** How late tasks have begun, in milliseconds, by the meters of the application. */
 	record LatenessFigures(long count, double total, double max) {
 
 		static @Nullable LatenessFigures of(MeterRegistry registry) {

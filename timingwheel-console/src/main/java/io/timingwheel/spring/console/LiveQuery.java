@@ -4,9 +4,7 @@ import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Which figures a view of the page needs.
- */
+/** Which figures a view of the page needs. */
 record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
 		@Nullable String range, @Nullable String find, @Nullable String cursor, @Nullable String from) {
 

@@ -87,9 +87,7 @@ public final class TimingWheelConsoleAutoConfiguration {
 
 	}
 
-	/**
-	 * Keeps the files of the page in a native image.
-	 */
+	/** Keeps the files of the page in a native image. */
 	static final class FileHints implements RuntimeHintsRegistrar {
 
 		@Override

@@ -1,6 +1,4 @@
-/**
- * The console: a page for operators, served as an actuator endpoint.
- */
+/** The console: a page for operators, served as an actuator endpoint. */
 @NullMarked
 package io.timingwheel.spring.console;
 

@@ -47,9 +47,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 @Reflective
 public @interface Recurring {
 
-	/**
-	 * The text that switches a method off, in place of a schedule.
-	 */
+	/** The text that switches a method off, in place of a schedule. */
 	String DISABLED = "-";
 
 	/**

@@ -40,23 +40,17 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 		this.remedy = remedy;
 	}
 
-	/**
-	 * The annotated method.
-	 */
+	/** The annotated method. */
 	public Method getMethod() {
 		return this.method;
 	}
 
-	/**
-	 * What is wrong, as a clause without a full stop.
-	 */
+	/** What is wrong, as a clause without a full stop. */
 	public String getProblem() {
 		return this.problem;
 	}
 
-	/**
-	 * What to change, in the imperative, without a full stop.
-	 */
+	/** What to change, in the imperative, without a full stop. */
 	public String getRemedy() {
 		return this.remedy;
 	}

@@ -6,9 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A task that has ended with a value. Thread-safe.
- */
+/** A task that has ended with a value. Thread-safe. */
 final class CompletedTask<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
 
 	private final Instant completedAt = Instant.now();

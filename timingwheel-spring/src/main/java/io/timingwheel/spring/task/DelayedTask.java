@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 
-	/**
-	 * The id, which identifies this one scheduling and is never reused.
-	 */
+	/** The id, which identifies this one scheduling and is never reused. */
 	String id();
 
 	/**

@@ -13,16 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DelayedTaskContext {
 
-	/**
-	 * The task that the current thread is running; empty outside of a body.
-	 */
+	/** The task that the current thread is running; empty outside of a body. */
 	static Optional<DelayedTaskContext> current() {
 		return Optional.ofNullable(Holder.get());
 	}
 
-	/**
-	 * The task's name, {@code unnamed} if none was given.
-	 */
+	/** The task's name, {@code unnamed} if none was given. */
 	String name();
 
 	/**
@@ -48,9 +44,7 @@ public interface DelayedTaskContext {
 	 */
 	Instant dueAt();
 
-	/**
-	 * How late the body was started, by the wheel's clock. Zero or more.
-	 */
+	/** How late the body was started, by the wheel's clock. Zero or more. */
 	Duration lateness();
 
 	/**
@@ -87,16 +81,12 @@ public interface DelayedTaskContext {
 		private Holder() {
 		}
 
-		/**
-		 * The context of the current thread, {@code null} outside of a body.
-		 */
+		/** The context of the current thread, {@code null} outside of a body. */
 		public static @Nullable DelayedTaskContext get() {
 			return CONTEXT.get();
 		}
 
-		/**
-		 * Sets the context of the current thread, {@code null} for none.
-		 */
+		/** Sets the context of the current thread, {@code null} for none. */
 		public static void set(@Nullable DelayedTaskContext context) {
 			if (context != null) {
 				CONTEXT.set(context);

@@ -172,9 +172,7 @@ public interface DelayedTaskOperations {
 	 */
 	Optional<DelayedTask<?>> find(TaskId id);
 
-	/**
-	 * How many tasks are pending in the memory of this JVM, of all names.
-	 */
+	/** How many tasks are pending in the memory of this JVM, of all names. */
 	long pendingCount();
 
 }

@@ -13,9 +13,7 @@ package io.timingwheel.spring.task;
  */
 public abstract class DelayedTaskTemplate implements DelayedTaskOperations {
 
-	/**
-	 * Creates a template.
-	 */
+	/** Creates a template. */
 	protected DelayedTaskTemplate() {
 	}
 

@@ -10,17 +10,13 @@ public class DuplicateTaskException extends RuntimeException {
 
 	private final TaskId taskId;
 
-	/**
-	 * Creates an exception with the identity of the pending task.
-	 */
+	/** Creates an exception with the identity of the pending task. */
 	public DuplicateTaskException(TaskId taskId) {
 		super("A task \"%s\" with the key \"%s\" is pending already".formatted(taskId.name(), taskId.key()));
 		this.taskId = taskId;
 	}
 
-	/**
-	 * The identity of the pending task.
-	 */
+	/** The identity of the pending task. */
 	public TaskId getTaskId() {
 		return this.taskId;
 	}

@@ -59,32 +59,24 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 		this(name, key, delay, due, arguments, IfPending.REPLACE, null);
 	}
 
-	/**
-	 * Creates a call that replaces the pending call with the same id.
-	 */
+	/** Creates a call that replaces the pending call with the same id. */
 	public static DurableCall of(TaskId id, Duration delay, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
 		return new DurableCall(id.name(), id.key(), delay, null, list(arguments));
 	}
 
-	/**
-	 * Creates a call that replaces the pending call with the same id.
-	 */
+	/** Creates a call that replaces the pending call with the same id. */
 	public static DurableCall of(TaskId id, Instant due, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
 		return new DurableCall(id.name(), id.key(), null, due, list(arguments));
 	}
 
-	/**
-	 * Creates a call without a key, which replaces none.
-	 */
+	/** Creates a call without a key, which replaces none. */
 	public static DurableCall of(String name, Duration delay, @Nullable Object... arguments) {
 		return new DurableCall(name, null, delay, null, list(arguments));
 	}
 
-	/**
-	 * Creates a call without a key, which replaces none.
-	 */
+	/** Creates a call without a key, which replaces none. */
 	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {
 		return new DurableCall(name, null, null, due, list(arguments));
 	}

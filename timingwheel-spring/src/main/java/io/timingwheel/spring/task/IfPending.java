@@ -20,9 +20,7 @@ public enum IfPending {
 	 */
 	UPDATE,
 
-	/**
-	 * The pending task stays as it is, and the caller gets the future of that task.
-	 */
+	/** The pending task stays as it is, and the caller gets the future of that task. */
 	KEEP,
 
 	/**

@@ -181,9 +181,7 @@ public final class Schedule {
 		return (next != null) ? next.toInstant() : null;
 	}
 
-	/**
-	 * Whether the times depend on the end of each run, as for a fixed delay.
-	 */
+	/** Whether the times depend on the end of each run, as for a fixed delay. */
 	public boolean isFixedDelay() {
 		return this.fixedDelay;
 	}
@@ -206,9 +204,7 @@ public final class Schedule {
 		return this.text.hashCode();
 	}
 
-	/**
-	 * The text of this schedule, which {@link #parse} reads.
-	 */
+	/** The text of this schedule, which {@link #parse} reads. */
 	@Override
 	public String toString() {
 		return this.text;

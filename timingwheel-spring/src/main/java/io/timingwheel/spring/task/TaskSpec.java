@@ -35,9 +35,7 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 */
 	TaskSpec<T> name(String name);
 
-	/**
-	 * Gives the task an identity: its name and its key.
-	 */
+	/** Gives the task an identity: its name and its key. */
 	TaskSpec<T> id(TaskId id);
 
 	/**

@@ -31,9 +31,7 @@ public class TimingWheelTaskScheduler extends ConcurrentTaskScheduler implements
 		this.executor = executor;
 	}
 
-	/**
-	 * Cancels the tasks that have not begun, and interrupts the tasks that run.
-	 */
+	/** Cancels the tasks that have not begun, and interrupts the tasks that run. */
 	@Override
 	public void destroy() {
 		this.executor.shutdownNow();

@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Keeps a page of JSON below a size, by cautious estimates of what is in it.
- */
+/** Keeps a page of JSON below a size, by cautious estimates of what is in it. */
 final class PageSize {
 
 	private PageSize() {

@@ -5,9 +5,7 @@ import java.util.function.Predicate;
 
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
-/**
- * Ends a request with a status and a sentence.
- */
+/** Ends a request with a status and a sentence. */
 @SuppressWarnings("serial")
 public final class RefusedRequest extends RuntimeException {
 
@@ -24,7 +22,6 @@ public final class RefusedRequest extends RuntimeException {
 		return this.status;
 	}
 
-	/** The request makes no sense. */
 	public static RefusedRequest invalid(String sentence) {
 		return new RefusedRequest(WebEndpointResponse.STATUS_BAD_REQUEST, sentence);
 	}
@@ -33,7 +30,6 @@ public final class RefusedRequest extends RuntimeException {
 		return new RefusedRequest(WebEndpointResponse.STATUS_NOT_FOUND, sentence);
 	}
 
-	/** The state does not permit the change. */
 	static RefusedRequest conflict(String sentence) {
 		return new RefusedRequest(CONFLICT, sentence);
 	}

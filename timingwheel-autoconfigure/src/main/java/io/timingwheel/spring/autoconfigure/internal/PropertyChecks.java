@@ -11,9 +11,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.Assert;
 
-/**
- * Refuses invalid values of properties, with a message that names the property.
- */
+/** Refuses invalid values of properties, with a message that names the property. */
 public final class PropertyChecks {
 
 	private PropertyChecks() {

@@ -21,9 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
 
-/**
- * The stored tasks, as the endpoints, meters and the console know them. Thread-safe.
- */
+/** The stored tasks, as the endpoints, meters and the console know them. Thread-safe. */
 public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, DurableNode node, TaskCounts counts,
 		DeadTasks dead) implements StoredTasks {
 

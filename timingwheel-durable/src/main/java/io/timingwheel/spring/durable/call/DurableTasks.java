@@ -129,9 +129,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 		return submission.task();
 	}
 
-	/**
-	 * Checks the migrations of arguments, and stores the declared schedules.
-	 */
+	/** Checks the migrations of arguments, and stores the declared schedules. */
 	public void start() {
 		this.codec.checkMigrations(this.access.handlers().names());
 		this.schedules.start();

@@ -60,7 +60,6 @@ final class Run {
 
 	private @Nullable Thread thread;
 
-	/** Whether the node has interrupted the body. */
 	volatile boolean interrupted;
 
 	@Nullable Settlement settlement;

@@ -23,7 +23,6 @@ final class StoreClock {
 	/** By how many nanoseconds the node's clock is ahead, at most. */
 	private long ahead = Long.MAX_VALUE / 2;
 
-	/** When the last reply arrived. */
 	private long heardAt;
 
 	StoreClock(LongSupplier clock) {

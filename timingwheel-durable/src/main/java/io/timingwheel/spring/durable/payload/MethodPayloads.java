@@ -29,9 +29,7 @@ import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.util.Assert;
 
-/**
- * Writes and reads the payloads of one method. Thread-safe.
- */
+/** Writes and reads the payloads of one method. Thread-safe. */
 public final class MethodPayloads {
 
 	/** What may stand in a log. */

@@ -34,9 +34,7 @@ public class UnusableTaskStoreException extends IllegalStateException {
 		this.remedy = remedy;
 	}
 
-	/**
-	 * A failure with a remedy. A store that gives none has probably not answered.
-	 */
+	/** A failure with a remedy. A store that gives none has probably not answered. */
 	public static UnusableTaskStoreException of(RuntimeException failure) {
 		return (failure instanceof UnusableTaskStoreException unusable) ? unusable : new UnusableTaskStoreException(
 				"the check of the store has failed (%s)".formatted(NestedExceptionUtils.getMostSpecificCause(failure)),

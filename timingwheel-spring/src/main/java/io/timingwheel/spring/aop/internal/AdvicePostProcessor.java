@@ -62,9 +62,7 @@ abstract class AdvicePostProcessor extends AbstractBeanFactoryAwareAdvisingPostP
 		return new DefaultPointcutAdvisor(this.beans.annotated.pointcut(this.annotationType), advice);
 	}
 
-	/**
-	 * Reads the methods of a bean, by the type of its definition, then by its class.
-	 */
+	/** Reads the methods of a bean, by the type of its definition, then by its class. */
 	protected abstract void read(Class<?> beanClass, String beanName);
 
 	/** Resolves and checks what depends on other beans, when all singletons exist. */

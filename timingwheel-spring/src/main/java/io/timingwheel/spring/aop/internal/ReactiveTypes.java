@@ -11,9 +11,7 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/**
- * Finds how Spring adapts a type to a publisher.
- */
+/** Finds how Spring adapts a type to a publisher. */
 final class ReactiveTypes {
 
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",

@@ -5,9 +5,7 @@ import java.lang.reflect.Modifier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 
-/**
- * Stops the start because of an annotated method.
- */
+/** Stops the start because of an annotated method. */
 final class Refusal {
 
 	private Refusal() {

@@ -149,9 +149,7 @@ record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later
 	 */
 	record Fallback(Method method) {
 
-		/**
-		 * Finds the fallback of a method. One that takes the timeout comes first.
-		 */
+		/** Finds the fallback of a method. One that takes the timeout comes first. */
 		static Fallback find(Method limited, String name, Class<?> beanClass) {
 			List<Class<?>> parameters = parameters(limited, beanClass);
 			ResolvableType result = ResolvableType.forMethodReturnType(limited, beanClass);

@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ReflectionUtils;
 
-/**
- * Waits for futures that have no callbacks, without blocking a thread.
- */
+/** Waits for futures that have no callbacks, without blocking a thread. */
 public final class FutureCompletion {
 
 	private static final long MAX_POLL_MILLIS = 100;

@@ -90,9 +90,7 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 			return new BackoffSettings(this.initial, this.multiplier, this.max, 0.0);
 		}
 
-		/**
-		 * The delay after a failure, in whole milliseconds, if all parts are set.
-		 */
+		/** The delay after a failure, in whole milliseconds, if all parts are set. */
 		public Duration after(int failures) {
 			double exact = Objects.requireNonNull(this.initial).toMillis()
 					* Math.pow(Objects.requireNonNull(this.multiplier), failures - 1.0);
@@ -103,9 +101,7 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 
 	}
 
-	/**
-	 * How many tasks may start in a period, spread evenly. Immutable.
-	 */
+	/** How many tasks may start in a period, spread evenly. Immutable. */
 	public record StartRate(long count, TimeUnit unit) {
 
 		private static final Pattern FORMAT = Pattern.compile("(\\d{1,9})\\s*/\\s*([smhd])");

@@ -6,9 +6,7 @@ import java.util.List;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One run of a body, as an {@link Interceptor} sees it.
- */
+/** One run of a body, as an {@link Interceptor} sees it. */
 public interface TaskExecution extends DelayedTaskContext {
 
 	/** The annotated method, {@code null} for a task of the template. */
@@ -31,9 +29,7 @@ public interface TaskExecution extends DelayedTaskContext {
 
 	}
 
-	/**
-	 * Is called around every run of a delayed task. Implementations are thread-safe.
-	 */
+	/** Is called around every run of a delayed task. Implementations are thread-safe. */
 	interface Interceptor {
 
 		/**

@@ -49,9 +49,7 @@ public final class TaskPolicies {
 		this.overrides.checkNames(new TreeSet<>(this.declared.keySet()));
 	}
 
-	/**
-	 * What the configuration sets by name, in place of the annotations. Thread-safe.
-	 */
+	/** What the configuration sets by name, in place of the annotations. Thread-safe. */
 	public interface Overrides {
 
 		PolicySettings of(String name);

@@ -10,9 +10,7 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/**
- * Counts the tasks of one name, in memory and in a store. Thread-safe.
- */
+/** Counts the tasks of one name, in memory and in a store. Thread-safe. */
 public final class TaskRecorder {
 
 	private static final Log logger = LogFactory.getLog(TaskRecorder.class);

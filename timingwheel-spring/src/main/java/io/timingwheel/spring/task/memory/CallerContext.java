@@ -45,9 +45,7 @@ public final class CallerContext {
 		};
 	}
 
-	/**
-	 * Captures the context of the current thread, {@code null} if nothing carries it.
-	 */
+	/** Captures the context of the current thread, {@code null} if nothing carries it. */
 	static @Nullable Runnable capture(@Nullable TaskDecorator decorator, @Nullable Object security) {
 		Runnable code = () -> Optional.ofNullable(CODE.get()).ifPresent(Runnable::run);
 		Runnable decorated = (decorator != null) ? decorator.decorate(code) : code;

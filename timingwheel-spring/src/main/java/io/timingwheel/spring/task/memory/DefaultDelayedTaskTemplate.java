@@ -27,9 +27,7 @@ import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
-/**
- * Schedules tasks in memory and, if there is a store, durable ones. Thread-safe.
- */
+/** Schedules tasks in memory and, if there is a store, durable ones. Thread-safe. */
 public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 	private static final String ID_NULL = "The id must not be null";
@@ -271,9 +269,7 @@ public final class DefaultDelayedTaskTemplate extends DelayedTaskTemplate {
 
 	}
 
-	/**
-	 * The durable tasks, as the template uses them. Thread-safe.
-	 */
+	/** The durable tasks, as the template uses them. Thread-safe. */
 	public interface Store {
 
 		/** Whether a durable method of this application has a name or alias. */

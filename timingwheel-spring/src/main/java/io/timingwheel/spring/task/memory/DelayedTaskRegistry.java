@@ -35,9 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.TaskRejectedException;
 
-/**
- * Finds and counts the tasks in memory, by their names. Thread-safe.
- */
+/** Finds and counts the tasks in memory, by their names. Thread-safe. */
 public final class DelayedTaskRegistry {
 
 	/** The name of tasks whose user gives none. */

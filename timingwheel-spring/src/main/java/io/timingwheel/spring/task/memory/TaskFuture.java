@@ -32,9 +32,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	private volatile boolean replaced;
 
-	/**
-	 * The thread that runs the body, or the future that it returned; guarded by this.
-	 */
+	/** The thread that runs the body, or the future that it returned; guarded by this. */
 	private @Nullable Object executing;
 
 	/** Whether {@link #cancel} has interrupted that thread; guarded by this. */
