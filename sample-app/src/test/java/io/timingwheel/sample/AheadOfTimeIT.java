@@ -100,6 +100,7 @@ class AheadOfTimeIT {
 		// A machine that stalls may reach the limit.
 		await().untilAsserted(() -> get("/quotes/tea?work=10ms"));
 		http.get().uri("/quotes/tea?work=60s").exchange().expectStatus().isEqualTo(HttpStatus.GATEWAY_TIMEOUT);
+		http.get().uri("/quotes/new/latest?work=60s").exchange().expectStatus().isEqualTo(HttpStatus.GATEWAY_TIMEOUT);
 		assertThat(get("/quotes/tea/latest?work=60s")).contains("\"item\":\"tea\"");
 	}
 

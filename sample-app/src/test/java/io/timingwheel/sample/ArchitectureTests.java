@@ -61,7 +61,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theCoreHasTwoPackagesAndUsesTheJdkAlone = classes()
-		.that(describe("are in its module", (type) -> type.getSource().toString().contains("timingwheel-core")))
+		.that(describe("are in its module",
+				(type) -> type.getSource().toString().contains("/timingwheel-core/target/")))
 		.should()
 		.onlyDependOnClassesThat()
 		.resideInAnyPackage(CORE, CORE + ".internal", "java..", "org.jspecify.annotations");

@@ -9,6 +9,7 @@ import java.util.List;
 import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Measurement;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -52,6 +53,7 @@ class DurableMeasurementsTests {
 			postgresql --warm-up 2000001           | --warm-up must be from 1 to 2000000
 			redis --peers REDISSON --measurements sharing | None of the chosen peers takes part in sharing here
 			""")
+	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 	void anOptionThatMakesNoSenseIsNamedBeforeAnythingRuns(String options, String message) {
 		StringWriter error = new StringWriter();
 		int status = new CommandLine(new DurableCommand()).setCaseInsensitiveEnumValuesAllowed(true)

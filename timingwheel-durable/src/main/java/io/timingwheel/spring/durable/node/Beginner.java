@@ -6,12 +6,17 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * Accepts the tasks that the poller has claimed, and begins them when they are due: the
  * store decides whether this node still has them.
  */
 final class Beginner extends Batcher {
+
+	private static final Log logger = LogFactory.getLog(Beginner.class);
 
 	/** The pause between two looks for a place of a window. */
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -47,6 +52,18 @@ final class Beginner extends Batcher {
 		this.parts.held.add(run);
 		try {
 			accept(run, trustedUntil);
+		}
+		catch (Throwable ex) {
+			giveBackAfter(ex, run);
+		}
+	}
+
+	/** Without memory, this can fail too, and must not harm the tasks that come next. */
+	private void giveBackAfter(Throwable error, Run run) {
+		try {
+			this.settler.giveBack(run);
+			UserErrors.log(logger::error, "The durable task %s could not be accepted, and is given back".formatted(run),
+					error);
 		}
 		catch (Throwable ex) {
 			this.parts.held.forget(run, ex);

@@ -69,6 +69,7 @@ public final class DurableNode implements StoreNode, DurableTaskAdmin {
 			Services services, NodeLoop.Factory loops) {
 		this.parts = new NodeParts(store, settings, handlers, wheel, services, loops);
 		this.settler = new Settler(this.parts);
+		// Its loops keep it.
 		new LeaseKeeper(this.parts);
 		Names names = new Names(this.parts);
 		Beginner beginner = new Beginner(this.parts, names, new Runner(this.parts, this.settler), this.settler);

@@ -49,7 +49,8 @@ public record ClaimRequest(String owner, Map<String, Share> names, int limit, bo
 	 * and {@link Long#MAX_VALUE} for none.
 	 *
 	 * @param tasks the claimed tasks, the earliest first
-	 * @param now the time; the earliest if the store has several clocks
+	 * @param now the time at any moment of the claim; the earliest if the store has
+	 * several clocks
 	 * @param nextAt the earliest due time or end of a lease, later than now, of a task of
 	 * these names that the claim has not taken, as far as the store knows. Tasks of
 	 * limited names do not count

@@ -20,7 +20,7 @@ final class Database {
 
 	private static final PropertyPlaceholderHelper WORDS = new PropertyPlaceholderHelper("{", "}");
 
-	private final DataSource applicationDataSource;
+	final DataSource applicationDataSource;
 
 	/** Whether all callers have the same database. */
 	final boolean shared;

@@ -243,7 +243,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public boolean joinsTransaction() {
-		return this.database.joined() != null;
+		return ApplicationTransaction.current(this.database.applicationDataSource) != null;
 	}
 
 	@Override

@@ -36,6 +36,7 @@ final class DeadlineStacks {
 		}
 		catch (OutOfMemoryError ex) {
 			// The machine has no more threads.
+			this.pausedUntil = now;
 			guard.interrupt(null);
 		}
 	}

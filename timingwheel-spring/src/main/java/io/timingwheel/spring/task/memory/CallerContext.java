@@ -1,6 +1,5 @@
 package io.timingwheel.spring.task.memory;
 
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
@@ -47,7 +46,14 @@ public final class CallerContext {
 
 	/** Captures the context of the current thread, {@code null} if nothing carries it. */
 	static @Nullable Runnable capture(@Nullable TaskDecorator decorator, @Nullable Object security) {
-		Runnable code = () -> Optional.ofNullable(CODE.get()).ifPresent(Runnable::run);
+		Runnable code = () -> {
+			Runnable next = CODE.get();
+			if (next != null) {
+				// What this code calls on this thread must not run it again.
+				CODE.set(null);
+				next.run();
+			}
+		};
 		Runnable decorated = (decorator != null) ? decorator.decorate(code) : code;
 		if (security != null) {
 			return SecurityContextExecutors.wrap(security, decorated);

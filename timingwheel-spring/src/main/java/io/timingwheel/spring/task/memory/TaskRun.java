@@ -125,6 +125,8 @@ final class TaskRun implements TaskExecution {
 			CallerContext.run(envelope().context, this::invoke);
 			if (!this.invoked) {
 				this.error = new CancellationException("A TaskDecorator did not run the task");
+				logger
+					.warn("A TaskDecorator did not run the task \"%s\" on the thread that called it".formatted(name()));
 			}
 		}
 		catch (Throwable ex) {

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.memory;
 
+import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -300,6 +301,26 @@ class StartGateTests {
 			tasks.registry.setPaused(NAME, false);
 			await().until(() -> all.stream().allMatch((task) -> task.status() == Status.SUCCEEDED));
 		}
+	}
+
+	@Test
+	void aGateWhoseWheelHasEndedLooksAtItsTasksNoMore() {
+		WeakReference<VirtualTasks> tasks = tasksThatWaitForARateWithoutAWheel();
+		await().until(() -> {
+			System.gc();
+			return tasks.get() == null;
+		});
+	}
+
+	private static WeakReference<VirtualTasks> tasksThatWaitForARateWithoutAWheel() {
+		VirtualTasks tasks = new VirtualTasks(paused(limits(null, null, "1/m")));
+		tasks.schedule("first", 1);
+		tasks.schedule("second", 2);
+		tasks.advanceSeconds(1);
+		tasks.wheel.close();
+		tasks.registry.setPaused(NAME, false);
+		assertThat(tasks.waiting()).isOne();
+		return new WeakReference<>(tasks);
 	}
 
 	@Test
