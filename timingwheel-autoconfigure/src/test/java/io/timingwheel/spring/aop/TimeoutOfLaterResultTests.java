@@ -58,7 +58,7 @@ class TimeoutOfLaterResultTests {
 	private static final Duration LIMIT = Duration.ofMillis(800);
 
 	@RegisterExtension
-	static final VirtualApplication app = VirtualApplication.of(Service.class, Fallbacks.class)
+	static final VirtualApplication app = VirtualApplication.of(Service.class, Fallbacks.class, InheritedLoader.class)
 		.with("spring.aop.proxy-target-class=false", "timingwheel.tick=1ns");
 
 	/** What the body returns, or adapts. */
@@ -301,6 +301,13 @@ class TimeoutOfLaterResultTests {
 	}
 
 	@Test
+	void theLimitOfAMethodWhoseSubclassSaysItsTypeIsThatOfAFuture(Loader<CompletableFuture<String>> loader) {
+		CompletableFuture<String> future = loader.load();
+		app.advance(LIMIT);
+		assertThat(future).isCompletedExceptionally();
+	}
+
+	@Test
 	void theLimitEndsWhenACallReturnsTheHandleOfADurableTask(Service service) {
 		DelayedTask<?> handle = (DelayedTask<?>) Proxy.newProxyInstance(DelayedTask.class.getClassLoader(),
 				new Class<?>[] { DelayedTask.class }, (proxy, method, arguments) -> {
@@ -471,6 +478,27 @@ class TimeoutOfLaterResultTests {
 		private Flux<String> instead(Flux<String> source) {
 			return Flux.just("one", "two");
 		}
+
+	}
+
+	interface Loader<T> {
+
+		@Timeout("800ms")
+		T load();
+
+	}
+
+	abstract static class AbstractLoader<T> implements Loader<T> {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public T load() {
+			return (T) new CompletableFuture<String>();
+		}
+
+	}
+
+	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
 
 	}
 
