@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
@@ -33,7 +35,8 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Reads the {@link CancelDelayed} methods of all beans, and adds their advice. It is
  * inside the advice of the auto-proxy creator, so that a surrounding transaction is still
- * open when the method has returned. Thread-safe.
+ * open when the method has returned. The advice for methods that return publishers is
+ * directly outside of the transaction's. Thread-safe.
  */
 final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 
@@ -114,6 +117,10 @@ final class CancelDelayedBeanPostProcessor extends AdvicePostProcessor {
 	@Override
 	protected void added(Advisor general, Advised proxy, DefaultPointcutAdvisor ofBean) {
 		super.added(general, proxy, ofBean);
+		Collection<Cancellation> methods = of(AopUtils.getTargetClass(proxy)).values();
+		if (!methods.isEmpty() && methods.stream().allMatch((method) -> method.adapters() == null)) {
+			return;
+		}
 		Advisor[] advisors = proxy.getAdvisors();
 		int position = 0;
 		while (advisors[position] != ofBean && !Transactions.areOpenedBy(advisors[position].getAdvice())) {
