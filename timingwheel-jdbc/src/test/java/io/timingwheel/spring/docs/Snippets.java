@@ -80,7 +80,7 @@ abstract class Snippets {
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true, transactional = true)
 		public void closeIfUnpaid(long orderId) {
 			// Commits together with the end of the task, or not at all.
-			this.jdbc.update("update orders set status = 'closed' where id = ?", orderId);
+			this.jdbc.update("update orders set status = 'closed' where id = ? and status = 'open'", orderId);
 		}
 		// end::transactional[]
 

@@ -21,9 +21,10 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p>
  * Set one of {@link #cron}, {@link #every} and {@link #fixedDelay}. The method has no
  * arguments and returns {@code void}, or a {@code CompletableFuture},
- * {@code CompletionStage} or {@code Future}, whose completion ends the run. A method
- * never overlaps itself. The runs begin when the application has started, and end when it
- * shuts down.
+ * {@code CompletionStage}, {@code Future} or
+ * {@link io.timingwheel.spring.task.DelayedTask DelayedTask}, whose completion ends the
+ * run. A method never overlaps itself. The runs begin when the application has started,
+ * and end when it shuts down.
  *
  * <p>
  * The method runs with all advice of the bean, such as {@code @Transactional},

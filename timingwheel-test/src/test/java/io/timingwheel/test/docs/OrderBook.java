@@ -21,8 +21,8 @@ class OrderBook {
 		this.statuses.put(orderId, "paid");
 	}
 
-	void close(long orderId) {
-		this.statuses.put(orderId, "closed");
+	void closeIfUnpaid(long orderId) {
+		this.statuses.replace(orderId, "open", "closed");
 	}
 
 	String status(long orderId) {

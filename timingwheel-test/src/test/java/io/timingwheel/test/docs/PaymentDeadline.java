@@ -16,7 +16,7 @@ class PaymentDeadline {
 
 	@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 	public void closeIfUnpaid(long orderId) {
-		this.orders.close(orderId);
+		this.orders.closeIfUnpaid(orderId);
 	}
 
 }

@@ -19,7 +19,7 @@ import org.springframework.util.unit.DataSize;
  * The {@code timingwheel.store.*} properties, which are the same for all stores.
  *
  * @param nodeId Name of this node in its leases. Generated from the host name by default.
- * @param claimTasks Whether this node claims and runs durable tasks. A node that does not
+ * @param claimTasks Whether this node claims and runs durable tasks. Otherwise the node
  * only stores them. The endpoint changes this at run time.
  * @param lease How long a task belongs to the node that runs the task. Renewed while the
  * task runs. When the lease of a node that has died ends, another node runs the task.
@@ -31,7 +31,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxInFlight Maximum number of tasks that this node has claimed, waiting and
  * running.
  * @param maxAttempts Number of failures after which a task is dead. With the default
- * backoff 16 failures take more than an hour.
+ * backoff 16 failures take about an hour.
  * @param maxLostDeliveries Number of lost runs after which a task is dead. A run counts
  * if it was lost with its node while the node tried the task alone.
  * @param backoff how long a failed task waits for the next attempt
