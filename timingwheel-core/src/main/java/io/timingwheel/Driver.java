@@ -1,8 +1,9 @@
 package io.timingwheel;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Objects;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,7 +46,8 @@ final class Driver {
 	/** Held during a turn, so that {@code stop} can wait for its end. */
 	private final ReentrantLock turnLock = new ReentrantLock();
 
-	private final TreeSet<Gate> gates = new TreeSet<>(Gate.BY_RETRY);
+	/** The gates in the order of their turns. */
+	private final TreeMap<long[], Gate> gates = new TreeMap<>(Arrays::compare);
 
 	private long turns;
 
@@ -236,8 +238,12 @@ final class Driver {
 		}
 		Gate gate = called ? shard.gate(key) : null;
 		if (gate != null && gate.accept() && source == null) {
-			this.gates.remove(gate);
-			plan(gate, Gate.MIN_PAUSE);
+			try {
+				plan(gate, Gate.MIN_PAUSE);
+			}
+			catch (OutOfMemoryError ex) {
+				// The gate keeps its turn. This hand-over has succeeded, and must count.
+			}
 		}
 		// The task or its executor may have stopped the wheel.
 		if (timer.state() != Timer.RETURNED) {
@@ -266,7 +272,7 @@ final class Driver {
 		if (this.nextRetry > now) {
 			return;
 		}
-		Gate gate = this.gates.first();
+		Gate gate = Objects.requireNonNull(this.gates.get(this.gates.firstKey()));
 		gate.beginRetry();
 		int size = gate.size();
 		TimerList list = gate.next();
@@ -277,9 +283,8 @@ final class Driver {
 		}
 		long pause = gate.endRetry(size > RETRY_STEP);
 		// May fail for want of memory, and then the next turn does it.
-		boolean empty = gate.shard.removeIfEmpty(gate);
-		this.gates.remove(gate);
-		if (empty) {
+		if (gate.shard.removeIfEmpty(gate)) {
+			this.gates.remove(gate.turn);
 			planNext();
 		}
 		else {
@@ -296,16 +301,17 @@ final class Driver {
 		this.waiting = null;
 	}
 
-	/** The gate must not be in the queue. */
+	/** If there is no memory for the new turn, the gate keeps the old one. */
 	private void plan(Gate gate, long pause) {
-		gate.retryTick = this.time.dueTick(this.time.elapsed(), pause);
-		gate.turn = this.turns++;
-		this.gates.add(gate);
+		long[] turn = { this.time.dueTick(this.time.elapsed(), pause), this.turns++ };
+		this.gates.put(turn, gate);
+		this.gates.remove(gate.turn);
+		gate.turn = turn;
 		planNext();
 	}
 
 	private void planNext() {
-		this.nextRetry = this.gates.isEmpty() ? Wheel.NEVER : this.gates.first().retryTick;
+		this.nextRetry = this.gates.isEmpty() ? Wheel.NEVER : this.gates.firstKey()[0];
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.timingwheel;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -25,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Gate {
 
-	static final Comparator<Gate> BY_RETRY = Comparator.<Gate>comparingLong((gate) -> gate.retryTick)
-		.thenComparingLong((gate) -> gate.turn);
-
 	static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
@@ -36,10 +32,11 @@ final class Gate {
 
 	final Shard shard;
 
-	long retryTick;
-
-	/** The order of gates with the same retry tick. */
-	long turn;
+	/**
+	 * The tick of the next retry, and a number that orders gates with the same tick.
+	 * Never changed, only replaced, since it is a key. Empty before the first turn.
+	 */
+	long[] turn = {};
 
 	/** The timer with which a retry begins, after the executor has refused it there. */
 	private final TimerList first;

@@ -256,24 +256,24 @@ class FailedAllocationTests {
 
 		/**
 		 * The driver cascades timers, hands them over to an executor that refuses some,
-		 * and goes on after the failure.
+		 * one of them until others are due, and goes on after the failure.
 		 */
 		private void turn() {
 			List<Runnable> refused = new ArrayList<>();
 			this.executor = (timer) -> {
-				if (refused.size() < 5) {
+				if (refused.size() < 5 || (refused.size() < 10 && timer == refused.get(0))) {
 					refused.add(timer);
 					throw new RejectedExecutionException("on purpose");
 				}
 				timer.run();
 			};
 			for (int i = 0; i < CROWD; i++) {
-				schedule("timer " + i, HOUR.plusMillis(i));
+				schedule("timer " + i, HOUR.plusMillis(100 + i));
 			}
 			schedule(15, "at once ", HOUR);
-			call(() -> this.clock.advance(HOUR.plusMillis(CROWD)));
+			call(() -> this.clock.advance(HOUR.plusMillis(2 * CROWD)));
 			checkInvariants();
-			this.clock.advance(HOUR.plusMillis(CROWD));
+			this.clock.advance(HOUR.plusMillis(2 * CROWD));
 			assertThat(this.ran).hasSize(CROWD + 15).doesNotHaveDuplicates();
 			assertThat(this.wheel.snapshot().fired()).isEqualTo(CROWD + 15);
 		}

@@ -47,8 +47,8 @@ final class ReportingMethodVisitor extends MethodVisitor {
 	@Override
 	public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
 		boolean addToSet = name.equals("add") && owner.equals("java/util/Set");
-		if (addToSet || name.equals("copyOf") || name.equals("ensureCapacity")
-				|| (name.equals("add") && owner.equals("java/util/List"))) {
+		if (addToSet || name.equals("copyOf") || name.equals("ensureCapacity") || name.equals("put")
+				|| (name.equals("add") && (owner.equals("java/util/List") || owner.equals("java/util/TreeSet")))) {
 			report("allocation");
 		}
 		if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {
