@@ -213,9 +213,9 @@ final class Driver {
 			Executor executor = (routed != null)
 					? Objects.requireNonNull(routed.executor(), "The task names no executor") : this.executor;
 			key = executor;
-			Gate gate = (source == null) ? shard.gate(key) : null;
-			if (gate != null && gate.holdsBack()) {
-				shard.letWait(timer, gate, gate.untried, tick);
+			Gate closed = shard.gate(key);
+			// This timer cannot wait if an executor that has refused it now runs it.
+			if (closed != null && closed.holdsBack(source) && shard.letWait(timer, closed, closed.untried, tick)) {
 				return;
 			}
 			if (routed != null) {
@@ -237,7 +237,7 @@ final class Driver {
 			this.log.report(task, ex);
 		}
 		Gate gate = called ? shard.gate(key) : null;
-		if (gate != null && gate.accept() && source == null) {
+		if (gate != null && gate.accept()) {
 			try {
 				plan(gate, Gate.MIN_PAUSE);
 			}

@@ -64,8 +64,10 @@ final class Gate {
 		this.untried = new TimerList(shard, TimerList.NO_SLOT);
 	}
 
-	boolean holdsBack() {
-		return this.closed || !this.untried.isEmpty();
+	/** The source is the list of a retry, null if the timer has fallen due. */
+	boolean holdsBack(@Nullable TimerList source) {
+		boolean retried = source == this.first || source == this.tried || source == this.untried;
+		return !retried && (this.closed || !this.untried.isEmpty());
 	}
 
 	TimerList listForRefused() {
@@ -84,11 +86,10 @@ final class Gate {
 		return longer;
 	}
 
-	/** The source is the list of the retry, null if the timer has fallen due. */
 	void refuse(@Nullable TimerList source) {
 		this.refusals++;
-		// A retry may come across timers that are never accepted.
-		this.closed |= this.refusals > 1 && (source == null || source == this.untried);
+		// A retry of this gate may come across timers that are never accepted.
+		this.closed |= this.refusals > 1 && source != this.first && source != this.tried;
 		if (this.retry == Retry.FIRST) {
 			this.retry = Retry.UNTRIED;
 		}

@@ -171,8 +171,9 @@ abstract class Shard extends ShardLock {
 				this.wheel.remove(list, place, index);
 			}
 		}
-		countMove();
 		wakeDriver();
+		// The count may need memory, so it comes last.
+		countMove();
 		return true;
 	}
 
@@ -240,7 +241,7 @@ abstract class Shard extends ShardLock {
 	/** If the first timer of the list was moved to later, it goes to the wheel. */
 	@Nullable Timer takeWaiting(TimerList list, long tick) {
 		try (ShardLock held = lockNext()) {
-			Timer timer = list.first();
+			Timer timer = list.isEmpty() ? null : list.first();
 			Timer.Place place = (timer != null) ? timer.place : null;
 			if (timer == null || place == null) {
 				return null;

@@ -50,10 +50,13 @@ class RefusalTests {
 	/**
 	 * Netty: a timer whose executor rejects it is logged and lost.
 	 */
-	@Test
-	void refusedTimerIsPendingAgainAndFiresOnceTheExecutorAcceptsIt() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void refusedTimerIsPendingAgainAndFiresOnceTheExecutorAcceptsIt(boolean loggerFails) {
+		this.log.failing = loggerFails;
 		TimerHandle handle = schedule(5);
 		advance(5);
+		assertThat(this.log.records()).hasSize(1);
 		assertThat(handle.isPending()).isTrue();
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(List.of(snapshot.pending(), snapshot.refused(), snapshot.fired())).containsExactly(1L, 1L, 0L);
@@ -122,17 +125,19 @@ class RefusalTests {
 	}
 
 	/**
-	 * The wheel calls the executor, or each second task does so itself.
+	 * The wheel calls the executor. Or each third task does so itself, and each third one
+	 * names its executor only when it is tried again.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void deadExecutorIsTriedRarelyHoweverManyTimersAreDue(boolean handOverThemselves) {
+	void deadExecutorIsTriedRarelyHoweverManyTimersAreDue(boolean mixed) {
 		Executor executor = this::refuseOrRun;
 		for (int i = 0; i < 20_000; i++) {
-			this.wheel.schedule((handOverThemselves && i % 2 == 0) ? handingOver(() -> executor, (timer) -> {
+			AtomicReference<Executor> named = new AtomicReference<>((mixed && i % 3 == 0) ? null : executor);
+			this.wheel.schedule((mixed && i % 3 == 1) ? handingOver(() -> executor, (timer) -> {
 				executor.execute(timer);
 				return true;
-			}) : routed(() -> executor), i / 10, TimeUnit.MILLISECONDS);
+			}) : routed(() -> named.getAndSet(executor)), i / 10, TimeUnit.MILLISECONDS);
 		}
 		advance(2_000);
 		// Three refusals for each of the retries after 5, 10, 20 ms and so on.
@@ -293,34 +298,40 @@ class RefusalTests {
 		assertThat(wheel.snapshot().fired()).isEqualTo(2);
 	}
 
+	/**
+	 * It does so while the timer is pending, and while the timer is due again and others
+	 * wait. The first of those ends the others.
+	 */
 	@Test
 	void executorThatRunsARefusedTaskTooLateDoesNotLoseIt() {
 		List<Runnable> kept = new ArrayList<>();
-		TimingWheel wheel = wheel((task) -> {
-			kept.add(task);
-			refuseOrRun(task);
-		});
-		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		List<TimerHandle> others = new ArrayList<>();
+		Executor keeping = (timer) -> {
+			kept.add(timer);
+			refuseOrRun(timer);
+		};
+		TimerHandle handle = this.wheel.schedule(routed(() -> {
+			kept.forEach(Runnable::run);
+			return keeping;
+		}), 5, TimeUnit.MILLISECONDS);
 		advance(5);
 		kept.get(0).run();
 		assertThat(this.task.count()).isZero();
+		handle.reschedule(20, TimeUnit.MILLISECONDS);
+		for (int i = 0; i < 2 + TimerList.Chunk.CAPACITY; i++) {
+			Runnable other = () -> others.forEach(TimerHandle::cancel);
+			others.add(this.wheel.schedule(routed(() -> keeping, other), 19, TimeUnit.MILLISECONDS));
+		}
+		advance(19);
 		this.refuse = false;
+		advance(1);
+		assertThat(this.task.count()).isOne();
+		assertThat(this.wheel.snapshot().fired()).isOne();
 		advance(2_000);
+		assertThat(this.wheel.snapshot().fired()).isEqualTo(2);
+		assertThat(this.wheel.pending()).isZero();
 		kept.forEach(Runnable::run);
 		assertThat(this.task.count()).isOne();
-	}
-
-	@Test
-	void timerIsNotLostIfTheLoggerFails() {
-		this.log.failing = true;
-		schedule(5);
-		advance(5);
-		assertThat(this.log.records()).hasSize(1);
-		assertThat(this.wheel.snapshot().refused()).isOne();
-		this.refuse = false;
-		advance(60_000);
-		assertThat(this.task.count()).isOne();
-		assertThat(this.wheel.pending()).isZero();
 	}
 
 	@Test

@@ -41,6 +41,7 @@ class WheelTests {
 			place(wheel, slot + i % 256, 0);
 		}
 		assertThat(wheel.nextDue).isEqualTo(slot);
+		// Otherwise the driver would stay parked until the slot begins.
 		assertThat(wheel.nextWake).isEqualTo(slot - 256);
 		long now = wheel.nextWake;
 		long before = pending(wheel, 1);
@@ -51,16 +52,6 @@ class WheelTests {
 		}
 		assertThat(pending(wheel, 0)).isEqualTo(200_000);
 		assertThat(wheel.nextDue).isEqualTo(slot);
-	}
-
-	/**
-	 * Without this, the driver would stay parked until the slot begins.
-	 */
-	@Test
-	void timerOfAHigherLevelWakesTheDriverForItsCascade() {
-		Wheel wheel = newWheel(256);
-		wheel.place(newTimer(100 * 256 + 7), 100 * 256 + 7);
-		assertThat(wheel.nextWake).isEqualTo(99 * 256);
 	}
 
 	@Test
