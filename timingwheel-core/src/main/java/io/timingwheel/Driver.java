@@ -52,7 +52,7 @@ final class Driver {
 	private long turns;
 
 	/** The timer that is being tried again. A turn that has failed leaves it. */
-	private @Nullable Timer waiting;
+	private @Nullable Timer retried;
 
 	/** The chunk in hand, which the next turn continues if a turn has failed. */
 	private @Nullable Chunk chunk;
@@ -175,7 +175,8 @@ final class Driver {
 
 	/**
 	 * Hands a due timer over, or puts it back if it was moved. The source is the list of
-	 * a retry, null if the timer has fallen due.
+	 * a retry, null if the timer has fallen due. A timer of a retry or of a failed turn
+	 * is FIRED already.
 	 */
 	private void serve(Timer timer, Shard shard, long tick, @Nullable TimerList source) {
 		Runnable task = timer.task();
@@ -204,8 +205,8 @@ final class Driver {
 		}
 	}
 
-	/** Tasks that name no executor are always tried, and wait together. */
 	private void handOver(Timer timer, Runnable task, Shard shard, long tick, @Nullable TimerList source) {
+		// Tasks that name no executor are always tried, and wait together.
 		Object key = UNNAMED;
 		boolean called = true;
 		try {
@@ -226,6 +227,7 @@ final class Driver {
 			}
 		}
 		catch (Throwable ex) {
+			// A timer that was cancelled or returned meanwhile was refused, too.
 			if (timer.state() <= Timer.CANCELLED || letWait(timer, key, shard, tick, source)) {
 				this.refused++;
 				this.log.warn(Log.Warning.REFUSAL,
@@ -277,7 +279,7 @@ final class Driver {
 		int size = gate.size();
 		TimerList list = gate.next();
 		for (int i = 0; i < Math.min(size, RETRY_STEP) && list != null && !this.stopped; i++) {
-			this.waiting = gate.shard.takeWaiting(list, now);
+			this.retried = gate.shard.takeWaiting(list, now);
 			tryAgain(now, list);
 			list = gate.next();
 		}
@@ -293,12 +295,12 @@ final class Driver {
 	}
 
 	private void tryAgain(long now, @Nullable TimerList source) {
-		Timer timer = this.waiting;
+		Timer timer = this.retried;
 		Shard shard = (timer != null) ? timer.shard() : null;
 		if (timer != null && shard != null) {
 			serve(timer, shard, now, source);
 		}
-		this.waiting = null;
+		this.retried = null;
 	}
 
 	/** If there is no memory for the new turn, the gate keeps the old one. */
@@ -316,8 +318,8 @@ final class Driver {
 
 	/**
 	 * Collects all tasks that were not handed over. Waits for the end of the turn, unless
-	 * called on the driver's thread. Then the current task is collected, too, unless it
-	 * has begun.
+	 * called on the driver's thread. There it also collects the current task, unless this
+	 * task has begun.
 	 */
 	void stop(ArrayList<Runnable> tasks, long waitNanos) {
 		drain(tasks, false, null);
@@ -333,7 +335,7 @@ final class Driver {
 	}
 
 	/** The thread calls this when it ends. {@code stop} still returns the tasks. */
-	void close() {
+	void shut() {
 		for (Shard shard : this.shards) {
 			shard.shut();
 		}
@@ -348,8 +350,8 @@ final class Driver {
 
 	private @Nullable Timer current() {
 		Chunk chunk = this.chunk;
-		if (this.waiting != null || chunk == null || this.index == chunk.size()) {
-			return this.waiting;
+		if (this.retried != null || chunk == null || this.index == chunk.size()) {
+			return this.retried;
 		}
 		return chunk.get(this.index);
 	}

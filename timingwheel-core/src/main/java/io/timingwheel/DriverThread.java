@@ -45,7 +45,7 @@ class DriverThread {
 
 	volatile long wakeUps;
 
-	/** By how many nanoseconds a sleep is nearly always too long. */
+	/** The first decile of how much longer sleeps take, in nanoseconds. */
 	private long oversleep;
 
 	DriverThread(WheelClock time) {
@@ -88,7 +88,7 @@ class DriverThread {
 		}
 		finally {
 			this.parkedUntil = AWAKE;
-			driver.close();
+			driver.shut();
 		}
 	}
 

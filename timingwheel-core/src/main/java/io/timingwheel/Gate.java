@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of one shard that wait for one executor, which refuses. Only the driver uses
- * a gate. The lock of the shard guards its lists.
+ * a gate, except that others take timers from its lists, with the lock of the shard. The
+ * driver reads the sizes of the lists without it, so they may be out of date.
  *
  * <p>
  * A due timer waits untried while the gate is closed or others wait untried. Otherwise it
@@ -54,7 +55,7 @@ final class Gate {
 
 	private boolean accepted;
 
-	private Retry retry = Retry.UNTRIED;
+	private Retry retry = Retry.OTHERS;
 
 	Gate(Object executor, Shard shard) {
 		this.executor = executor;
@@ -91,7 +92,7 @@ final class Gate {
 		// A retry of this gate may come across timers that are never accepted.
 		this.closed |= this.refusals > 1 && source != this.first && source != this.tried;
 		if (this.retry == Retry.FIRST) {
-			this.retry = Retry.UNTRIED;
+			this.retry = Retry.OTHERS;
 		}
 	}
 
@@ -101,12 +102,15 @@ final class Gate {
 		this.retry = Retry.FIRST;
 	}
 
-	/** The list whose first timer the retry tries next, null if the retry is over. */
+	/**
+	 * The list whose first timer the retry tries next, an empty one if none is left, null
+	 * if the retry is over.
+	 */
 	@Nullable TimerList next() {
 		if (this.refusals > 1) {
 			return null;
 		}
-		boolean inOrder = this.retry != Retry.UNTRIED;
+		boolean inOrder = this.retry != Retry.OTHERS;
 		if (inOrder && !this.first.isEmpty()) {
 			return this.first;
 		}
@@ -114,10 +118,10 @@ final class Gate {
 		return !list.isEmpty() ? list : inOrder ? this.untried : this.tried;
 	}
 
-	/** Returns the nanoseconds until the next one, 0 if this one was interrupted. */
-	long endRetry(boolean interrupted) {
-		this.retry = Retry.UNTRIED;
-		if (interrupted && this.refusals < 2) {
+	/** Returns the nanoseconds until the next one, 0 if this one may go on. */
+	long endRetry(boolean cutShort) {
+		this.retry = Retry.OTHERS;
+		if (cutShort && this.refusals < 2) {
 			return 0;
 		}
 		this.pause = this.accepted ? MIN_PAUSE : Math.min(2 * this.pause, MAX_PAUSE);
@@ -149,8 +153,8 @@ final class Gate {
 		/** All, in the order in which they fell due. */
 		IN_ORDER,
 
-		/** The oldest one was refused: the untried ones first. Also without a retry. */
-		UNTRIED
+		/** The oldest one was refused: the others come first. Also without a retry. */
+		OTHERS
 
 	}
 

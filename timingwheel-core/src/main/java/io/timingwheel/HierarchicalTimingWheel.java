@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * {@link ManualTimeSource} calls the driver when something is due.
  *
  * <p>
- * Each shard has a quota of the limit of pending timers, so an add reads no shared data.
+ * Each shard has a quota of the limit of pending timers, so an add writes no shared data.
  * When a quota is used up, the free permits of all shards are shared out again, with all
  * locks held. So a timer is rejected only while the limit is reached. Only this class
  * holds more than one shard's lock at a time.
@@ -216,7 +216,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		}
 		boolean done = false;
 		try {
-			this.driver.close();
+			this.driver.shut();
 			ArrayList<Runnable> tasks = this.collected;
 			this.driver.stop(tasks, this.stopWaitNanos);
 			if (this.manual != null) {
@@ -234,7 +234,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 		finally {
 			// After a failure for want of memory, another call goes on.
 			this.stopped.set(done);
-			this.thread.wakeFor(Long.MIN_VALUE + 1);
+			this.thread.wakeFor(0);
 		}
 	}
 
@@ -265,7 +265,7 @@ final class HierarchicalTimingWheel implements TimingWheel, PendingTimers {
 
 		long returned;
 
-		/** By level and slot, how many shards have a timer in the slot. */
+		/** By level and slot, how many shards have a timer there, for each rotation. */
 		private final List<int[]> slots = new ArrayList<>();
 
 		private final long[] timers = new long[Long.SIZE];

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports what goes wrong: exceptions of tasks to the user's handler, everything else to
- * the log. No method throws, since no timer may be lost because logging fails.
+ * the log. No method throws what the handler or the log throws, since no timer may be
+ * lost because of it.
  */
 class Log {
 

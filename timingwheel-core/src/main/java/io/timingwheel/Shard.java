@@ -40,7 +40,7 @@ abstract class Shard extends ShardLock {
 	/** By executor. Only the driver changes the map, with the lock. */
 	private Map<Object, Gate> gates = new IdentityHashMap<>();
 
-	private boolean closed;
+	private boolean shut;
 
 	/** Whether {@code stop} has collected the timers for the last time. */
 	private boolean drained;
@@ -78,7 +78,7 @@ abstract class Shard extends ShardLock {
 	@Nullable Timer add(Runnable task, long dueTick) {
 		Timer timer;
 		try (ShardLock held = lock()) {
-			if (pending() >= this.quota && !this.closed) {
+			if (pending() >= this.quota && !this.shut) {
 				return null;
 			}
 			timer = new Timer(task, dueTick);
@@ -90,7 +90,7 @@ abstract class Shard extends ShardLock {
 
 	/** Knows no quota. The caller holds the lock, and wakes the driver afterwards. */
 	void addLocked(Timer timer, long dueTick) {
-		if (this.closed) {
+		if (this.shut) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
 		// The look takes time, so there is one for 256 timers.
@@ -105,18 +105,18 @@ abstract class Shard extends ShardLock {
 		this.thread.wakeFor(this.wheel.nextWake);
 	}
 
-	boolean end(Timer timer, long lowest, long newState) {
+	boolean cancel(Timer timer, long lowestState) {
 		try (ShardLock held = lock()) {
 			Timer.Place place = timer.place;
-			if (place == null || timer.state() < lowest) {
+			if (place == null || timer.state() < lowestState) {
 				return false;
 			}
 			TimerList list = timer.isPending() ? timer.list() : null;
 			int index = timer.index;
 			if (list != null) {
-				timer.endAtRest(newState);
+				timer.endAtRest(Timer.CANCELLED);
 			}
-			else if (!timer.end(lowest, newState)) {
+			else if (!timer.end(lowestState, Timer.CANCELLED)) {
 				return false;
 			}
 			this.cancelled++;
@@ -129,7 +129,7 @@ abstract class Shard extends ShardLock {
 	boolean repeat(Timer timer, long delay) {
 		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
 		try (ShardLock held = lock()) {
-			if (this.closed || timer.state() != Timer.BEGUN) {
+			if (this.shut || timer.state() != Timer.BEGUN) {
 				return false;
 			}
 			this.wheel.place(timer, dueTick);
@@ -283,7 +283,7 @@ abstract class Shard extends ShardLock {
 
 	void shut() {
 		try (ShardLock held = lock()) {
-			this.closed = true;
+			this.shut = true;
 		}
 	}
 
@@ -326,9 +326,9 @@ abstract class Shard extends ShardLock {
 		this.wheel.forEachSlot((list) -> list.forEach(visitor));
 	}
 
-	private void endReturned(Timer timer, long lowest, ArrayList<Runnable> tasks) {
+	private void endReturned(Timer timer, long lowestState, ArrayList<Runnable> tasks) {
 		Runnable task = timer.task();
-		if (task != null && timer.end(lowest, Timer.RETURNED)) {
+		if (task != null && timer.end(lowestState, Timer.RETURNED)) {
 			tasks.add(task);
 			this.returned++;
 		}

@@ -21,11 +21,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * pending --expire--> FIRED --run--> BEGUN
- *   |  ^                |             |
- *   |  +--- refused ----+             |
- *   |  +--- next run of a periodic task
- *   +--cancel, or the end of a periodic task--> CANCELLED
- *   +--stop--> RETURNED
+ *    ^                  |              |
+ *    +---- refused -----+              |
+ *    +-- next run of a periodic task --+
+ *
+ * pending -------- cancel ------------------> CANCELLED
+ * FIRED, BEGUN --- end of a periodic task --> CANCELLED
+ * pending -------- stop --------------------> RETURNED
+ * FIRED ---------- stop during execute -----> RETURNED
  * </pre>
  */
 final class Timer implements TimerHandle, Runnable {
@@ -65,9 +68,9 @@ final class Timer implements TimerHandle, Runnable {
 		return cancel(0);
 	}
 
-	boolean cancel(long lowest) {
+	boolean cancel(long lowestState) {
 		Shard shard = shard();
-		return shard != null && this.state >= lowest && shard.end(this, lowest, CANCELLED);
+		return shard != null && this.state >= lowestState && shard.cancel(this, lowestState);
 	}
 
 	@Override
@@ -185,9 +188,10 @@ final class Timer implements TimerHandle, Runnable {
 		forget();
 	}
 
-	boolean end(long lowest, long newState) {
+	/** Ends a timer in this state or a higher one: 0 for a pending timer. */
+	boolean end(long lowestState, long newState) {
 		long state = this.state;
-		while (state >= lowest) {
+		while (state >= lowestState) {
 			if (STATE.compareAndSet(this, state, newState)) {
 				forget();
 				return true;

@@ -73,7 +73,7 @@ final class TimerList extends Timer.Place {
 		return chunk;
 	}
 
-	/** The place may be that of the timer before it came to another list. */
+	/** The place and index are those that the timer has, or had, in this list. */
 	void remove(Timer.Place place, int index) {
 		this.size--;
 		if (!(place instanceof Chunk chunk)) {
@@ -189,7 +189,7 @@ final class TimerList extends Timer.Place {
 
 		private static final @Nullable Timer[] NONE = new Timer[0];
 
-		/** Null while the driver has the chunk in hand. */
+		/** Null once the chunk has left its list. */
 		@Nullable TimerList list;
 
 		private @Nullable Chunk previous;

@@ -24,11 +24,11 @@ import java.util.function.BiConsumer;
  * A timer fires at the first tick at or after its deadline: never early, and late by at
  * most one tick plus the delay of the machine itself. To fire means to hand the task over
  * to the executor. Timers fire in the order of their ticks, and timers with equal
- * deadlines of one thread in the order of its calls. Each accepted timer ends in exactly
- * one of three ways: handed over, cancelled, or returned by {@link #stop()}. If an
- * executor refuses a task, the timer is pending again, and is handed over again after 5
- * ms, 10 ms and so on up to 1 s. While an executor accepts nothing, further timers of
- * this executor wait, too.
+ * deadlines of one thread in the order of its {@code schedule} calls, unless they were
+ * moved or refused. Each accepted timer ends in exactly one of three ways: handed over,
+ * cancelled, or returned by {@link #stop()}. If an executor refuses a task, the timer is
+ * pending again, and is handed over again after 5 ms, 10 ms and so on up to 1 s. While an
+ * executor accepts nothing, further timers of this executor wait, too.
  *
  * <p>
  * All methods are thread-safe. A {@code null} argument causes a
@@ -74,9 +74,8 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Schedules a task with a deadline. The call does not read the clock, unless the
-	 * wheel's thread has to wake up earlier because of this timer. So a caller that
-	 * starts many timers at a time, such as an event loop, reads {@link #nanoTime()} once
-	 * for all of them.
+	 * timer is the next one of its shard. So a caller that starts many timers at a time,
+	 * such as an event loop, reads {@link #nanoTime()} once for all of them.
 	 * @param nanoTime the deadline, a time of the wheel's clock. The timer is due at the
 	 * first tick at or after it, so one in the past is due now or at the next tick. The
 	 * order among timers that were overdue when they were scheduled is not defined. A

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * its lock held.
  *
  * <p>
- * The bits of a due tick at a level select its slot there. Each level accepts the
- * rotation in which the clock is, and the next one, so it has twice as many slots as a
- * rotation. A timer goes to the lowest level that accepts its due tick. The clock jumps
- * from one occupied slot to the next. The timers of a slot of a higher level cascade, in
- * steps, once the slot before it has begun. The timers of a slot of the lowest level
- * expire when the slot begins. While a slot is occupied, new timers of its span are
- * appended to it and not to the levels below, so no timer overtakes an earlier one with
- * the same due tick.
+ * The bits of a due tick at a level, and the next higher bit, select its slot there. Each
+ * level accepts the rotation in which the clock is, and the next one, so it has twice as
+ * many slots as a rotation. A timer goes to the lowest level that accepts its due tick.
+ * The clock jumps from one occupied slot to the next. The timers of a slot of a higher
+ * level cascade, in steps, once the slot before it has begun. The timers of a slot of the
+ * lowest level expire when the slot begins. While a slot is occupied, new timers of its
+ * span are appended to it and not to the levels below, so no timer overtakes an earlier
+ * one with the same due tick.
  *
  * <p>
  * Invariants, which hold after each call:
@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * after it. While the driver has a chunk in hand, {@code nextDue} and the clock stay at
  * the chunk's tick, so that no timer overtakes one that is put back.</li>
  * <li>{@link #cascading} is above 0 only while {@code nextDue} equals the clock.</li>
- * <li>The slot of a timer never begins after the timer's due tick, nor after the clock if
- * the timer is overdue.</li>
+ * <li>The slot of a timer never begins after both the timer's due tick and the
+ * clock.</li>
  * </ol>
  */
 final class Wheel {
@@ -48,11 +48,11 @@ final class Wheel {
 
 	final int bits;
 
-	/** The slots of a level. */
+	/** The slots of a level: two rotations. */
 	private final int width;
 
 	/** The level by the number of leading zeros of a difference. */
-	private final byte[] levelOf = new byte[Long.SIZE];
+	private final byte[] levelByZeros = new byte[Long.SIZE];
 
 	/** The slots of all levels up to the highest one that was used. Null until used. */
 	private @Nullable TimerList[] slots = new TimerList[0];
@@ -84,7 +84,7 @@ final class Wheel {
 		this.width = 2 * size;
 		this.spare = new Chunk(shard, Chunk.MIN_LENGTH);
 		for (int bit = 0; bit < Long.SIZE; bit++) {
-			this.levelOf[Long.SIZE - 1 - bit] = (byte) (bit / this.bits);
+			this.levelByZeros[Long.SIZE - 1 - bit] = (byte) (bit / this.bits);
 		}
 	}
 
@@ -117,7 +117,7 @@ final class Wheel {
 	}
 
 	private int levelFor(long tick) {
-		int highest = this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
+		int highest = this.levelByZeros[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
 		return lowestLevel(Math.max(this.cascading, highest), tick);
 	}
 
@@ -173,7 +173,7 @@ final class Wheel {
 	/**
 	 * Takes one bounded step: returns the first chunk of a slot that has begun, whose
 	 * tick is the clock, or cascades some timers. If the first slot begins later than
-	 * {@link #nextDue} said, only corrects this, since timers of another wheel may be due
+	 * {@link #nextDue} said, only corrects this, since timers of another shard may be due
 	 * before. The driver must have finished the chunk of the step before.
 	 */
 	@Nullable Chunk advance(long now) {
@@ -218,8 +218,8 @@ final class Wheel {
 	}
 
 	/**
-	 * The occupied slot of the highest level above 0, which has the oldest timers, of the
-	 * slots that hold the clock (0) or follow them (1).
+	 * The occupied slot above level 0 that holds the clock, or with 1 the one after it.
+	 * Of several, that of the highest level, which has the oldest timers.
 	 */
 	private @Nullable TimerList highestSlot(long following) {
 		for (int level = levels() - 1; level > 0; level--) {
@@ -250,7 +250,10 @@ final class Wheel {
 		emptied(list);
 	}
 
-	/** Returns the slot that begins first, of several that of the highest level. */
+	/**
+	 * Sets when work is due. Returns the slot that begins first, of several that of the
+	 * highest level.
+	 */
 	private @Nullable TimerList plan() {
 		TimerList first = null;
 		long due = NEVER;

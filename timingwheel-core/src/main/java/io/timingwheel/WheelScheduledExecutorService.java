@@ -94,7 +94,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		try {
 			// The set may fail after it has taken the task.
 			this.tasks.add(task);
-			// A task that a shutdown has withdrawn was accepted before it.
+			// If shutdownNow has returned the task meanwhile, timer() ends it.
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}

@@ -63,7 +63,10 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 	}
 
-	/** Runs a periodic task only for somebody to whom {@code stop} has returned it. */
+	/**
+	 * The timer calls this for a task with one run. For a periodic task, only somebody
+	 * does to whom {@code stop} has returned it.
+	 */
 	@Override
 	public void run() {
 		if (runOnce()) {

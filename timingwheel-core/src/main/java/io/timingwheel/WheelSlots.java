@@ -3,13 +3,14 @@ package io.timingwheel;
 import java.util.List;
 
 /**
- * Which slots of a {@link TimingWheel} hold timers, for a display. The number of shards
- * with timers tells roughly how full a slot is. Immutable.
+ * Which slots of a {@link TimingWheel} hold timers, for a display. The numbers tell
+ * roughly how full the slots are. Immutable.
  *
  * @param tick the current tick, counted from the creation of the wheel. Its digits in
  * base {@link WheelSnapshot#wheelSize()} are the current slots of the levels
- * @param levels for each level, the finest first, and for each of its slots, how many
- * shards have a timer in the slot; up to the highest level that holds or held timers
+ * @param levels for each level, the finest first, and for each of its slots, in how many
+ * shards it holds timers, this rotation and the next counted apart; up to the highest
+ * level that holds or held timers
  * @since 0.1
  */
 public record WheelSlots(long tick, List<List<Integer>> levels) {

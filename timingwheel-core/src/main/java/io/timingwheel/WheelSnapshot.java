@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param refused the number of hand-overs that executors refused. The wheel repeats each
  * of them later
  * @param wakeUps the number of times that the wheel's thread woke up and had work: at
- * most one for each occupied slot, shortened sleep, retry of an executor, and early
- * cascade
+ * most one for each slot that is or was occupied, retry of an executor, and early cascade
  * @param lag how long the earliest slot that has begun has been waiting for the wheel's
  * thread, zero if no slot has begun
  * @param maxLag the longest time that a batch of expired timers waited for its hand-over

@@ -206,7 +206,7 @@ class DriverTests {
 			timer.run();
 			failedAt.add(System.nanoTime());
 			if (failedAt.size() == count) {
-				driver.get().close();
+				driver.get().shut();
 			}
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("on purpose");

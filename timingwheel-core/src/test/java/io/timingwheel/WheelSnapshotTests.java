@@ -33,7 +33,7 @@ class WheelSnapshotTests {
 	@Test
 	void wheelWhoseThreadHasEndedIsStopped() {
 		this.wheel.schedule(this.task, 1, TimeUnit.SECONDS);
-		((HierarchicalTimingWheel) this.wheel).driver.close();
+		((HierarchicalTimingWheel) this.wheel).driver.shut();
 		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
 		assertThatExceptionOfType(RejectedExecutionException.class)
 			.isThrownBy(() -> this.wheel.schedule(this.task, 1, TimeUnit.SECONDS));
