@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -41,6 +42,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class CallsInTransactionsTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final Schedule YEARLY = Schedule.cron("@yearly", ZoneOffset.UTC);
 
 	/**
 	 * The transaction of the other pool binds a connection of this pool to the thread.
@@ -99,7 +102,7 @@ class CallsInTransactionsTests {
 						work.kept("kept");
 						operations.enqueueAll(List.of(DurableCall.of("plain", HOUR, "a"),
 								DurableCall.of(TaskId.of("plain", "b"), HOUR, "b").updating()));
-						operations.recur(TaskId.of("plain", "recurring"), Schedule.every(HOUR), "recurring");
+						operations.recur(TaskId.of("plain", "recurring"), YEARLY, "recurring");
 						assertThat(operations.reschedule(TaskId.of("plain", "pending"), Duration.ZERO)).isTrue();
 						assertThat(operations.find(TaskId.of("plain", "pending"))).isPresent();
 						work.cancel("b");

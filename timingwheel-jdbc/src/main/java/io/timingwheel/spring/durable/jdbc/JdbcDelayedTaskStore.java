@@ -253,7 +253,7 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 
 	@Override
 	public long now() {
-		return this.database.node().single(Session::now);
+		return this.database.caller().single(Session::now);
 	}
 
 	@Override
