@@ -1,6 +1,7 @@
 package io.timingwheel.sample.drivers;
 
 import java.time.Duration;
+import java.util.Locale;
 
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -29,7 +30,7 @@ class Fleet {
 	 */
 	void sendHeartbeats(int count, Duration spread) {
 		for (int i = 0; i < count; i++) {
-			String driverId = "van-%05d".formatted(i + 1);
+			String driverId = String.format(Locale.ROOT, "van-%05d", i + 1);
 			Duration delay = spread.multipliedBy(i).dividedBy(count);
 			if (delay.isZero()) {
 				this.drivers.heartbeat(driverId);

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.faults;
 
 import java.io.PrintStream;
+import java.util.Locale;
 import java.util.Scanner;
 import java.util.function.Function;
 
@@ -33,6 +34,8 @@ class NodeApplication implements Function<String[], String> {
 	}
 
 	public static void main(String[] args) {
+		// No digit of a message may get into a statement, an id or an argument.
+		Locale.setDefault(Locale.forLanguageTag("fa-IR"));
 		serve(NodeApplication.class, args);
 	}
 

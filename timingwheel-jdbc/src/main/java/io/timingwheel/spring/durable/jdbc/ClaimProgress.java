@@ -48,7 +48,7 @@ final class ClaimProgress {
 	// index, since H2 would otherwise sort all rows.
 	static String first(String name, String queue, String condition) {
 		return ("coalesce((select next_at from {task} where name = %s and queue = %s and next_at %s"
-				+ " order by name, queue, next_at limit 1), %d)")
+				+ " order by name, queue, next_at limit 1), %s)")
 			.formatted(name, queue, condition, NEVER);
 	}
 

@@ -46,13 +46,13 @@ abstract class OperatorCalls extends NodeCalls {
 	 */
 	private static final String COUNT = """
 			select (select count(*) from (select due_at from {task} where name = ? and status = {pending}
-					order by name, status, due_at limit %1$d) a),
+					order by name, status, due_at limit %1$s) a),
 				(select count(*) from (select due_at from {task} where name = ? and status = {pending}
-					and due_at <= ? order by name, status, due_at limit %1$d) b),
+					and due_at <= ? order by name, status, due_at limit %1$s) b),
 				(select count(*) from (select next_at from {task} where name = ? and queue = {running}
-					and next_at is not null order by name, queue, next_at limit %1$d) c),
+					and next_at is not null order by name, queue, next_at limit %1$s) c),
 				(select count(*) from (select died_at from {task} where name = ? and died_at is not null
-					order by name, died_at limit %1$d) d)""";
+					order by name, died_at limit %1$s) d)""";
 
 	/**
 	 * Counts in some pages of the table. A table that has grown in the meantime keeps
@@ -60,7 +60,7 @@ abstract class OperatorCalls extends NodeCalls {
 	 */
 	private static final String SAMPLE = """
 			with scale as (
-				select greatest(1, pg_relation_size('{task}') / current_setting('block_size')::float8 / %d) as factor
+				select greatest(1, pg_relation_size('{task}') / current_setting('block_size')::float8 / %s) as factor
 			)
 			select factor * count(*) filter (where status = {pending}),
 				factor * count(*) filter (where status = {pending} and due_at <= ?),
