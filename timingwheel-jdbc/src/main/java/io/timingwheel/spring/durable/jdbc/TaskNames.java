@@ -22,7 +22,9 @@ final class TaskNames {
 		return names;
 	}
 
-	// PostgreSQL reads all rows for a "distinct".
+	// PostgreSQL reads all rows for a "distinct". The others search the index once for
+	// each
+	// name, but only without a condition.
 	static List<String> names(Session session, String condition) {
 		String names = session.dialect().isPostgres() ? """
 				with recursive names as (
@@ -31,7 +33,7 @@ final class TaskNames {
 					select (select t.name from {task} t where t.name > n.name and t.%1$s order by t.name limit 1)
 						from names n where n.name is not null
 				)
-				select name from names where name is not null""" : "select distinct name from {task} where %1$s";
+				select name from names where name is not null""" : "select distinct name from {task}";
 		return session.texts(names.formatted(condition));
 	}
 

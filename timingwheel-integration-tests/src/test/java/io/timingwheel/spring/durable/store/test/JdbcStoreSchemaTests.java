@@ -170,6 +170,15 @@ class JdbcStoreSchemaTests {
 		assertThat(many.pending()).isBetween(postgres ? 8_000L : maxExact, postgres ? 13_000L : maxExact);
 		assertThat(many).extracting(StoredCounts::overdue, StoredCounts::running, StoredCounts::dead)
 			.containsExactly((long) few, 0L, 0L);
+		long read = rowsRead();
+		this.store.discardOlder(StoreContract.HOUR, 10);
+		assertThat(rowsRead() - read).as("rows read of a large table").isLessThan(100);
+	}
+
+	private long rowsRead() {
+		return (this.database != TestDatabase.MARIADB) ? 0 : this.jdbc.queryForObject(
+				"select variable_value from information_schema.global_status where variable_name = 'handler_read_next'",
+				Long.class);
 	}
 
 	private static AbstractThrowableAssert<?, ?> assertRefused(DelayedTaskStore store) {
