@@ -60,13 +60,10 @@ final class NameLimits {
 
 	boolean more;
 
-	/** The places that are taken, and of these the ones of each key. */
 	private int taken;
 
+	/** For how many tasks of each key another one has to wait. */
 	private final Map<String, Integer> takenKeys = new HashMap<>();
-
-	/** The keys of the suspects that no node has, and of runs that will be suspects. */
-	private final Map<String, Integer> suspectKeys = new HashMap<>();
 
 	private boolean suspects;
 
@@ -100,20 +97,23 @@ final class NameLimits {
 			this.more = true;
 			return;
 		}
-		countPlaces();
+		// The tasks of a key run in their order, so a task waits for all suspects with
+		// its
+		// key.
+		countPlaces(true);
 		// Some node takes a suspect soon. Without a free place the suspect could wait
 		// for ever.
 		int places = Math.max(0, free() - (this.suspects ? 1 : 0));
-		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? begin(starts)
+		int begun = start(Math.min(room, places), (starts) -> (this.limits.perKey() > 0) ? lease("{pending}", starts)
 				: claiming.begin(this.session, this.progress, this.name, this.now, starts));
 		this.more |= begun == places || begun == room;
 	}
 
 	void takeSuspect() {
-		countPlaces();
+		countPlaces(false);
 		// Lost runs of a key do not wait for each other, but many may wait for one
 		// that runs.
-		start(Math.min(1, free()), (starts) -> lease("{suspect}", starts + sum(this.suspectKeys), starts));
+		start(Math.min(1, free()), (starts) -> lease("{suspect}", starts));
 	}
 
 	// What is too late to start counts for no limit.
@@ -126,7 +126,12 @@ final class NameLimits {
 		}
 	}
 
-	private void countPlaces() {
+	/**
+	 * Counts the places that are taken.
+	 * @param waits whether a task waits for its key also for the suspects that no node
+	 * has and for runs that will be suspects
+	 */
+	private void countPlaces(boolean waits) {
 		if (this.limits.concurrent() == 0 && this.limits.perKey() == 0) {
 			return;
 		}
@@ -139,8 +144,8 @@ final class NameLimits {
 			int count = rs.getInt(4);
 			this.taken += takes ? count : 0;
 			this.suspects |= ended;
-			if (key != null) {
-				(takes ? this.takenKeys : this.suspectKeys).merge(key, count, Integer::sum);
+			if (key != null && (takes || waits)) {
+				this.takenKeys.merge(key, count, Integer::sum);
 			}
 		}, this.now, text, this.now, text);
 	}
@@ -171,31 +176,26 @@ final class NameLimits {
 	}
 
 	/**
-	 * Begins the first tasks whose keys have fewer running tasks than they may have. A
-	 * task waits for all suspects with its key, so that the tasks of a key run in their
-	 * order.
+	 * Leases the first tasks whose keys have fewer tasks than may run. Usually few tasks
+	 * wait, and each comes with its payload. So this reads as many as may start, and then
+	 * four times as many. A key has at most two pending tasks, of which one has a
+	 * schedule: at most two wait for each busy task, and one for each that is chosen.
 	 */
-	private List<TaskRow> begin(int most) {
-		this.suspectKeys.forEach((key, count) -> this.takenKeys.merge(key, count, Integer::sum));
-		// A key has at most two pending tasks, of which one has a schedule. So at most
-		// two wait for each busy task, and one for each that is chosen.
-		return lease("{pending}", 2 * (most + sum(this.takenKeys)), most);
-	}
-
-	private List<TaskRow> lease(String queue, int found, int most) {
+	private List<TaskRow> lease(String queue, int most) {
 		int perKey = this.limits.perKey();
-		List<TaskRow> first = this.progress.lockFirst(this.session, this.name, queue, this.now, this.now, found);
-		// A task that is chosen counts for the tasks after it.
-		List<TaskRow> chosen = first.stream()
-			.filter((row) -> row.key == null || perKey == 0 || this.takenKeys.merge(row.key, 1, Integer::sum) <= perKey)
-			.limit(most)
-			.toList();
-		this.more |= chosen.size() < Math.min(first.size(), most);
-		return this.progress.lease(this.session, chosen, this.now, queue.equals("{pending}"));
-	}
-
-	private static int sum(Map<String, Integer> keys) {
-		return keys.values().stream().mapToInt(Integer::intValue).sum();
+		for (int limit = Session.padded(most); true; limit *= 4) {
+			List<TaskRow> first = this.progress.lockFirst(this.session, this.name, queue, this.now, this.now, limit);
+			// A task that is chosen counts for the tasks after it.
+			Map<String, Integer> keys = new HashMap<>(this.takenKeys);
+			List<TaskRow> chosen = first.stream()
+				.filter((row) -> row.key == null || perKey == 0 || keys.merge(row.key, 1, Integer::sum) <= perKey)
+				.limit(most)
+				.toList();
+			if (chosen.size() == most || first.size() < limit) {
+				this.more |= chosen.size() < Math.min(first.size(), most);
+				return this.progress.lease(this.session, chosen, this.now, queue.equals("{pending}"));
+			}
+		}
 	}
 
 }

@@ -44,6 +44,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
@@ -603,17 +604,18 @@ class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
 	}
 
 	/** The clock of a test lets the claim take part in the transaction of the test. */
-	@Test
-	void aClaimOfALimitedNameLocksNoTaskThatIsNotDue() {
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void aClaimOfALimitedNameLocksOnlyWhatItBegins(int perKey) {
 		this.store.testing().setClock(System::currentTimeMillis);
-		enqueue("due", NOW);
-		Enqueued soon = enqueue("soon", SOON);
+		StartLimits limits = new StartLimits(50, perKey, 0, 1);
+		IntStream.range(0, 20).forEach((i) -> enqueue("running" + i, NOW));
+		assertThat(this.a.claim(limits).tasks()).hasSize(20);
+		IntStream.range(0, 20).forEach((i) -> enqueue("k" + i, (i < 10) ? NOW : SOON));
 		inTransaction(() -> {
-			assertThat(this.a.claim(new StartLimits(5, 0, 0, 1)).tasks()).extracting(LeasedTask::key)
-				.containsExactly("due");
-			assertThat(new JdbcTemplate(new DelegatingDataSource(this.pool)).queryForList(
-					"select id from timingwheel_task where id = ? for update skip locked", String.class, soon.id()))
-				.containsExactly(soon.id());
+			assertThat(this.a.claim(limits, 1).tasks()).hasSize(1);
+			assertThat(new JdbcTemplate(new DelegatingDataSource(this.pool))
+				.queryForList("select id from timingwheel_task where status = 0 for update skip locked")).hasSize(19);
 		});
 	}
 
@@ -632,6 +634,28 @@ class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
 			enqueue("b", HOUR);
 		});
 		assertThat(call).succeedsWithin(Duration.ofMinutes(1));
+	}
+
+	/**
+	 * A node takes the time of a claim for the time when it has the reply. If all its
+	 * claims are slow, it starts tasks late by the difference.
+	 */
+	@Test
+	@Tag("measuring")
+	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks() {
+		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newTaskDatabase()) {
+			new JdbcTemplate(pool).execute("""
+					create function slow() returns trigger language plpgsql as $$
+						begin perform pg_sleep(0.25); return new; end $$;
+					create trigger slow before update on timingwheel_task for each row execute function slow()""");
+			DelayedTaskStore slow = JdbcStores.open(pool);
+			slow.enqueue(List.of(task(null, SOON), task(null, SOON)));
+			long before = slow.now();
+			Claimed claimed = new StoreNode("a", slow).claim(Map.of(NAME, new Share(10, 10)), 10);
+			assertThat(claimed.tasks()).hasSize(2);
+			// Two clocks that measure the same time may differ by 50 ms.
+			assertThat(claimed.now()).isBetween(before + 2 * 200, slow.now() + 50);
+		}
 	}
 
 }
