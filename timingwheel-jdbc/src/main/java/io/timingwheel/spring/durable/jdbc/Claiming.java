@@ -76,7 +76,7 @@ abstract class Claiming {
 				suspects = List.of();
 			}
 			if (suspects.isEmpty()) {
-				takeLimited(progress, request.limit() - progress.tasks.size());
+				takeLimited(progress, request.limit());
 				if (limit == 0 && progress.tasks.isEmpty()) {
 					claimUnlimited(progress, request.limit(), false);
 				}
@@ -105,14 +105,14 @@ abstract class Claiming {
 		});
 	}
 
-	private void takeLimited(ClaimProgress progress, int room) {
+	private void takeLimited(ClaimProgress progress, int limit) {
 		List<String> names = new ArrayList<>(progress.due().filter(progress::isLimited).toList());
 		// Each name comes first in some claims.
 		Collections.shuffle(names);
 		int before = progress.tasks.size();
 		this.limitedWork = false;
 		for (String name : names) {
-			int most = Math.min(before + room - progress.tasks.size(), progress.share(name).due());
+			int most = Math.min(limit - progress.tasks.size(), progress.share(name).due());
 			if (most > 0) {
 				locked(progress, name, (locked) -> locked.take(most, this));
 			}
@@ -120,7 +120,8 @@ abstract class Claiming {
 				progress.more = true;
 			}
 		}
-		this.limitedWork = !names.isEmpty() && (room == 0 || progress.tasks.size() > before);
+		// Of requests for one task, the others get each second one.
+		this.limitedWork = !names.isEmpty() && (before == limit || (limit > 1 && progress.tasks.size() > before));
 	}
 
 	private void locked(ClaimProgress progress, String name, Consumer<NameLimits> take) {

@@ -303,6 +303,15 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 	}
 
 	@Test
+	void requestsOfOneTaskGoToLimitedNamesAndToOthersInTurns() {
+		this.store.enqueue(Stream.of(NAME, NAME, NAME, "other", "other").map((name) -> taskOf(name, NOW)).toList());
+		Map<String, Share> shares = Map.of(NAME, new Share(1, 0, new StartLimits(9, 0, 0, 1), null), "other",
+				new Share(1, 0));
+		assertThat(Stream.generate(() -> this.a.claim(shares, 1).tasks().get(0).name()).limit(5))
+			.containsExactly("other", NAME, "other", NAME, NAME);
+	}
+
+	@Test
 	void aLockedTaskDelaysNoOtherTask() {
 		LeasedTask locked = leased("locked");
 		LeasedTask free = leased("free");
