@@ -1,11 +1,13 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 
 import io.timingwheel.spring.durable.jdbc.ClaimProgress.Look;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
@@ -50,12 +52,17 @@ final class PortableClaim extends Claiming {
 		List<String> names = List.copyOf(progress.request.names().keySet());
 		Assert.isTrue(names.size() <= MAX_NAMES,
 				"A node may have at most 1,023 durable names, with aliases, unless the database is PostgreSQL");
-		List<Object> parameters = new ArrayList<>();
+		// Names without tasks fill up the statement, so that there are few different
+		// ones.
+		int step = Math.max(1, Session.padded(names.size()) / 8);
+		int size = Math.min(MAX_NAMES, (names.size() + step - 1) / step * step);
+		List<@Nullable Object> parameters = new ArrayList<>();
 		for (String name : names) {
 			Object text = session.dialect().text(name);
 			parameters.addAll(List.of(text, text, progress.now + progress.ahead(name), text, text));
 		}
-		boolean paused = session.query(LOOKS + LOOK.repeat(names.size()), (rs, rowNum) -> {
+		parameters.addAll(Collections.nCopies(5 * (size - names.size()), null));
+		boolean paused = session.query(LOOKS + LOOK.repeat(size), (rs, rowNum) -> {
 			for (int i = 0; i < names.size(); i++) {
 				int column = 2 + 4 * i;
 				progress.looks.put(names.get(i), new Look(rs.getLong(column), rs.getLong(column + 1),

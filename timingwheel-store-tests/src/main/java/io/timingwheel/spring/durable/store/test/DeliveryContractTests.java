@@ -79,7 +79,7 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.claim(Map.of("slow", new Share(0, 4)), 50).tasks()).as("none that is due")
 			.noneMatch(LeasedTask::begun);
 		for (int limit : List.of(1, 17, 40)) {
-			Map<String, Share> all = Stream.of("slow", "quick", "idle")
+			Map<String, Share> all = Stream.of("slow", "quick", "idle", "d", "e", "f", "g", "h", "i")
 				.collect(Collectors.toMap(Function.identity(), (name) -> new Share(limit, limit)));
 			assertThat(this.b.claim(all, limit).tasks()).hasSizeBetween(1, limit);
 		}
