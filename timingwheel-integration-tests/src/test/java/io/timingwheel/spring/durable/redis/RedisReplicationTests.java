@@ -35,11 +35,6 @@ class RedisReplicationTests extends RedisTestSupport {
 
 	private final DelayedTaskStore store = stores.node(RedisStores.waiting(Duration.ofSeconds(30)));
 
-	@BeforeAll
-	static void start() {
-		awaitReplica();
-	}
-
 	@AfterEach
 	void clear() {
 		stores.clear();
@@ -75,7 +70,8 @@ class RedisReplicationTests extends RedisTestSupport {
 		}
 	}
 
-	private static void awaitReplica() {
+	@BeforeAll
+	static void awaitReplica() {
 		await().until(() -> {
 			try (RedisConnection connection = stores.connection()) {
 				String state = connection.serverCommands().info("replication").getProperty("slave0", "");

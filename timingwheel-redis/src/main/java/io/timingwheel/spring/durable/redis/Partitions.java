@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 import org.jspecify.annotations.Nullable;
@@ -28,13 +27,10 @@ final class Partitions {
 	Partitions(String namespace, int count) {
 		this.count = count;
 		this.namespace = namespace;
-		this.keys = new byte[count][][];
-		for (int partition = 0; partition < count; partition++) {
-			int number = partition;
-			this.keys[partition] = Stream.of("heads", "bodies", "index", "holders", "paused", "starts", "nodes")
-				.map((name) -> key(number, name))
-				.toArray(byte[][]::new);
-		}
+		List<String> names = List.of("heads", "bodies", "index", "holders", "paused", "starts", "nodes");
+		this.keys = all().stream()
+			.map((partition) -> names.stream().map((name) -> key(partition, name)).toArray(byte[][]::new))
+			.toArray(byte[][][]::new);
 	}
 
 	int count() {

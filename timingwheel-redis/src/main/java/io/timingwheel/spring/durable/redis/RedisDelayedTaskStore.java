@@ -290,16 +290,13 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 			@Override
 			public void deleteAll() {
-				RedisDelayedTaskStore.this.deleteAll();
+				RedisDelayedTaskStore store = RedisDelayedTaskStore.this;
+				store.partitions.all()
+					.forEach(
+							(one) -> store.connection.get(store.connection.commands().del(store.partitions.keys(one))));
 			}
 
 		};
-	}
-
-	private void deleteAll() {
-		for (int partition : this.partitions.all()) {
-			this.connection.get(this.connection.commands().del(this.partitions.keys(partition)));
-		}
 	}
 
 	/** Closes the connections of the store, not those of the application. */

@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -26,9 +25,9 @@ enum Script {
 
 	ENQUEUE, RECUR, CLAIM, LEASED, CANCEL, MOVE, REQUEUE, DISCARD, FIND, LIST, COUNTS, FORECAST, NODES;
 
-	private final byte[] source = Partitions.bytes(withPrelude(read(name().toLowerCase(Locale.ROOT))));
+	final byte[] source = Partitions.bytes(withPrelude(read(name().toLowerCase(Locale.ROOT))));
 
-	private final String digest = Base16.digest(this.source);
+	final String digest = Base16.digest(this.source);
 
 	/**
 	 * Adds those paragraphs of the prelude whose names the script uses. Redis would make
@@ -58,14 +57,6 @@ enum Script {
 		}
 	}
 
-	byte[] source() {
-		return this.source;
-	}
-
-	String digest() {
-		return this.digest;
-	}
-
 	Call on(int partition, @Nullable Object... arguments) {
 		return new Call(this, partition, new ArrayList<>()).with(arguments);
 	}
@@ -75,17 +66,9 @@ enum Script {
 	}
 
 	/**
-	 * Arguments of a script: bytes, text, numbers, flags as 1 or 0, durations in
+	 * An argument of a script: bytes, text, a number, a flag as 1 or 0, a duration in
 	 * milliseconds, {@code null} as empty text.
 	 */
-	static byte[][] arguments(@Nullable Object... values) {
-		byte[][] arguments = new byte[values.length][];
-		for (int i = 0; i < values.length; i++) {
-			arguments[i] = bytes(values[i]);
-		}
-		return arguments;
-	}
-
 	private static byte[] bytes(@Nullable Object value) {
 		if (value instanceof byte[] bytes) {
 			return bytes;
@@ -108,7 +91,9 @@ enum Script {
 	record Call(Script script, int partition, List<byte[]> arguments) {
 
 		Call with(@Nullable Object... values) {
-			this.arguments.addAll(Arrays.asList(Script.arguments(values)));
+			for (Object value : values) {
+				this.arguments.add(bytes(value));
+			}
 			return this;
 		}
 

@@ -106,8 +106,8 @@ final class Scripts {
 		byte[][] arguments = Stream.concat(Stream.of(time), call.arguments().stream()).toArray(byte[][]::new);
 		try {
 			RedisFuture<List<Object>> reply = withSource
-					? commands.eval(call.script().source(), ScriptOutputType.MULTI, keys, arguments)
-					: commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, keys, arguments);
+					? commands.eval(call.script().source, ScriptOutputType.MULTI, keys, arguments)
+					: commands.evalsha(call.script().digest, ScriptOutputType.MULTI, keys, arguments);
 			return (deadline) -> await(partition, reply, deadline);
 		}
 		catch (RuntimeException ex) {

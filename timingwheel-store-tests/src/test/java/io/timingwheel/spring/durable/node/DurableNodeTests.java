@@ -27,6 +27,7 @@ import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -216,18 +217,6 @@ class DurableNodeTests extends NodeTestSupport {
 	}
 
 	@Test
-	void aMissedRunIsSkipped() {
-		handle(NumberHandler.of(NAME, this::count, Runnable::run, null, Missed.SKIP));
-		recur("every(PT1H)", Duration.ZERO);
-		advance(LEASE.multipliedBy(2).plusSeconds(1));
-		node();
-		advanceMillis(10);
-		assertThat(this.runs).isEmpty();
-		assertThat(counts().expired()).isEqualTo(1);
-		assertThat(onlyPending().dueAt()).isGreaterThan(storeNow());
-	}
-
-	@Test
 	void aTaskThatIsTooLateDoesNotRun() {
 		handle(NumberHandler.of(NAME, this::count, Runnable::run, Duration.ofSeconds(10), Missed.ONCE));
 		enqueue(1, Duration.ZERO);
@@ -330,26 +319,17 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(node.figures().claims()).isLessThan(30);
 	}
 
-	@Test
-	void aTaskThatHasLostItsNodesTooOftenIsDead() {
-		handle(NAME, this::count);
-		String id = enqueue(0, Duration.ZERO);
-		for (int i = 0; i < 3; i++) {
-			claimAndForget();
-			advance(LEASE.plusSeconds(1));
-		}
-		node();
-		advanceMillis(100);
-		assertThat(this.runs).isEmpty();
-		assertThat(find(id).state()).isEqualTo(State.DEAD);
-		assertThat(find(id).error()).startsWith("Nodes ended 3 times");
-	}
-
-	@Test
-	void aRunThatHasLostItsNodesTooOftenIsGivenUpAndTheNextComes() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aTaskThatHasLostItsNodesTooOftenIsDeadAndARunIsGivenUpAndTheNextComes(boolean run) {
 		handle(NAME, this::count);
 		long first = storeNow();
-		recur("every(PT1H)", Duration.ZERO);
+		if (run) {
+			recur("every(PT1H)", Duration.ZERO);
+		}
+		else {
+			enqueue(0, Duration.ZERO);
+		}
 		for (int i = 0; i < 3; i++) {
 			claimAndForget();
 			advance(LEASE.plusSeconds(1));
@@ -357,23 +337,27 @@ class DurableNodeTests extends NodeTestSupport {
 		node();
 		advanceMillis(100);
 		assertThat(this.runs).isEmpty();
-		assertThat(onlyPending().error()).startsWith("Nodes ended 3 times");
+		assertThat(list(run ? Order.PENDING : Order.DEAD_LATEST_FIRST)).singleElement()
+			.satisfies((task) -> assertThat(task.error()).startsWith("Nodes ended 3 times"));
 		advance(Duration.ofHours(1));
-		assertThat(this.times).containsExactly(first + 3_600_000);
-		assertThat(this.store.counts(List.of()).get(NAME).dead()).isZero();
+		assertThat(this.times).isEqualTo(run ? List.of(first + 3_600_000) : List.of());
+		assertThat(this.store.counts(List.of()).get(NAME).dead()).isEqualTo(run ? 0 : 1);
 	}
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void aLateRunThatWasGivenBackIsSkippedUnlessItsBodyHasStarted(boolean started) {
+	@CsvSource({ "false, false", "true, false", "true, true" })
+	void aMissedRunIsSkippedUnlessItsBodyHasStarted(boolean givenBack, boolean started) {
 		handle(NumberHandler.of(NAME, this::count, Runnable::run, null, Missed.SKIP));
 		recur("every(PT1H)", Duration.ZERO);
-		this.store.settle(List.of(new Settlement.Release(claimAndForget(), started)));
+		if (givenBack) {
+			this.store.settle(List.of(new Settlement.Release(claimAndForget(), started)));
+		}
 		advance(LEASE.multipliedBy(2).plusSeconds(1));
 		node();
 		advanceMillis(10);
 		assertThat(this.runs).hasSize(started ? 1 : 0);
 		assertThat(counts().expired()).isEqualTo(started ? 0 : 1);
+		assertThat(onlyPending().dueAt()).isGreaterThan(storeNow());
 	}
 
 	/**

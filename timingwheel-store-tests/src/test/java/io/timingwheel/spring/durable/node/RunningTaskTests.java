@@ -20,6 +20,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
@@ -84,8 +85,7 @@ class RunningTaskTests extends NodeTestSupport {
 	}
 
 	private int begun() {
-		return this.store.counts(List.of(NAME)).get(NAME) == null ? 0
-				: (int) this.store.counts(List.of(NAME)).get(NAME).running();
+		return (int) this.store.counts(List.of(NAME)).getOrDefault(NAME, StoredCounts.NONE).running();
 	}
 
 	@Test

@@ -111,22 +111,17 @@ public abstract class DeliveryContractTests extends StoreContract {
 			.isEqualTo(leased.dueAt() + StoreNode.LEASE.toMillis());
 		running("running");
 		assertThat(nextAt()).as("the end of a lease that has begun").isEqualTo(in(StoreNode.LEASE));
+		enqueue("now", NOW);
+		next = enqueue("soon", StoreNode.LOOK_AHEAD.plusSeconds(1)).dueAt();
+		Claimed claimed = this.a.store().claim(this.a.request(NAME));
+		assertThat(claimed.tasks()).hasSize(1);
+		assertThat(claimed.nextAt()).as("of a claim with a task").isEqualTo(next);
 	}
 
 	private long nextAt() {
 		Claimed claimed = this.b.store().claim(this.b.request(NAME));
 		assertThat(claimed.tasks()).isEmpty();
 		return claimed.nextAt();
-	}
-
-	@Test
-	void aClaimWithTasksTellsTheNextTimeToo() {
-		enqueue("now", NOW);
-		long next = enqueue("next", StoreNode.LOOK_AHEAD.plusSeconds(1)).dueAt();
-		assertThat(this.a.store().claim(this.a.request(NAME)))
-			.satisfies((claimed) -> assertThat(claimed.tasks()).hasSize(1))
-			.extracting(Claimed::nextAt)
-			.isEqualTo(next);
 	}
 
 	@Test

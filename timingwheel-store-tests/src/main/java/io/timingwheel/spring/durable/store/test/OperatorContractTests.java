@@ -52,15 +52,6 @@ public abstract class OperatorContractTests extends StoreContract {
 
 	// Listings
 
-	@Test
-	void aNameWithoutTasksHasAnEmptyPage() {
-		enqueue("k", HOUR);
-		for (Order order : Order.values()) {
-			assertThat(this.b.store().list(new ListQuery("unknown", order, null, 3)))
-				.isEqualTo(new ListQuery.Page(List.of(), false));
-		}
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void aPageGoesOnAfterATaskThatIsGone(Order order) {
@@ -78,6 +69,8 @@ public abstract class OperatorContractTests extends StoreContract {
 				: this.a.store().discard(List.of(first.id())) == 1;
 		assertThat(gone).isTrue();
 		assertThat(pages(this.b.store(), new ListQuery(NAME, order, first.position(), 10))).hasSize(3);
+		assertThat(this.b.store().list(new ListQuery("unknown", order, null, 3)))
+			.isEqualTo(new ListQuery.Page(List.of(), false));
 	}
 
 	// Dead tasks
@@ -136,7 +129,7 @@ public abstract class OperatorContractTests extends StoreContract {
 	}
 
 	@Test
-	void aForecastCountsThePendingBySpans() {
+	void aForecastCountsThePendingBySpansAndTakesManyNames() {
 		this.a.store().enqueue(IntStream.range(0, 200).mapToObj((i) -> task(null, HOUR.plusMillis(i))).toList());
 		enqueue("first", SOON.plusMinutes(1));
 		enqueue("too late", HOUR.multipliedBy(3));
@@ -157,20 +150,15 @@ public abstract class OperatorContractTests extends StoreContract {
 		assertThat(counts.stream().mapToLong(Long::longValue).sum()).isEqualTo(202);
 		assertThat(counts(forecast, "other")).containsOnlyOnce(1L);
 		assertThat(counts(forecast, "unknown")).hasSize(62).containsOnly(0L);
+		Map<String, Long> names = IntStream.range(0, Forecast.Query.MAX_NAMES)
+			.mapToObj((i) -> "name " + i)
+			.collect(Collectors.toMap(Function.identity(), (name) -> 100L));
+		assertThat(this.b.store().forecast(new Forecast.Query(names, Duration.ofMinutes(2), 60)).names())
+			.containsOnlyKeys(names.keySet());
 	}
 
 	private static List<Long> counts(Forecast forecast, String name) {
 		return Objects.requireNonNull(forecast.names().get(name)).counts();
-	}
-
-	@Test
-	void aForecastTakesManyNames() {
-		this.a.enqueue(taskOf("name 999", HOUR));
-		Map<String, Long> names = IntStream.range(0, Forecast.Query.MAX_NAMES)
-			.mapToObj((i) -> "name " + i)
-			.collect(Collectors.toMap(Function.identity(), (name) -> 100L));
-		Forecast forecast = this.b.store().forecast(new Forecast.Query(names, Duration.ofMinutes(2), 60));
-		assertThat(forecast.names()).containsOnlyKeys(names.keySet());
 	}
 
 	// Paused names
@@ -200,7 +188,7 @@ public abstract class OperatorContractTests extends StoreContract {
 	// Nodes
 
 	@Test
-	void theNodeThatReportedLastIsListedFirst() {
+	void theNodeThatReportedLastIsListedFirstAndOneThatReportsNoMoreIsForgotten() {
 		this.a.store().heartbeat(new NodeState("a", Activity.CLAIMING, 7));
 		this.a.store().heartbeat(new NodeState("gone", Activity.CLAIMING, 1));
 		later(SOON);
@@ -213,12 +201,7 @@ public abstract class OperatorContractTests extends StoreContract {
 		assertThat(this.b.store().nodes()).containsExactly(
 				new NodeState.Reported(new NodeState("a", Activity.CLAIMING, 9), SOON),
 				new NodeState.Reported(new NodeState("b", Activity.PAUSED, 0), SOON.multipliedBy(2)));
-	}
-
-	@Test
-	void aNodeThatReportsNoMoreIsForgotten() {
-		this.a.store().heartbeat(new NodeState("a", Activity.CLAIMING, 7));
-		later(DelayedTaskStore.NODE_RETENTION.plusSeconds(1));
+		later(DelayedTaskStore.NODE_RETENTION);
 		this.b.store().heartbeat(new NodeState("b", Activity.CLAIMING, 1));
 		assertThat(this.a.store().nodes()).extracting((node) -> node.state().nodeId()).containsExactly("b");
 	}
