@@ -27,7 +27,8 @@
  *                        limits of the name allow it  deliveries + 1
  * leased, lease over     claim                        as from scheduled                  ↑
  * running, lease over    claim                        scheduled, without its key,        ↑
- *                                                     lost + 1
+ *                                                     lost + 1; gone if the schedule has
+ *                                                     ended
  * leased                 begin                        running, without its key,          ✓
  *                                                     deliveries + 1
  * leased, lost > 0,      begin                        the same, and the store refuses    -

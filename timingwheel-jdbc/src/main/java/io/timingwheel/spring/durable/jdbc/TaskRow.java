@@ -173,13 +173,16 @@ final class TaskRow {
 		return true;
 	}
 
-	/** A suspect, since the lease of its run has ended. */
+	/**
+	 * A suspect, since the lease of its run has ended. It is gone if this was the last
+	 * run.
+	 */
 	void lose(long now) {
 		this.owner = null;
 		this.fence = nextFence(now);
 		this.nextAt = this.dueAt;
 		this.lost++;
-		this.status = PENDING;
+		this.status = isLast() ? GONE : PENDING;
 	}
 
 	void schedule(long due) {

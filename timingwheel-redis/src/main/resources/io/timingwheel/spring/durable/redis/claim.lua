@@ -79,14 +79,18 @@ local function with_free_keys(name, found, keys)
   return free
 end
 
--- Makes the running tasks scheduled whose leases have ended.
+-- Makes the running tasks scheduled whose leases have ended. Deletes the last run of a schedule that was cancelled.
 local function lose(name)
   local found = tasks_of(up_to(name, RUNNING, now, MAX_LOST))
   for _, task in ipairs(found) do
-    give_up_key(task)
-    raise_fence(task)
-    task.lost, lost = task.lost + 1, 1
-    put(task, SCHEDULED, task.due)
+    lost = 1
+    if task.schedule == false then
+      delete(task)
+    else
+      raise_fence(task)
+      task.lost = task.lost + 1
+      put(task, SCHEDULED, task.due)
+    end
   end
   if #found > 0 then -- the tasks are suspects for what follows
     save()

@@ -72,8 +72,8 @@ final class InMemoryClaim {
 	}
 
 	/**
-	 * Running, lease over: scheduled, lost + 1. Only a request for a suspect claims these
-	 * tasks again.
+	 * Running, lease over: scheduled, lost + 1; gone if the schedule has ended. Only a
+	 * request for a suspect claims these tasks again.
 	 * @return whether there were any
 	 */
 	private boolean loseDeliveries() {

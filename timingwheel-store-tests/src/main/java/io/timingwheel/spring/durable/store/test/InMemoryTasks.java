@@ -137,13 +137,17 @@ final class InMemoryTasks {
 	}
 
 	/**
-	 * Running, lease over: scheduled, lost + 1. The task does not take its key again.
+	 * Running, lease over: scheduled, lost + 1. The task does not take its key again. It
+	 * is gone if its schedule has ended.
 	 */
 	void lose(InMemoryTask task, long now) {
 		task.state = State.SCHEDULED;
 		task.lost++;
 		task.raiseFence(now);
 		task.nextAt = task.dueAt;
+		if (task.ended) {
+			delete(task);
+		}
 	}
 
 	/**

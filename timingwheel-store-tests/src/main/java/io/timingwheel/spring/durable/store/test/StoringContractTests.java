@@ -276,12 +276,12 @@ public abstract class StoringContractTests extends StoreContract {
 
 	@Test
 	void aRunOfACancelledScheduleIsNeitherTriedAgainNorGivenBackNorKept() {
-		LeasedTask failed = cancelledRun();
-		assertThat(this.a.retry(failed, NOW)).isEqualTo(Reply.SUPERSEDED);
-		LeasedTask givenBack = cancelledRun();
-		assertThat(this.a.release(givenBack)).isEqualTo(Reply.SUPERSEDED);
-		LeasedTask givenUp = cancelledRun();
-		assertThat(this.a.bury(givenUp)).isEqualTo(Reply.DONE);
+		assertThat(this.a.retry(cancelledRun(), NOW)).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.a.release(cancelledRun())).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.a.bury(cancelledRun())).isEqualTo(Reply.DONE);
+		cancelledRun();
+		later(LEASES_OVER);
+		assertThat(this.b.claimSuspect()).as("its node has ended").isNull();
 		assertThat(this.b.store().counts(List.of())).isEmpty();
 	}
 
