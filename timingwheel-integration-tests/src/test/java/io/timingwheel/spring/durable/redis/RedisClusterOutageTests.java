@@ -9,7 +9,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.protocol.CommandType;
+import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -55,10 +58,7 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	void clear() {
 		cluster.awaitOk();
 		// The connection to the primary that was gone may be made anew.
-		await().ignoreExceptions().until(() -> {
-			stores.clear();
-			return true;
-		});
+		await().ignoreExceptions().untilAsserted(stores::clear);
 	}
 
 	/**
@@ -153,20 +153,18 @@ class RedisClusterOutageTests extends RedisTestSupport {
 	 * Redis has answered, and so no part of the store is missing.
 	 */
 	@Test
-	void anErrorOfOnePrimaryIsNoOutage() {
+	void anErrorOfOnePrimaryIsNoOutageAndIsLogged() throws Exception {
+		TestLog log = new TestLog();
 		RedisDelayedTaskStore store = stores.node();
 		ClaimRequest request = request(10, nameOn(0), nameOn(LOST));
-		cluster.server(LOST)
-			.aclSetuser("default",
-					io.lettuce.core.AclSetuserArgs.Builder.removeCommand(io.lettuce.core.protocol.CommandType.EVALSHA));
+		cluster.server(LOST).aclSetuser("default", AclSetuserArgs.Builder.removeCommand(CommandType.EVALSHA));
 		try {
-			store.claim(request);
+			log.of(() -> store.claim(request));
 			assertThat(store.partialOutage()).isNull();
+			assertThat(log).contains(nameOn(LOST)).contains("evalsha");
 		}
 		finally {
-			cluster.server(LOST)
-				.aclSetuser("default", io.lettuce.core.AclSetuserArgs.Builder
-					.addCommand(io.lettuce.core.protocol.CommandType.EVALSHA));
+			cluster.server(LOST).aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.EVALSHA));
 		}
 	}
 

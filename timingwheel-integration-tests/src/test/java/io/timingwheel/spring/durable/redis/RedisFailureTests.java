@@ -141,7 +141,9 @@ class RedisFailureTests extends RedisTestSupport {
 			"MASTERDOWN Link with MASTER is down, false", "TRYAGAIN Multiple keys request during rehashing, false",
 			"MOVED 1 127.0.0.1:1, false", "-READONLY You can't write against a read only replica, false",
 			"ERR Error running script: READONLY You can't write against a read only replica, false",
-			"NOPERM this user has no permissions, true", "OOM command not allowed, true", "WRONGTYPE Operation, true" })
+			"ERR Error running script: -MISCONF Redis is configured to save RDB snapshots, false",
+			"NOREPLICAS Not enough good replicas to write., false", "NOPERM this user has no permissions, true",
+			"OOM command not allowed, true", "WRONGTYPE Operation, true" })
 	void onlyAnErrorThatDoesNotPassIsARefusal(String message, boolean refusal) {
 		assertThat(this.store.isRefusal(RedisErrors.translated(new RedisCommandExecutionException(message))))
 			.isEqualTo(refusal);

@@ -15,6 +15,7 @@ import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.task.internal.TaskLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +55,7 @@ final class Claim {
 
 	private boolean more;
 
-	private @Nullable RuntimeException failure;
+	private @Nullable ScriptReply failed;
 
 	Claim(ClaimRequest request, Map<Integer, List<String>> names, boolean severalClocks) {
 		this.request = request;
@@ -90,7 +91,7 @@ final class Claim {
 
 	void read(ScriptReply reply) {
 		if (reply.failure() != null) {
-			this.failure = reply.failure();
+			this.failed = reply;
 			return;
 		}
 		long time = reply.number(0);
@@ -151,9 +152,14 @@ final class Claim {
 		this.more = true;
 	}
 
-	Claimed claimed() {
-		if (this.failure != null && this.latest.isEmpty()) {
-			throw this.failure;
+	Claimed claimed(TaskLog failures) {
+		if (this.failed != null) {
+			RuntimeException failure = Objects.requireNonNull(this.failed.failure());
+			if (this.latest.isEmpty()) {
+				throw failure;
+			}
+			failures.warn("Redis does not give the durable tasks %s, and they wait: %s"
+				.formatted(this.names.get(this.failed.partition()), failure.getMessage()));
 		}
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long nextAt = Long.MAX_VALUE;

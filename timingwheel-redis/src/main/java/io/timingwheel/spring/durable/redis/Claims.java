@@ -11,6 +11,8 @@ import java.util.stream.Collectors;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
+import io.timingwheel.spring.task.internal.TaskLog;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * Claims tasks from the partitions of the names. The first round usually takes them: each
@@ -26,6 +28,8 @@ final class Claims {
 	private static final int TELLS = 8;
 
 	private static final int MANY = Integer.MAX_VALUE;
+
+	private final TaskLog failures = new TaskLog(LogFactory.getLog(Claims.class));
 
 	private final PartitionOutages scripts;
 
@@ -59,13 +63,15 @@ final class Claims {
 			takeRest(claim);
 		}
 		else {
-			run(claim, quotas(claim, names.keySet(), request.limit()), request.suspect(), TELLS).forEach(this::learn);
+			run(claim, quotas(claim, names.keySet(), request.limit()), request.suspect(), TELLS).stream()
+				.filter((reply) -> reply.failure() == null)
+				.forEach(this::learn);
 			// Another round for a few tasks would cost as much as the next claim
 			if (claim.room() > request.limit() / 2) {
 				takeRest(claim);
 			}
 		}
-		return claim.claimed();
+		return claim.claimed(this.failures);
 	}
 
 	private List<ScriptReply> run(Claim claim, Map<Integer, Integer> quotas, boolean suspect, int tells) {
@@ -93,7 +99,7 @@ final class Claims {
 	}
 
 	private void learn(ScriptReply reply) {
-		int further = (reply.failure() != null) ? 0 : Claim.further(reply).size();
+		int further = Claim.further(reply).size();
 		this.had.put(reply.partition(), (further == TELLS) ? MANY : further + Claim.tasks(reply));
 	}
 

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.util.List;
 import java.util.Set;
 
 import io.lettuce.core.RedisCommandExecutionException;
@@ -15,8 +16,13 @@ final class RedisErrors {
 	private static final Set<String> OUTAGES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN",
 			"UNKILLABLE", "MOVED", "ASK");
 
-	/** Redis before version 7 says this in the middle of the message. */
 	private static final String READONLY = "READONLY ";
+
+	/**
+	 * A server that does not write at the moment. Redis before version 7 says this in the
+	 * middle of the message.
+	 */
+	private static final List<String> NO_WRITES = List.of(READONLY, "MISCONF ", "NOREPLICAS ");
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
@@ -28,7 +34,7 @@ final class RedisErrors {
 		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
 			if (cause instanceof RedisCommandExecutionException) {
 				String message = String.valueOf(cause.getMessage());
-				return !OUTAGES.contains(message.split(" ", 2)[0]) && !message.contains(READONLY);
+				return !OUTAGES.contains(message.split(" ", 2)[0]) && NO_WRITES.stream().noneMatch(message::contains);
 			}
 		}
 		return error instanceof IllegalArgumentException;

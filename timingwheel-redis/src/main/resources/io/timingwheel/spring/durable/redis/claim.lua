@@ -214,17 +214,17 @@ local function take(task, one, body)
     task.scheduled or 0 }
 end
 
-local ids, further, taken = {}, {}, {}
+local first, further, taken = {}, {}, {}
 for i, one in ipairs(chosen) do
   if i <= limit then
-    append(ids, one.id)
+    append(first, one)
   elseif i <= limit + tells then
     append(further, one.at)
   end
 end
-load(ids)
+local found, ids = tasks_of(first)
 for i, body in ipairs(#ids > 0 and call('HMGET', BODIES, unpack(ids)) or {}) do
-  append(taken, take(tasks[ids[i]], chosen[i], body))
+  append(taken, take(found[i], first[i], body))
 end
 save()
 for _, name in ipairs(names) do

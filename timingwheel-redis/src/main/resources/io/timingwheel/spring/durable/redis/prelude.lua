@@ -136,7 +136,7 @@ local function load_arguments(from, step)
   return ids
 end
 
--- The tasks of entries.
+-- The tasks of entries, and their ids.
 local function tasks_of(list)
   local ids, found = {}, {}
   for i, one in ipairs(list) do
@@ -146,7 +146,7 @@ local function tasks_of(list)
   for i, id in ipairs(ids) do
     found[i] = tasks[id] or error('the task ' .. id .. ' has lost its head: Redis has evicted it, or somebody has deleted it')
   end
-  return found
+  return found, ids
 end
 
 -- The leased tasks of a name, whose due times are only in their heads. Operators do not see those beyond 2,000.
