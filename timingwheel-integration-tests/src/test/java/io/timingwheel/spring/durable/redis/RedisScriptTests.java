@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -54,6 +55,9 @@ class RedisScriptTests extends RedisTestSupport {
 
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(server);
+
+	private static final Partitions PARTITIONS = new Partitions(RedisStores.OPTIONS.namespace(),
+			RedisStores.OPTIONS.partitions());
 
 	private RedisDelayedTaskStore store;
 
@@ -148,17 +152,13 @@ class RedisScriptTests extends RedisTestSupport {
 		this.store.cancel(key("k"));
 		assertThat(this.store.discardOlder(Duration.ofMillis(-1000), 500)).isEqualTo(5);
 		assertThat(this.store.counts(List.of())).isEmpty();
-		assertThat(keys()).as("the rate of the name").isEqualTo(1);
+		assertThat(info("keyspace", "db0")).as("the rate of the name").startsWith("keys=1,");
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 40, 400 })
 	void allPartitionsGetTheirTurnHoweverManyTasksOneHas(int limit) {
-		Partitions partitions = new Partitions(RedisStores.OPTIONS.namespace(), RedisStores.OPTIONS.partitions());
-		List<String> names = IntStream.range(0, 30)
-			.mapToObj((i) -> "name" + i)
-			.filter((name) -> partitions.of(name) != partitions.of(NAME))
-			.toList();
+		List<String> names = namesOfOtherPartitions();
 		this.store.enqueue(IntStream.range(0, 2000).mapToObj((i) -> task(null, NOW)).toList());
 		Map<String, Share> shares = new HashMap<>();
 		names.forEach((name) -> shares.put(name, new Share(limit, limit)));
@@ -171,6 +171,13 @@ class RedisScriptTests extends RedisTestSupport {
 		}
 	}
 
+	private static List<String> namesOfOtherPartitions() {
+		return IntStream.range(0, 30)
+			.mapToObj((i) -> "name" + i)
+			.filter((name) -> PARTITIONS.of(name) != PARTITIONS.of(NAME))
+			.toList();
+	}
+
 	private Set<String> claimed(ClaimRequest request, int claims) {
 		Set<String> names = new HashSet<>();
 		for (int i = 0; i < claims; i++) {
@@ -179,24 +186,45 @@ class RedisScriptTests extends RedisTestSupport {
 		return names;
 	}
 
-	/**
-	 * A limit for each key counts the running tasks of the key. Their payloads may be
-	 * large.
-	 */
+	/** It counts the running tasks of each key, whose payloads may be large. */
 	@Test
-	void aClaimOfANameWithALimitForEachKeyReadsNoPayloadOfARunningTask() {
-		Map<String, Share> shares = Map.of(NAME, new Share(500, 0, new StartLimits(0, 1, 0, 1), null));
-		String payload = "x".repeat(40_000);
-		this.store
-			.enqueue(IntStream.range(0, 500).mapToObj((i) -> task("k" + i, payload, DueTime.after(NOW))).toList());
-		int running = 0;
-		while (running < 500) {
-			running += this.store.claim(request(500, shares)).tasks().size();
+	void aClaimOfANameWithALimitForEachKeyReadsNoPayloadsOfRunningTasksAndFewOfThoseThatWait() {
+		List<String> keys = IntStream.range(0, 8100).mapToObj((i) -> "k" + i).toList();
+		ClaimRequest few = request(10, Map.of(NAME, new Share(10, 0, new StartLimits(0, 1, 0, 1), null)));
+		String payload = "x".repeat(10_000);
+		this.store.enqueue(keys.stream().map((key) -> task(key, payload, DueTime.after(NOW))).toList());
+		for (int running = 0; running < keys.size();) {
+			running += claim(this.store, 500).tasks().size();
 		}
-		enqueue(this.store, "one", NOW);
 		long before = peakOfScripts();
-		assertThat(this.store.claim(request(500, shares)).tasks()).extracting(LeasedTask::key).containsExactly("one");
-		assertThat(peakOfScripts() - before).isLessThan(10_000_000);
+		this.store.enqueue(List.of(task("k0", "", DueTime.at(Instant.EPOCH))));
+		this.store.enqueue(
+				IntStream.range(0, 200).mapToObj((i) -> task(null, "", DueTime.at(Instant.ofEpochMilli(1)))).toList());
+		long calls = calls("hmget");
+		for (int claims = 0; claims < 20; claims++) {
+			assertThat(this.store.claim(few).tasks()).hasSize(10);
+		}
+		assertThat(calls("hmget") - calls).as("five for the running tasks").isEqualTo(20 * (5 + 2 + 2));
+		assertThat(peakOfScripts() - before).isLessThan(45_000_000);
+		this.store.enqueue(keys.stream().map((key) -> task(key, NOW)).toList());
+		enqueue(this.store, "later", HOUR);
+		assertThat(this.store.claim(few).tasks()).isEmpty();
+	}
+
+	/** No other sign tells that the tasks of the partition do not run. */
+	@Test
+	void aPartitionThatCannotBeReadIsLoggedAndHoldsUpNoOther() throws Exception {
+		enqueue(this.store, null, NOW);
+		try (RedisConnection connection = stores.connection()) {
+			connection.keyCommands().del(PARTITIONS.keys(PARTITIONS.of(NAME))[0]);
+		}
+		String free = namesOfOtherPartitions().get(0);
+		TestLog log = new TestLog();
+		for (int limit : List.of(10, 100)) {
+			this.store.enqueue(List.of(task(free, null, NOW)));
+			assertThat(log.of(() -> this.store.claim(request(limit, NAME, free))).tasks()).hasSize(1);
+		}
+		assertThat(log).containsOnlyOnce(NAME).contains("has lost its head");
 	}
 
 	/** Otherwise they would fill the memory of Redis. */
@@ -243,22 +271,15 @@ class RedisScriptTests extends RedisTestSupport {
 	}
 
 	private long lookUps(ClaimRequest request) {
-		long before = calls();
+		long before = calls("zrangebylex");
 		this.store.claim(request);
-		return calls() - before;
+		return calls("zrangebylex") - before;
 	}
 
-	private static long calls() {
-		String stats = info("commandstats", "cmdstat_zrangebylex");
+	private static long calls(String command) {
+		String stats = info("commandstats", "cmdstat_" + command);
 		Matcher calls = Pattern.compile("calls=(\\d+)").matcher(stats);
 		return calls.find() ? Long.parseLong(calls.group(1)) : 0;
-	}
-
-	private static long keys() {
-		try (RedisConnection connection = stores.connection()) {
-			Long keys = connection.serverCommands().dbSize();
-			return (keys != null) ? keys : -1;
-		}
 	}
 
 	private static long appendedBytes() {

@@ -40,11 +40,8 @@ local function up_to(name, letter, time, max)
     return {}
   end
   local found = entries(name.text, letter, max)
-  for i, one in ipairs(found) do
-    if one.at > time then
-      note_next(name, one.at)
-      return { unpack(found, 1, i - 1) }
-    end
+  while #found > 0 and found[#found].at > time do
+    note_next(name, table.remove(found).at)
   end
   return found
 end
@@ -120,7 +117,7 @@ local function claimable(name, size)
   if name.per_key > 0 and size > 1 then -- otherwise nothing may begin
     keys, running = busy_keys(name, false)
   end
-  local most = 2 * (size + running)
+  local wanted, most = size, 2 * (size + running)
   while true do
     local found = merged(up_to(name, SCHEDULED, name.limited and now or ahead, size),
         up_to(name, LEASED, now, size))
@@ -128,7 +125,7 @@ local function claimable(name, size)
       one.name, one.expired = name, name.late and one.at < now - name.late
     end
     local free = name.per_key > 0 and with_free_keys(name, found, keys) or found
-    if name.per_key == 0 or #free >= size or #found < size or size >= most then
+    if name.per_key == 0 or #free >= wanted or #found < size or size >= most then
       return free
     end
     size = math.min(most, 4 * size)
