@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisBusyException;
@@ -180,6 +181,23 @@ class RedisFailureTests extends RedisTestSupport {
 		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
 		assertThat(flag).isTrue();
 		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(2);
+	}
+
+	/** The caller would otherwise hold up the claims of its node. */
+	@Test
+	void ofManyTasksNoneIsSentAfterSomeHaveFailed() {
+		int most = ReplicatedWrites.MAX_AT_ONCE * TaskBatch.MAX_TASKS;
+		try (RedisStores impatient = new RedisStores(RedisStores.configuration(server), Duration.ofSeconds(1),
+				RedisStores.OPTIONS)) {
+			DelayedTaskStore caller = impatient.node();
+			enqueue(caller, null, HOUR);
+			client("PAUSE", "60000", "WRITE");
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> caller.enqueue(Stream.generate(() -> task(null, HOUR)).limit(2L * most).toList()));
+			client("UNPAUSE");
+			awaitUp(caller);
+			assertThat(caller.counts(List.of()).get(NAME).pending()).isBetween(2L, 1L + most);
+		}
 	}
 
 	/** Sends a write that Redis does not answer before the test has done something. */

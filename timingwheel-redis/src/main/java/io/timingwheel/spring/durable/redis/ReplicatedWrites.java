@@ -1,8 +1,11 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingDeque;
@@ -38,6 +41,12 @@ final class ReplicatedWrites implements AutoCloseable {
 	/** How many writes may wait for the replicas of one primary at once. */
 	static final int MAX_CONNECTIONS = 16;
 
+	/**
+	 * How many calls of one caller are under way at once. More would hold up those of its
+	 * node, and the last ones would time out although Redis runs them.
+	 */
+	static final int MAX_AT_ONCE = 16;
+
 	/** The only primary, if there is no Cluster. */
 	private static final String STANDALONE = "";
 
@@ -60,12 +69,13 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	/**
-	 * Runs scripts, one after another if they wait for replicas.
+	 * Runs scripts, one after another if they wait for replicas. Otherwise some are under
+	 * way at once, and none follows after one has failed.
 	 * @param changed tells by a reply whether the script has changed anything
 	 */
 	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed) {
 		if (this.options.waitReplicas() == 0) {
-			return this.scripts.run(calls);
+			return inPieces(calls);
 		}
 		return calls.stream().map((call) -> {
 			try {
@@ -75,6 +85,17 @@ final class ReplicatedWrites implements AutoCloseable {
 				return ScriptReply.failed(call.partition(), RedisErrors.translated(ex));
 			}
 		}).toList();
+	}
+
+	private List<ScriptReply> inPieces(List<Call> calls) {
+		List<ScriptReply> replies = new ArrayList<>();
+		for (int from = 0; from < calls.size(); from += MAX_AT_ONCE) {
+			List<Call> piece = calls.subList(from, Math.min(calls.size(), from + MAX_AT_ONCE));
+			Optional<ScriptReply> failed = replies.stream().filter((reply) -> reply.failure() != null).findFirst();
+			replies.addAll(failed.map((reply) -> Collections.nCopies(piece.size(), reply))
+				.orElseGet(() -> this.scripts.run(piece)));
+		}
+		return replies;
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {
