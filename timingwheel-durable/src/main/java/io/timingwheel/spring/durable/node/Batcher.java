@@ -71,7 +71,12 @@ abstract class Batcher {
 			}
 		}
 		if (batch.isEmpty()) {
-			this.loop.await(0, Long.MAX_VALUE);
+			long refused = this.refusedUntil - this.parts.nanoTime();
+			if (refused <= 0) {
+				// The tasks of a request that has failed may have been given back.
+				this.parts.availability.idle(this.caller);
+			}
+			this.loop.await(0, (refused > 0) ? refused : Long.MAX_VALUE);
 			return;
 		}
 		List<Reply> replies;

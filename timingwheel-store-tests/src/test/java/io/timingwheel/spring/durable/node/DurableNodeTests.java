@@ -419,17 +419,33 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(seen.subList(1, seen.size())).isNotEmpty().containsOnly(pause);
 	}
 
-	@Test
-	void aPausedNodeGivesBackWhatHasNotStartedAndClaimsNothing() {
+	@ParameterizedTest
+	@CsvSource({ "10, false", "1010, false", "1010, true" })
+	void aPausedNodeGivesBackWhatHasNotStartedAndClaimsNothing(long afterMillis, boolean refused) {
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+				throw new IllegalStateException("down");
+			}
+
+			@Override
+			public boolean isRefusal(Throwable error) {
+				return refused;
+			}
+
+		});
 		handle(NAME, this::count);
 		String id = enqueue(7, Duration.ofSeconds(1));
 		DurableNode node = node();
-		advanceMillis(10);
+		advanceMillis(afterMillis);
+		assertThat(node.outage() != null).isEqualTo(afterMillis > 1_000);
 		node.pause();
 		assertThat(find(id).state()).isEqualTo(State.SCHEDULED);
 		assertThat(node.isClaiming()).isFalse();
 		advance(Duration.ofSeconds(10));
 		assertThat(this.runs).isEmpty();
+		assertThat(node.outage()).as("the begin that failed is forgotten").isNull();
 		node.resume();
 		advanceMillis(1);
 		assertThat(this.runs).containsExactly(7);
