@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -68,6 +69,16 @@ class RedisRequirementsTests extends RedisTestSupport {
 	void refusesToShareARedisThatEvicts(String policy) {
 		configure("maxmemory-policy", policy);
 		assertRefused(stores.node(), "'" + policy + "'", "maxmemory-policy noeviction");
+	}
+
+	/** Lettuce has no address for the connections that wait. */
+	@Test
+	void refusesToWaitForTheReplicasOfAListOfServers() {
+		try (RedisStores listed = new RedisStores(new RedisStaticMasterReplicaConfiguration("127.0.0.1", server.port()),
+				RedisStores.PATIENCE, RedisStores.OPTIONS)) {
+			listed.node().check();
+			assertRefused(listed.node(RedisStores.waiting(HOUR)), "wait-replicas=0");
+		}
 	}
 
 	private static void assertRefused(DelayedTaskStore store, String... messages) {

@@ -55,6 +55,11 @@ final class Requirements {
 	}
 
 	void check() {
+		if (this.options.waitReplicas() > 0 && this.connection.isList()) {
+			throw new UnusableTaskStoreException(
+					"timingwheel.store.redis.wait-replicas does not work with spring.data.redis.masterreplica.nodes",
+					"use Sentinel or a Cluster, or set timingwheel.store.redis.wait-replicas=0");
+		}
 		try {
 			infos().forEach(Requirements::checkSettings);
 			checkRights();

@@ -26,6 +26,7 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.StaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
@@ -115,6 +116,14 @@ final class StoreConnection implements AutoCloseable {
 
 	boolean isCluster() {
 		return this.factory.getClusterConfiguration() != null;
+	}
+
+	/**
+	 * Whether the application lists a primary and its replicas. The client then has no
+	 * address.
+	 */
+	boolean isList() {
+		return configuration(this.factory) instanceof StaticMasterReplicaConfiguration;
 	}
 
 	Duration timeout() {
