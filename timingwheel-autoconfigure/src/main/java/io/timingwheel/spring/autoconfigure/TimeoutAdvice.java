@@ -38,7 +38,7 @@ final class TimeoutAdvice {
 	 * Answers a timeout, also one that a future has wrapped. Spring looks for the handler
 	 * by all causes, but an exception of the application keeps its own status.
 	 */
-	@ExceptionHandler
+	@ExceptionHandler(MethodTimeoutException.class)
 	ErrorResponse timedOut(Exception thrown, MethodTimeoutException timeout, Locale locale) throws Exception {
 		if (thrown != timeout && !(thrown instanceof CompletionException || thrown instanceof ExecutionException)) {
 			throw thrown;

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.http.codec.autoconfigure.CodecsAutoConfiguration;
@@ -137,16 +138,17 @@ class TimeoutProblemDetailsTests {
 	}
 
 	@Test
-	void otherExceptionsAndFunctionalEndpointsOfMvcAreLeftAlone() {
-		this.mvc.run((context) -> {
-			assertFails(context, "/other", IllegalStateException.class);
+	void otherExceptionsAreLeftToLaterAdviceAndFunctionalEndpointsOfMvcAlone(CapturedOutput output) {
+		this.mvc.withConfiguration(AutoConfigurations.of(OfLibrary.class)).run((context) -> {
+			assertThat(get(context, "/other")).hasStatus(HttpStatus.LOCKED);
 			assertFails(context, "/functional", TimeoutException.class);
 			assertThat(get(context, "/unavailable")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
 		});
-		this.webFlux.run((context) -> {
-			assertStatus(context, "/other", HttpStatus.INTERNAL_SERVER_ERROR);
+		this.webFlux.withConfiguration(AutoConfigurations.of(OfLibrary.class)).run((context) -> {
+			assertStatus(context, "/other", HttpStatus.LOCKED);
 			assertStatus(context, "/unavailable", HttpStatus.SERVICE_UNAVAILABLE);
 		});
+		assertThat(output).doesNotContain("Failure in @ExceptionHandler");
 	}
 
 	private static MvcTestResult get(WebApplicationContext context, String path) {
@@ -210,6 +212,16 @@ class TimeoutProblemDetailsTests {
 		@GetMapping("/other")
 		public String other() {
 			throw new IllegalStateException();
+		}
+
+	}
+
+	@AutoConfiguration(after = TimingWheelProblemDetailsAutoConfiguration.class)
+	static class OfLibrary {
+
+		@Bean
+		CatchAll later() {
+			return new CatchAll();
 		}
 
 	}
