@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.context.MessageSource;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Bean;
 public final class TimingWheelProblemDetailsAutoConfiguration {
 
 	@Bean
-	TimeoutAdvice timingWheelTimeoutAdvice(MessageSource messages) {
+	TimeoutAdvice timingWheelTimeoutAdvice(ApplicationContext messages) {
 		return new TimeoutAdvice(messages);
 	}
 

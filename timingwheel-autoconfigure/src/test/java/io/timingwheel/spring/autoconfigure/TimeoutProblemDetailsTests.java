@@ -132,6 +132,7 @@ class TimeoutProblemDetailsTests {
 		StaticMessageSource messages = new StaticMessageSource();
 		messages.addMessage("problemDetail." + MethodTimeoutException.class.getName(), Locale.ENGLISH, "Try again.");
 		this.mvc.withBean("messageSource", MessageSource.class, () -> messages)
+			.withBean("messagesOfMails", MessageSource.class, StaticMessageSource::new)
 			.run((context) -> assertThat(get(context, "/wrapped")).bodyJson()
 				.extractingPath("$.detail")
 				.isEqualTo("Try again."));
