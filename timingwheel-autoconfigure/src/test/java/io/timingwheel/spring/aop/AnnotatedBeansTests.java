@@ -13,7 +13,6 @@ import java.util.concurrent.Future;
 import io.timingwheel.spring.VirtualApplication;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
@@ -28,6 +27,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.FactoryBean;
@@ -52,7 +53,6 @@ import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The annotations take effect wherever they are, and however a bean is made and proxied.
@@ -80,7 +80,8 @@ class AnnotatedBeansTests {
 		List<Arguments> cases = new ArrayList<>();
 		for (Class<?> beans : List.of(DefaultOrders.class, OnHiddenClass.class, OverridingOrders.class,
 				GenericOverridingOrders.class, ComposedOrders.class, LazyOrders.class, PrototypeOrders.class,
-				OfProxy.class, OfFactory.class, FinalOrders.class, NamedSubInterface.class)) {
+				OfProxy.class, OfRepository.class, OfClient.class, OfFactory.class, FinalOrders.class,
+				NamedSubInterface.class)) {
 			for (String property : List.of("spring.aop.proxy-target-class=true", "spring.aop.proxy-target-class=false",
 					"spring.aop.auto=false")) {
 				cases.add(Arguments.of(beans, property));
@@ -110,7 +111,7 @@ class AnnotatedBeansTests {
 		orders.pay(2);
 		assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
 		assertThat(tasks.find(TaskId.of("close", 2))).isEmpty();
-		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> orders.quote(application));
+		assertThat(orders.quote(application)).isEqualTo("estimate");
 		assertThat(app.calls()).isEmpty();
 		application.advance(Duration.ofHours(1));
 		assertThat(app.calls()).containsExactly("close 1");
@@ -229,10 +230,14 @@ class AnnotatedBeansTests {
 		}
 
 		@Override
-		@Timeout("10ms")
+		@Timeout(timeout = "10ms", fallback = "estimate")
 		default String quote(VirtualApplication application) {
 			application.advanceSeconds(1);
 			return "late";
+		}
+
+		default String estimate(VirtualApplication application) {
+			return "estimate";
 		}
 
 	}
@@ -255,10 +260,14 @@ class AnnotatedBeansTests {
 		}
 
 		@Override
-		@Timeout("10ms")
+		@Timeout(timeout = "10ms", fallback = "estimate")
 		public String quote(VirtualApplication application) {
 			application.advanceSeconds(1);
 			return "late";
+		}
+
+		private String estimate(VirtualApplication application) {
+			return "estimate";
 		}
 
 	}
@@ -364,6 +373,37 @@ class AnnotatedBeansTests {
 			};
 			return (Orders<Order>) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Orders.class },
 					handler);
+		}
+
+	}
+
+	/** As a repository of Spring Data: the target does not implement the interface. */
+	@Configuration(proxyBeanMethods = false)
+	static class OfRepository {
+
+		@Bean
+		@SuppressWarnings("unchecked")
+		Orders<Order> orders() {
+			ProxyFactory factory = new ProxyFactory();
+			setTarget(factory);
+			factory.setInterfaces(Orders.class);
+			factory.addAdvice((MethodInterceptor) (invocation) -> InvocationHandler.invokeDefault(
+					((ProxyMethodInvocation) invocation).getProxy(), invocation.getMethod(),
+					invocation.getArguments()));
+			return (Orders<Order>) factory.getProxy();
+		}
+
+		void setTarget(ProxyFactory factory) {
+			factory.setTarget(new Object());
+		}
+
+	}
+
+	/** As an HTTP interface client, which has no target. */
+	static class OfClient extends OfRepository {
+
+		@Override
+		void setTarget(ProxyFactory factory) {
 		}
 
 	}

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -24,6 +25,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.GenericTypeResolver;
@@ -79,10 +81,16 @@ final class AnnotatedMethods {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
 	}
 
-	/** The class of the object that an invocation goes to. */
+	/** The object that an invocation goes to: the proxy itself if it has no target. */
+	static Object target(MethodInvocation invocation) {
+		return Objects.requireNonNullElseGet(invocation.getThis(), ((ProxyMethodInvocation) invocation)::getProxy);
+	}
+
+	/** The class of this object. A proxy may have a target without its interfaces. */
 	static Class<?> targetClass(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
+		Object target = target(invocation);
+		Class<?> type = AopUtils.getTargetClass(target);
+		return invocation.getMethod().getDeclaringClass().isAssignableFrom(type) ? type : target.getClass();
 	}
 
 	/** The types of a method's parameters, as the class of the bean resolves them. */

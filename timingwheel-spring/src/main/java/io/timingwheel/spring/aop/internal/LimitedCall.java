@@ -71,7 +71,7 @@ record LimitedCall(TimeLimit limit, MethodInvocation invocation, long nanos, Run
 		if (fallback == null) {
 			throw timeout;
 		}
-		return fallback.call(this.invocation.getThis(), this.invocation.getArguments(), timeout);
+		return fallback.call(AnnotatedMethods.target(this.invocation), this.invocation.getArguments(), timeout);
 	}
 
 	/**

@@ -198,8 +198,7 @@ record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later
 								parameters.stream().map(Class::getSimpleName).collect(Collectors.joining(", "))));
 		}
 
-		@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
-				throws Exception {
+		@Nullable Object call(Object target, @Nullable Object[] arguments, MethodTimeoutException timeout) throws Exception {
 			@Nullable Object[] all = Arrays.copyOf(arguments, this.method.getParameterCount());
 			if (all.length > arguments.length) {
 				all[arguments.length] = timeout;
@@ -217,10 +216,14 @@ record TimeLimit(Method method, BiFunction<Object, InterruptGuard, Object> later
 			}
 		}
 
-		/** A proxy does not pass on private methods. */
-		private static @Nullable Object withoutProxy(@Nullable Object target) {
-			Object inner = (target != null) ? AopProxyUtils.getSingletonTarget(target) : null;
-			return (inner != null) ? withoutProxy(inner) : target;
+		/**
+		 * A proxy does not pass on private methods, but has default methods that its
+		 * target may lack.
+		 */
+		private Object withoutProxy(Object target) {
+			Object inner = AopProxyUtils.getSingletonTarget(target);
+			Object innermost = (inner != null) ? withoutProxy(inner) : target;
+			return this.method.getDeclaringClass().isInstance(innermost) ? innermost : target;
 		}
 
 	}
