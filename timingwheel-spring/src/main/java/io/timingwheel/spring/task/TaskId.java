@@ -18,9 +18,12 @@ import org.springframework.util.ClassUtils;
  */
 public record TaskId(String name, String key) {
 
-	/** What {@link Object#toString()} gives for an array or another object. */
-	private static final Pattern IDENTITY = Pattern
-		.compile("(\\[(?:[ZBCSIJFD]|L[^;@\\s]+;)|[\\p{L}\\p{N}_$./]+)@([0-9a-f]{1,8})(?![\\w.-])");
+	/**
+	 * What {@link Object#toString()} gives for an array or another object. Reads a text
+	 * once, however long it is, since a stranger may choose a key.
+	 */
+	private static final Pattern IDENTITY = Pattern.compile(
+			"(\\[(?:[ZBCSIJFD]|L[^;@\\s\\[]++;)|(?:\\G|(?<![\\p{L}\\p{N}_$./]))[\\p{L}\\p{N}_$./]++)@([0-9a-f]{1,8})(?![\\w.-])");
 
 	private static final String HIDDEN_CLASS = "$$Lambda";
 
