@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -366,6 +367,14 @@ class DurableTests {
 				.map((value) -> Thread.currentThread().getName());
 			assertThat(thread.block(Duration.ofMinutes(1))).startsWith("boundedElastic");
 			assertThat(this.store.payloads("close-order")).isEmpty();
+			CompletableFuture<String> paid = new CompletableFuture<>();
+			orders.payLater(1, paid);
+			orders.close(1);
+			synchronized (this.store) {
+				paid.complete("paid");
+				assertThat(this.store.payloads("close-order")).hasSize(1);
+			}
+			await().until(() -> this.store.payloads("close-order").isEmpty());
 		});
 	}
 
@@ -527,6 +536,11 @@ class DurableTests {
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public Mono<String> pay(long orderId) {
 			return Mono.just("paid").publishOn(Schedulers.parallel());
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public CompletableFuture<String> payLater(long orderId, CompletableFuture<String> paid) {
+			return paid;
 		}
 
 		@Delayed(delay = "30m", name = "reminder", key = "#orderId")

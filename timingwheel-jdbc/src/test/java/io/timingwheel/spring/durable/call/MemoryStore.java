@@ -102,7 +102,7 @@ public class MemoryStore extends InMemoryTaskStore {
 	}
 
 	@Override
-	public boolean cancel(Target target) {
+	public synchronized boolean cancel(Target target) {
 		if (target instanceof Target.ByKey byKey && this.refused.contains(byKey.taskId().name())) {
 			throw new IllegalStateException("refused");
 		}

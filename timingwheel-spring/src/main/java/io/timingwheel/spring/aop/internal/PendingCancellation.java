@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.internal;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.task.TaskId;
@@ -51,7 +52,10 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		FutureCompletion.whenDone(future, this.runtime.tasks().completions(),
 				(value, error) -> success.complete(error == null));
 		if (!success.isDone()) {
-			Transactions.afterCommit(() -> success.thenAccept(this::runIf));
+			// The thread that completes the future must not wait for a store.
+			Executor executor = (this.runtime.storeOf(this.taskId) != null) ? this.runtime.tasks().completions()
+					: Runnable::run;
+			Transactions.afterCommit(() -> success.thenAcceptAsync(this::runIf, executor));
 		}
 		else if (success.join()) {
 			runWithTransaction();
