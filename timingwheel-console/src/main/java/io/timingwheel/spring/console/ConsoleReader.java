@@ -106,7 +106,7 @@ final class ConsoleReader {
 				query.isFor("schedules") ? schedules(query, showErrors) : null,
 				query.isFor("schedules") ? keyedSchedules(all, query, showErrors) : null,
 				(this.meters != null) ? LatenessFigures.of(this.meters) : null,
-				(this.view.stored() != null) ? NodeFigures.of(this.view.stored()) : null,
+				(this.view.stored() != null) ? NodeFigures.of(this.view.stored(), showErrors) : null,
 				query.isFor("node") ? known.nodes() : null);
 	}
 

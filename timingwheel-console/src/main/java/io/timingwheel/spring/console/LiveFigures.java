@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
+import static io.timingwheel.spring.actuate.internal.TaskDescriptors.MASK;
+
 /**
  * What the page shows, mostly as the endpoints have it. Only the page reads this, so it
  * may change with each release. What a view does not show is {@code null}.
@@ -102,11 +104,11 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	record NodeFigures(boolean claiming, int inFlight, @JsonUnwrapped StoreNode.Figures figures, long unknown,
 			Duration interval, @Nullable String error) {
 
-		static NodeFigures of(StoredTasks tasks) {
+		static NodeFigures of(StoredTasks tasks, boolean showErrors) {
 			StoreNode node = tasks.node();
 			StoreNode.Outage outage = node.outage();
 			return new NodeFigures(node.isClaiming(), node.inFlight(), node.figures(), tasks.counts().unknown(),
-					node.reportInterval(), (outage != null) ? outage.error().toString() : null);
+					node.reportInterval(), (outage == null) ? null : showErrors ? outage.error().toString() : MASK);
 		}
 
 	}

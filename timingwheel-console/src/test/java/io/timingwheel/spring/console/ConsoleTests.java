@@ -20,6 +20,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 import com.jayway.jsonpath.JsonPath;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.mockito.Answers;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -49,6 +52,8 @@ import org.springframework.security.web.server.SecurityWebFilterChain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * The console over HTTP, with the default settings of Spring Security, which ask for a
@@ -140,9 +145,7 @@ class ConsoleTests {
 		nothingActsByDefault(Server.READ_ONLY_WEBFLUX);
 	}
 
-	/**
-	 * There is no login and no token, so that only the access level refuses.
-	 */
+	/** There is no login and no token, so that only the access level refuses. */
 	@ParameterizedTest
 	@EnumSource(names = "READ_ONLY")
 	void nothingActsByDefault(Server server) {
@@ -221,9 +224,15 @@ class ConsoleTests {
 		assertThat(size).isBetween(20_000, 60 * 1024);
 	}
 
-	/**
-	 * A browser without a screen, with cookies and maybe a login.
-	 */
+	@Test
+	void theErrorOfTheStoreIsShownLikeOtherTextsOfErrors() {
+		StoredTasks tasks = mock(Answers.RETURNS_DEEP_STUBS);
+		given(tasks.node().outage().error()).willReturn(new IllegalStateException("Ann"));
+		assertThat(NodeFigures.of(tasks, false).error()).isEqualTo("******");
+		assertThat(NodeFigures.of(tasks, true).error()).endsWith("Ann");
+	}
+
+	/** A browser without a screen, with cookies and maybe a login. */
 	private static final class ConsoleClient {
 
 		private final CookieManager cookies = new CookieManager();
@@ -247,16 +256,12 @@ class ConsoleTests {
 			return send(this.client, request(reference).GET());
 		}
 
-		/**
-		 * A figure that the page shows.
-		 */
+		/** A figure that the page shows. */
 		<T> T figure(String query, String path) {
 			return JsonPath.read(live(query).body(), path);
 		}
 
-		/**
-		 * Asks for the figures as the script of the page does.
-		 */
+		/** Asks for the figures as the script of the page does. */
 		HttpResponse<String> live(String query) {
 			return send(this.client,
 					request(part("live?" + query)).header("X-Requested-With", "XMLHttpRequest")
@@ -264,9 +269,7 @@ class ConsoleTests {
 						.GET());
 		}
 
-		/**
-		 * The reference of a part of the page.
-		 */
+		/** The reference of a part of the page. */
 		String part(String name) {
 			return this.page.getPath().substring(this.page.getPath().lastIndexOf('/') + 1) + "/" + name;
 		}

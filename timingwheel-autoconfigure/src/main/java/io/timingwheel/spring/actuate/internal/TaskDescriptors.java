@@ -24,7 +24,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  */
 public final class TaskDescriptors {
 
-	static final String MASK = "******";
+	public static final String MASK = "******";
 
 	private TaskDescriptors() {
 	}
