@@ -77,16 +77,18 @@ final class Repetition {
 	 * Schedules another attempt at a run; {@code false} if the next run comes first, or
 	 * the task has ended.
 	 */
-	boolean triesAgain(PendingTask task, Deadline retry) {
-		return this.tasks.update(task, (current) -> {
-			Instant next = nextTime(current);
-			if (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) {
-				current.start(retry);
+	boolean triesAgain(PendingTask task, Deadline due) {
+		// The attempt may begin as soon as the lock is free.
+		return Boolean.TRUE.equals(this.tasks.read(task.slot, (current) -> {
+			Instant next = nextTime(task);
+			boolean again = current == task && (next == null || time(due.dueNanos(), due.epochNanos()).isBefore(next));
+			if (again) {
+				task.start(due);
 				setRunning(false);
 				this.envelope.attempt++;
 			}
-			return true;
-		}) && !this.running;
+			return again;
+		}));
 	}
 
 	/**
