@@ -31,9 +31,11 @@ import org.springframework.core.task.TaskRejectedException;
  *
  * A permit is needed only if the policy limits the starts of the name, or during a pause.
  * While the task is on the wheel without one, a replacement moves the timer and writes
- * into the same object, so that a heartbeat makes no new objects that stay in memory. In
- * the other states another object takes its place. An object that is gone is no longer in
- * the map, and its {@code run} does nothing.
+ * into the same object, so that a heartbeat makes no new objects that stay in memory. A
+ * replacement that is due no later also writes into a task that waits in the queue of its
+ * executor: otherwise calls that never pause would put it off for ever. In the other
+ * states another object takes its place. An object that is gone is no longer in the map,
+ * and its {@code run} does nothing.
  *
  * <p>
  * Only this class writes to the fields, on a thread that holds the map's lock of the key.
@@ -103,13 +105,8 @@ final class PendingTask implements RoutedTask {
 		if (gate.mayHoldBack() && !gate.admit(this)) {
 			return false;
 		}
-		environment().handOvers().handOver(executor, timer, this::fail);
+		environment().handOvers().handOver(executor, timer, (failure) -> new TaskRun(this).run(failure));
 		return true;
-	}
-
-	/** Ends the task with an exception that came before its body. */
-	private void fail(Throwable error) {
-		new TaskRun(this).run(error);
 	}
 
 	@Override
@@ -172,7 +169,7 @@ final class PendingTask implements RoutedTask {
 
 	/**
 	 * Moves the timer, if it is on the wheel without a permit, for a task of another
-	 * definition.
+	 * definition. {@code true} also if the task keeps its turn at its executor.
 	 */
 	boolean move(TaskDefinition definition, Deadline due) {
 		if (!(this.place instanceof TimerHandle timer)) {
@@ -185,13 +182,14 @@ final class PendingTask implements RoutedTask {
 		this.definition = definition;
 		boolean moved = (due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos())
 				: timer.reschedule(0, TimeUnit.NANOSECONDS);
-		if (moved) {
+		// A task that waits for its executor keeps its turn if it would be due no later.
+		if (moved || (due.dueNanos() - this.dueNanos <= 0 && executor() == former.executor()
+				&& !tasks().gate.mayHoldBack())) {
 			setDue(due);
+			return true;
 		}
-		else {
-			this.definition = former;
-		}
-		return moved;
+		this.definition = former;
+		return false;
 	}
 
 	/**
@@ -199,12 +197,8 @@ final class PendingTask implements RoutedTask {
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
-		if (move(this.definition, due)) {
-			return this;
-		}
-		if (due.delayNanos() <= 0 && tasks().gate.mayHoldBack()) {
-			// The task is due and starts as soon as the policy allows. It keeps its
-			// place.
+		// A task that is due and starts as soon as the policy allows keeps its place.
+		if (move(this.definition, due) || (due.delayNanos() <= 0 && tasks().gate.mayHoldBack())) {
 			return this;
 		}
 		PendingTask next = new PendingTask(this.slot, this.definition);

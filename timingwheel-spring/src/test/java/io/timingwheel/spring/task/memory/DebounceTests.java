@@ -16,13 +16,13 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/**
- * {@code IfPending.UPDATE} and the longest wait, in memory.
- */
+/** {@code IfPending.UPDATE} and the longest wait, in memory. */
 class DebounceTests {
 
 	private static final TaskId ID = VirtualTasks.id(1);
@@ -65,6 +65,22 @@ class DebounceTests {
 		this.tasks.advanceSeconds(1);
 		this.tasks.setPaused(false);
 		assertThat(this.ran).containsExactly("update at 5", "other");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "UPDATE", "REPLACE" })
+	void callsThatNeverPauseKeepTheTurnOfATaskThatWaitsForItsExecutor(IfPending ifPending) {
+		this.tasks.holdBack = true;
+		Duration second = Duration.ofSeconds(1);
+		for (int call = 0; call < 5; call++) {
+			TaskSpec<?> spec = spec("call " + call).ifPending(ifPending);
+			((ifPending == IfPending.REPLACE) ? spec.maxWait(second) : spec).after(second);
+			this.tasks.advance(second);
+			this.tasks.schedule("other " + call, 0);
+			this.tasks.turn();
+		}
+		this.tasks.runQueue();
+		assertThat(this.ran).startsWith("call 4 at 5", "other 0").hasSize(6);
 	}
 
 	@Test
