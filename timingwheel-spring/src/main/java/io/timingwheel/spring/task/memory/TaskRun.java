@@ -54,6 +54,9 @@ final class TaskRun implements TaskExecution {
 
 	private @Nullable Throwable error;
 
+	/** How a failure counts that is final. */
+	private TaskOutcome failure = TaskOutcome.FAILED;
+
 	TaskRun(PendingTask task) {
 		this.task = task;
 	}
@@ -183,7 +186,7 @@ final class TaskRun implements TaskExecution {
 			// 1. The times of the run.
 			tasks().recorder.executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
 			// 2. Another attempt, before a newer task with the key may begin.
-			if (error != null && !cancelled && mayTryAgain() && triesAgain(error)) {
+			if (error != null && !cancelled && triesAgain(error)) {
 				return;
 			}
 		}
@@ -200,7 +203,7 @@ final class TaskRun implements TaskExecution {
 		boolean goesOn = this.repetition != null && this.repetition.goesOn(this.task, future(), error);
 		// 5. The outcome, so that a thread that waits for the future sees the new count.
 		tasks().recorder
-			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
+			.ended(cancelled ? TaskOutcome.CANCELLED : (error != null) ? this.failure : TaskOutcome.COMPLETED);
 		// 6. The future. The handler gets what the future cannot show anybody.
 		boolean seen = !goesOn && future() != null
 				&& (future().end((this.repetition != null) ? null : value, error) || cancelled);
@@ -209,16 +212,13 @@ final class TaskRun implements TaskExecution {
 		}
 	}
 
-	private boolean mayTryAgain() {
-		return (this.repetition == null || !definition().showsErrors()) && this.attempt < tasks().policy.maxAttempts(1);
-	}
-
 	/** Schedules another attempt; {@code false} if the failure is final. */
 	private boolean triesAgain(Throwable error) {
 		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
 		Deadline due = environment().clock().after(delay);
 		long sequence = this.task.sequence;
-		if (!tasks().shutdown().mayRun(due.dueNanos())) {
+		if (this.attempt >= tasks().policy.maxAttempts(1) || (this.repetition != null && definition().showsErrors())
+				|| !tasks().shutdown().mayRun(due.dueNanos())) {
 			return false;
 		}
 		if (future() != null) {
@@ -250,7 +250,7 @@ final class TaskRun implements TaskExecution {
 			next.start(due);
 			return next;
 		}) != next) {
-			tasks().recorder.count(TaskOutcome.SUPERSEDED);
+			this.failure = TaskOutcome.SUPERSEDED;
 			return false;
 		}
 		if (future() != null && future().isDone()) {
