@@ -23,6 +23,7 @@ import jakarta.annotation.PostConstruct;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
@@ -30,6 +31,8 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -38,9 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/**
- * What the attributes of {@code @Delayed} do.
- */
+/** What the attributes of {@code @Delayed} do. */
+@ExtendWith(OutputCaptureExtension.class)
 class DelayedTests {
 
 	private static final Queue<CompletableFuture<String>> futures = new ArrayDeque<>();
@@ -168,7 +170,7 @@ class DelayedTests {
 	}
 
 	@Test
-	void eachAttemptPassesAllOtherAdviceAndOnlyTheLastFailureIsHandled(Orders orders) {
+	void eachAttemptPassesAllOtherAdviceAndOnlyTheLastFailureIsHandled(Orders orders, CapturedOutput output) {
 		orders.fail("a");
 		app.advanceSeconds(1);
 		app.advanceSeconds(2);
@@ -176,6 +178,8 @@ class DelayedTests {
 		app.advanceSeconds(2);
 		assertThat(app.calls()).containsExactly("advice a", "advice a", "advice a", "handled no 3");
 		assertThat(app.pending()).isZero();
+		assertThat(output.toString().lines().filter((line) -> line.contains("WARN"))).hasSize(1)
+			.allMatch((line) -> line.contains("Attempt 1 of 3 of the task \"orders.fail\" failed"));
 	}
 
 	@Test

@@ -11,6 +11,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskLog;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.TaskRecorder.TaskCounts;
@@ -38,6 +39,8 @@ final class NamedTasks {
 	final TaskEnvironment environment;
 
 	final TaskRecorder recorder = new TaskRecorder();
+
+	final TaskLog failedAttempts = new TaskLog(TaskRun.logger);
 
 	final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 

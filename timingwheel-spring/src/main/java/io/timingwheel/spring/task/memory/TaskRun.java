@@ -30,7 +30,7 @@ import org.springframework.core.task.TaskRejectedException;
  */
 final class TaskRun implements TaskExecution {
 
-	private static final Log logger = LogFactory.getLog(TaskRun.class);
+	static final Log logger = LogFactory.getLog(TaskRun.class);
 
 	/** Changes no more once the run has begun, but for its payload and its permit. */
 	private final PendingTask task;
@@ -234,9 +234,10 @@ final class TaskRun implements TaskExecution {
 			return false;
 		}
 		tasks().cancelIfTooLate(this.task.slot, sequence, due.dueNanos());
-		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
-				tasks().policy.maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
-				delay.toMillis(), UserErrors.describe(error)));
+		tasks().failedAttempts
+			.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
+					tasks().policy.maxAttempts(1), (this.repetition != null) ? "recurring task" : "task", name(),
+					delay.toMillis(), UserErrors.describe(error)));
 		tasks().recorder.abandoned();
 		return true;
 	}
