@@ -58,9 +58,7 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 	private VirtualApplication() {
 	}
 
-	/**
-	 * An application with beans, which have the names of their classes.
-	 */
+	/** An application with beans, which have the names of their classes. */
 	public static VirtualApplication of(Class<?>... beans) {
 		return new VirtualApplication().with(beans);
 	}
@@ -83,17 +81,13 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 		return this;
 	}
 
-	/**
-	 * Lets bodies run on their executors. The wall clock is that of the machine.
-	 */
+	/** Lets bodies run on their executors. The wall clock is that of the machine. */
 	public VirtualApplication withExecutors() {
 		this.executors = true;
 		return this;
 	}
 
-	/**
-	 * Makes all beans lazy, as {@code spring.main.lazy-initialization} does.
-	 */
+	/** Makes all beans lazy, as {@code spring.main.lazy-initialization} does. */
 	public VirtualApplication lazy() {
 		this.settings
 			.add((context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
@@ -135,16 +129,12 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 		return bean(DelayedTaskOperations.class);
 	}
 
-	/**
-	 * What the bodies have noted in this test.
-	 */
+	/** What the bodies have noted in this test. */
 	public List<String> calls() {
 		return this.calls;
 	}
 
-	/**
-	 * Moves the time. A body that runs on an executor may do so, too.
-	 */
+	/** Moves the time. A body that runs on an executor may do so, too. */
 	public void advance(Duration by) {
 		context();
 		synchronized (this.time) {
@@ -156,9 +146,7 @@ public final class VirtualApplication implements ParameterResolver, AfterEachCal
 		advance(Duration.ofSeconds(seconds));
 	}
 
-	/**
-	 * Waits until all tasks that were handed over to executors have ended.
-	 */
+	/** Waits until all tasks that were handed over to executors have ended. */
 	public void awaitIdle() {
 		DelayedTaskRegistry tasks = bean(DelayedTaskRegistry.class);
 		await().until(() -> tasks.pendingCount() == timers() && tasks.runningCount() == 0);

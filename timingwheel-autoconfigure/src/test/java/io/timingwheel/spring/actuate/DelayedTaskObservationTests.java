@@ -50,9 +50,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Observations of the runs of tasks, and the traces that they continue.
- */
+/** Observations of the runs of tasks, and the traces that they continue. */
 class DelayedTaskObservationTests {
 
 	private static final Duration DELAY = Duration.ofMinutes(30);

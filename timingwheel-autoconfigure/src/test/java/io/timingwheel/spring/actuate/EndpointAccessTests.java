@@ -44,9 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/**
- * Which endpoints exist with which settings, and whom they show errors.
- */
+/** Which endpoints exist with which settings, and whom they show errors. */
 class EndpointAccessTests {
 
 	private final WebApplicationContextRunner contextRunner = new WebApplicationContextRunner()

@@ -41,9 +41,7 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
-/**
- * The endpoints over HTTP and JMX, without a store and in virtual time.
- */
+/** The endpoints over HTTP and JMX, without a store and in virtual time. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointTests.Application.class,
 		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks", "spring.jmx.enabled=true",
 				"spring.jmx.default-domain=endpoint-tests", "management.endpoints.jmx.exposure.include=timingwheel",

@@ -64,9 +64,7 @@ class AheadOfTimeTests {
 				Arguments.of(Expressions.class, Duration.class, List.of("ofMinutes")));
 	}
 
-	/**
-	 * With class-based proxies Spring registers all methods of the class.
-	 */
+	/** With class-based proxies Spring registers all methods of the class. */
 	@ParameterizedTest
 	@MethodSource
 	void methodsCanBeInvoked(Class<?> component, Class<?> type, List<String> methods) {

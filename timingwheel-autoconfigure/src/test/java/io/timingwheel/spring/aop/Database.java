@@ -6,9 +6,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 
-/**
- * Transactions of a database in memory, which has no tasks.
- */
+/** Transactions of a database in memory, which has no tasks. */
 @ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 		JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class })
 public class Database {

@@ -33,9 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Calls that block on the real clock.
- */
+/** Calls that block on the real clock. */
 @org.junit.jupiter.api.Timeout(60)
 @SpringJUnitConfig(TimeoutOfBlockingCallTests.Service.class)
 @ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })

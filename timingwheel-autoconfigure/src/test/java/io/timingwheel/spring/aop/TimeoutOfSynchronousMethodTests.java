@@ -36,9 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/**
- * Synchronous methods, and their fallbacks, in virtual time.
- */
+/** Synchronous methods, and their fallbacks, in virtual time. */
 class TimeoutOfSynchronousMethodTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(800);
@@ -185,9 +183,7 @@ class TimeoutOfSynchronousMethodTests {
 		}));
 	}
 
-	/**
-	 * The interrupt of other code, from before the call or from before the deadline.
-	 */
+	/** The interrupt of other code, from before the call or from before the deadline. */
 	@ParameterizedTest
 	@CsvSource({ "before the call, stays", "in the body, stays", "before the call, cleared by the body",
 			"in the body, cleared by the body" })

@@ -27,9 +27,7 @@ import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Properties by the names of tasks and of methods with a limit.
- */
+/** Properties by the names of tasks and of methods with a limit. */
 @ExtendWith(OutputCaptureExtension.class)
 class NamedPropertiesTests {
 

@@ -100,9 +100,7 @@ class OptionalDependenciesTests {
 		assertThat(run((jar) -> jar.startsWith(library))).isEqualTo(Probe.ALL_WORKS);
 	}
 
-	/**
-	 * Runs the probe in a class path of its own.
-	 */
+	/** Runs the probe in a class path of its own. */
 	private static Object run(Predicate<String> optional) throws Exception {
 		List<URL> classPath = new ArrayList<>();
 		for (String path : System.getProperty("java.class.path").split(File.pathSeparator)) {
@@ -123,9 +121,7 @@ class OptionalDependenciesTests {
 		}
 	}
 
-	/**
-	 * An application that uses all features, with only the libraries of the starter.
-	 */
+	/** An application that uses all features, with only the libraries of the starter. */
 	public static class Probe implements Callable<String> {
 
 		static final String ALL_WORKS = "delayed 5, cancelled 6, timed out in place, timed out later, scheduled";

@@ -232,9 +232,7 @@ class StartFailureApprovalTests {
 						""");
 	}
 
-	/**
-	 * Such a bean would silently have no advice.
-	 */
+	/** Such a bean would silently have no advice. */
 	@Test
 	void eachBeanThatIsCreatedBeforeItsAdviceStopsTheStart() {
 		verify("start-failures-early-beans",
@@ -363,9 +361,7 @@ class StartFailureApprovalTests {
 			.hasMessage("java.lang.CharSequence#charAt(int): @Timeout is on a private method; make it public");
 	}
 
-	/**
-	 * Starts an application with each bean of a table.
-	 */
+	/** Starts an application with each bean of a table. */
 	private void verify(String approved, String table) {
 		verify(approved, Case.read(table));
 	}
@@ -420,9 +416,7 @@ class StartFailureApprovalTests {
 			}).toList();
 		}
 
-		/**
-		 * A method with each of the expressions.
-		 */
+		/** A method with each of the expressions. */
 		static List<Case> expressions(String annotation, String expressions) {
 			String method = " public void call(long id, Order order, List lines, Map map, Duration ttl) { }"
 					+ " public record Order(long id, Duration ttl) { }";

@@ -265,9 +265,7 @@ class TimingWheelAutoConfigurationTests {
 		await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
 	}
 
-	/**
-	 * No module of durable tasks is on the class path of these tests.
-	 */
+	/** No module of durable tasks is on the class path of these tests. */
 	@Test
 	void aCallThatIsToBeStoredIsRefusedAndTheMessageNamesTheModulesToAdd() {
 		this.contextRunner.run((context) -> {

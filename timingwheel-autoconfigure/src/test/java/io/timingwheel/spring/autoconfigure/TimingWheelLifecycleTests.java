@@ -211,9 +211,7 @@ class TimingWheelLifecycleTests {
 
 	}
 
-	/**
-	 * Stops directly after the tasks.
-	 */
+	/** Stops directly after the tasks. */
 	static class Successor implements SmartLifecycle {
 
 		private volatile boolean running;

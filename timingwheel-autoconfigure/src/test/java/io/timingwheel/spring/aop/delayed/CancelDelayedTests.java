@@ -53,17 +53,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/**
- * {@code @CancelDelayed} on methods of all shapes, without and within a transaction.
- */
+/** {@code @CancelDelayed} on methods of all shapes, without and within a transaction. */
 class CancelDelayedTests {
 
 	@RegisterExtension
 	static final VirtualApplication app = VirtualApplication.of(Orders.class, Database.class);
 
-	/**
-	 * What a method returns, which ends as the bank says.
-	 */
+	/** What a method returns, which ends as the bank says. */
 	enum Shape {
 
 		COMPLETABLE((orders, bank) -> orders.payLater(1, bank)),
@@ -86,9 +82,7 @@ class CancelDelayedTests {
 			this.pay = pay;
 		}
 
-		/**
-		 * Pays, and subscribes to a publisher.
-		 */
+		/** Pays, and subscribes to a publisher. */
 		void pay(Orders orders, CompletableFuture<String> bank) {
 			Object payment = this.pay.apply(orders, bank);
 			ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, payment);
@@ -123,9 +117,7 @@ class CancelDelayedTests {
 		}
 	}
 
-	/**
-	 * Whatever has ended on another thread before has been seen when a later end is.
-	 */
+	/** Whatever has ended on another thread before has been seen when a later end is. */
 	private static void assertStaysPending(DelayedTask<?> task) {
 		Orders orders = app.bean(Orders.class);
 		DelayedTask<?> other = orders.close(2);

@@ -116,9 +116,7 @@ class DelayedContextPropagationTests {
 		}
 	}
 
-	/**
-	 * Spring Boot's executor decorates the task again when it is handed over.
-	 */
+	/** Spring Boot's executor decorates the task again when it is handed over. */
 	@Test
 	void aDecoratorThatFailsAtTheHandOverFailsTheTaskOnce() {
 		AtomicInteger calls = new AtomicInteger();

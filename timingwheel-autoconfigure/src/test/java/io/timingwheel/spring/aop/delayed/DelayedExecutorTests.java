@@ -25,9 +25,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Which executor runs a body.
- */
+/** Which executor runs a body. */
 class DelayedExecutorTests {
 
 	private static final List<String> threads = new CopyOnWriteArrayList<>();

@@ -10,9 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A pending call takes little memory.
- */
+/** A pending call takes little memory. */
 @Tag("measuring")
 class DelayedScaleTests {
 

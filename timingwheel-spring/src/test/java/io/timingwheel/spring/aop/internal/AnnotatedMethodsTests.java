@@ -10,9 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The annotation of a type is the default of the methods that the type declares.
- */
+/** The annotation of a type is the default of the methods that the type declares. */
 class AnnotatedMethodsTests {
 
 	@Test

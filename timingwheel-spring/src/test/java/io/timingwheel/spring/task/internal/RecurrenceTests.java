@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The next time of a schedule after runs of any length, late starts and retries.
- */
+/** The next time of a schedule after runs of any length, late starts and retries. */
 class RecurrenceTests {
 
 	private static final Instant START = Instant.parse("2026-03-28T00:00:00Z");

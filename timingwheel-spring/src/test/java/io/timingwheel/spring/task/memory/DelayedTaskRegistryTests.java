@@ -16,9 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static io.timingwheel.spring.task.memory.VirtualTasks.NAME;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What operators see of tasks in memory, and do to them.
- */
+/** What operators see of tasks in memory, and do to them. */
 class DelayedTaskRegistryTests {
 
 	private static final Duration DELAY = Duration.ofSeconds(10);

@@ -14,9 +14,7 @@ import io.timingwheel.spring.task.internal.PolicySettings;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 
-/**
- * Tasks in real time, whose bodies run on a pool.
- */
+/** Tasks in real time, whose bodies run on a pool. */
 final class RealTasks implements AutoCloseable {
 
 	final ExecutorService pool;

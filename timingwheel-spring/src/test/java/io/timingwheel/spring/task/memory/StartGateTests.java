@@ -33,9 +33,7 @@ import static io.timingwheel.spring.task.memory.VirtualTasks.paused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Limits, pauses, and executors that refuse: tasks that are due and have to wait.
- */
+/** Limits, pauses, and executors that refuse: tasks that are due and have to wait. */
 class StartGateTests {
 
 	private static final PolicySettings ONE_AT_ONCE = limits(1, null, null);
@@ -75,9 +73,7 @@ class StartGateTests {
 		assertThat(tasks.registry.pendingCount()).isZero();
 	}
 
-	/**
-	 * It waits for the end of a pause, or in the queue of its executor.
-	 */
+	/** It waits for the end of a pause, or in the queue of its executor. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void aTaskThatWaitsIsPendingInEveryRespect(boolean paused) {

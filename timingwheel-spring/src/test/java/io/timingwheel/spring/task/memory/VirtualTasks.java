@@ -110,9 +110,7 @@ final class VirtualTasks {
 		return policy.overriddenBy(new PolicySettings(null, BackoffSettings.NONE, null, null, null, true));
 	}
 
-	/**
-	 * Policies by name whose backoffs do not vary.
-	 */
+	/** Policies by name whose backoffs do not vary. */
 	static TaskPolicies policies(Map<String, PolicySettings> policies) {
 		return new TaskPolicies((name) -> policies.getOrDefault(name, PolicySettings.NONE), true);
 	}
@@ -122,9 +120,7 @@ final class VirtualTasks {
 				() -> executor);
 	}
 
-	/**
-	 * An executor whose type is known not to block.
-	 */
+	/** An executor whose type is known not to block. */
 	static Executor prompt(Executor execute) {
 		return new SimpleAsyncTaskExecutor((task) -> new Thread() {
 
@@ -169,9 +165,7 @@ final class VirtualTasks {
 		advance(Duration.ofSeconds(seconds));
 	}
 
-	/**
-	 * Lets the wheel hand over what is due now.
-	 */
+	/** Lets the wheel hand over what is due now. */
 	void turn() {
 		advance(Duration.ZERO);
 	}
@@ -181,9 +175,7 @@ final class VirtualTasks {
 		turn();
 	}
 
-	/**
-	 * Runs the tasks that the executor has held back.
-	 */
+	/** Runs the tasks that the executor has held back. */
 	void runQueue() {
 		this.holdBack = false;
 		while (!this.queue.isEmpty()) {
