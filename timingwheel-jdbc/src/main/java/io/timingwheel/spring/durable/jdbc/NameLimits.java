@@ -97,9 +97,7 @@ final class NameLimits {
 			this.more = true;
 			return;
 		}
-		// The tasks of a key run in their order, so a task waits for all suspects with
-		// its
-		// key.
+		// The tasks of a key run in their order, so a task waits for its suspects.
 		countPlaces(true);
 		// Some node takes a suspect soon. Without a free place the suspect could wait
 		// for ever.

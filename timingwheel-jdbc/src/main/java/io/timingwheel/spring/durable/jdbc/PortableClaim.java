@@ -52,8 +52,7 @@ final class PortableClaim extends Claiming {
 		List<String> names = List.copyOf(progress.request.names().keySet());
 		Assert.isTrue(names.size() <= MAX_NAMES,
 				"A node may have at most 1,023 durable names, with aliases, unless the database is PostgreSQL");
-		// Names without tasks fill up the statement, so that there are few different
-		// ones.
+		// Nulls fill up the statement, so that there are few different texts of it.
 		int step = Math.max(1, Session.padded(names.size()) / 8);
 		int size = Math.min(MAX_NAMES, (names.size() + step - 1) / step * step);
 		List<@Nullable Object> parameters = new ArrayList<>();

@@ -22,8 +22,7 @@ final class TaskNames {
 		return names;
 	}
 
-	// PostgreSQL reads all rows for a "distinct". The others search the index once for
-	// each
+	// PostgreSQL reads all rows for a "distinct". The others search the index once a
 	// name, but only without a condition.
 	static List<String> names(Session session, String condition) {
 		String names = session.dialect().isPostgres() ? """
