@@ -48,7 +48,7 @@ final class ReportingMethodVisitor extends MethodVisitor {
 	public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
 		boolean addToSet = name.equals("add") && owner.equals("java/util/Set");
 		if (addToSet || name.equals("copyOf") || name.equals("ensureCapacity") || name.equals("put")
-				|| (name.equals("add") && (owner.equals("java/util/List") || owner.equals("java/util/TreeSet")))) {
+				|| (name.equals("add") && owner.equals("java/util/List"))) {
 			report("allocation");
 		}
 		if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {

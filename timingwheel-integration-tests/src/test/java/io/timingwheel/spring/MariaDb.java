@@ -17,9 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.FileSystemUtils;
 
-/**
- * A MariaDB server. Its data is in a folder of its own. The program is unpacked once.
- */
+/** A MariaDB server. Its data is in a folder of its own. The program is unpacked once. */
 public final class MariaDb extends DB {
 
 	private static final Path PROGRAM = Path.of("target", "mariadb").toAbsolutePath();
@@ -66,9 +64,7 @@ public final class MariaDb extends DB {
 		return builder.build();
 	}
 
-	/**
-	 * Starts a new server that ends with the JVM at the latest.
-	 */
+	/** Starts a new server that ends with the JVM at the latest. */
 	public static MariaDb create() throws Exception {
 		return Ports.start((port) -> {
 			MariaDb server = new MariaDb(configuration(port));

@@ -3,9 +3,7 @@ package io.timingwheel.spring;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/**
- * Signals to other processes.
- */
+/** Signals to other processes. */
 public final class Signals {
 
 	private Signals() {

@@ -12,9 +12,7 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
 
-/**
- * A node in a JVM of its own, with the commands that a test can send to it.
- */
+/** A node in a JVM of its own, with the commands that a test can send to it. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import({ Executions.class, Worker.class, TransactionalWorker.class })

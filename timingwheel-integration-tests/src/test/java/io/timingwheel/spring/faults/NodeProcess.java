@@ -13,9 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.Signals;
 
-/**
- * A node in a JVM of its own, until the test ends it. A file keeps its log.
- */
+/** A node in a JVM of its own, until the test ends it. A file keeps its log. */
 final class NodeProcess {
 
 	/** The present build. */
@@ -64,17 +62,13 @@ final class NodeProcess {
 		return this;
 	}
 
-	/**
-	 * Sends a command, and waits for its end.
-	 */
+	/** Sends a command, and waits for its end. */
 	void tell(String command) {
 		this.commands.println(command);
 		expect(NodeApplication.DONE);
 	}
 
-	/**
-	 * Sends a command whose answer is a number.
-	 */
+	/** Sends a command whose answer is a number. */
 	long ask(String question) {
 		this.commands.println(question);
 		return Long.parseLong(reply());
@@ -98,17 +92,13 @@ final class NodeProcess {
 		}).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
 	}
 
-	/**
-	 * Kills the process ({@code kill -9}), and waits until it is dead.
-	 */
+	/** Kills the process ({@code kill -9}), and waits until it is dead. */
 	void kill() {
 		this.process.destroyForcibly();
 		awaitEnd();
 	}
 
-	/**
-	 * Stops all threads of the process.
-	 */
+	/** Stops all threads of the process. */
 	void stop() {
 		Signals.send("STOP", this.process.pid());
 	}
@@ -117,9 +107,7 @@ final class NodeProcess {
 		Signals.send("CONT", this.process.pid());
 	}
 
-	/**
-	 * Closes the node's context ({@code SIGTERM}), and does not wait for that.
-	 */
+	/** Closes the node's context ({@code SIGTERM}), and does not wait for that. */
 	void terminate() {
 		this.process.toHandle().destroy();
 	}

@@ -91,9 +91,7 @@ class RollingTests extends FaultTestSupport {
 		return startNode(build, id, "timingwheel.store.lease=15s").awaitReady();
 	}
 
-	/**
-	 * Both nodes get work. When this returns, both have begun with it.
-	 */
+	/** Both nodes get work. When this returns, both have begun with it. */
 	private void work(NodeProcess stores, NodeProcess changes) {
 		stores.tell("store " + this.phase);
 		changes.tell("change " + this.phase);

@@ -31,9 +31,7 @@ class TransactionalWorker {
 		this.jdbc = jdbc;
 	}
 
-	/**
-	 * Inserts the effect. In the first run of a task, halts the JVM at a step.
-	 */
+	/** Inserts the effect. In the first run of a task, halts the JVM at a step. */
 	@Delayed(delay = "0s", name = NAME, durable = true, transactional = true)
 	void work(long number, Step step) {
 		long execution = this.executions.begin(number);

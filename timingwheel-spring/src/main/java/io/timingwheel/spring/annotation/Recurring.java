@@ -23,8 +23,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * arguments and returns {@code void}, or a {@code CompletableFuture},
  * {@code CompletionStage}, {@code Future} or
  * {@link io.timingwheel.spring.task.DelayedTask DelayedTask}, whose completion ends the
- * run. A method never overlaps itself. The runs begin when the application has started,
- * and end when it shuts down.
+ * run. A method never overlaps itself. The runs begin at the end of the start, and end
+ * when the application shuts down.
  *
  * <p>
  * The method runs with all advice of the bean, such as {@code @Transactional},

@@ -22,8 +22,8 @@ public record TaskId(String name, String key) {
 	 * What {@link Object#toString()} gives for an array or another object. Reads a text
 	 * once, however long it is, since a stranger may choose a key.
 	 */
-	private static final Pattern IDENTITY = Pattern.compile(
-			"(\\[(?:[ZBCSIJFD]|L[^;@\\s\\[]++;)|(?:\\G|(?<![\\p{L}\\p{N}_$./]))[\\p{L}\\p{N}_$./]++)@([0-9a-f]{1,8})(?![\\w.-])");
+	private static final Pattern IDENTITY = Pattern
+		.compile("(\\[(?:[ZBCSIJFD]|L[^;@\\s\\[]++;)(?=@)|[\\p{L}\\p{N}_$./]++)(?:@([0-9a-f]{1,8})(?![\\w.-]))?");
 
 	private static final String HIDDEN_CLASS = "$$Lambda";
 
@@ -98,12 +98,13 @@ public record TaskId(String name, String key) {
 		Matcher matcher = IDENTITY.matcher(text);
 		while (matcher.find()) {
 			String name = matcher.group(1);
-			if (name.startsWith("[")) {
+			String hash = matcher.group(2);
+			if (hash != null && name.startsWith("[")) {
 				throw refused("an array");
 			}
-			boolean refused = name.equals(key.getClass().getName())
-					? matcher.group(2).equals(Integer.toHexString(key.hashCode()))
-					: name.contains(HIDDEN_CLASS) || ClassUtils.isPresent(name, key.getClass().getClassLoader());
+			boolean refused = hash != null && (name.equals(key.getClass().getName())
+					? hash.equals(Integer.toHexString(key.hashCode()))
+					: name.contains(HIDDEN_CLASS) || ClassUtils.isPresent(name, key.getClass().getClassLoader()));
 			if (refused) {
 				throw refused(name);
 			}

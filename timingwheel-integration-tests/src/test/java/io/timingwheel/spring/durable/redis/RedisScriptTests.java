@@ -171,7 +171,7 @@ class RedisScriptTests extends RedisTestSupport {
 		}
 	}
 
-	private static List<String> namesOfOtherPartitions() {
+	static List<String> namesOfOtherPartitions() {
 		return IntStream.range(0, 30)
 			.mapToObj((i) -> "name" + i)
 			.filter((name) -> PARTITIONS.of(name) != PARTITIONS.of(NAME))

@@ -126,10 +126,10 @@ final class NameLimits {
 
 	/**
 	 * Counts the places that are taken.
-	 * @param waits whether a task waits for its key also for the suspects that no node
-	 * has and for runs that will be suspects
+	 * @param ofSuspects whether suspects that no node has, and runs that will be
+	 * suspects, count for their keys
 	 */
-	private void countPlaces(boolean waits) {
+	private void countPlaces(boolean ofSuspects) {
 		if (this.limits.concurrent() == 0 && this.limits.perKey() == 0) {
 			return;
 		}
@@ -142,7 +142,7 @@ final class NameLimits {
 			int count = rs.getInt(4);
 			this.taken += takes ? count : 0;
 			this.suspects |= ended;
-			if (key != null && (takes || waits)) {
+			if (key != null && (takes || ofSuspects)) {
 				this.takenKeys.merge(key, count, Integer::sum);
 			}
 		}, this.now, text, this.now, text);
@@ -176,8 +176,7 @@ final class NameLimits {
 	/**
 	 * Leases the first tasks whose keys have fewer tasks than may run. Usually few tasks
 	 * wait, and each comes with its payload. So this reads as many as may start, and then
-	 * four times as many. A key has at most two pending tasks, of which one has a
-	 * schedule: at most two wait for each busy task, and one for each that is chosen.
+	 * four times as many, until enough may start or there are no more.
 	 */
 	private List<TaskRow> lease(String queue, int most) {
 		int perKey = this.limits.perKey();

@@ -375,6 +375,19 @@ class DurableTests {
 				assertThat(this.store.payloads("close-order")).hasSize(1);
 			}
 			await().until(() -> this.store.payloads("close-order").isEmpty());
+			CompletableFuture<String> paidInTransaction = new CompletableFuture<>();
+			orders.payLater(1, paidInTransaction);
+			orders.close(1);
+			TransactionSynchronizationManager.initSynchronization();
+			TransactionSynchronizationManager.setActualTransactionActive(true);
+			try {
+				paidInTransaction.complete("paid");
+				assertThat(TransactionSynchronizationManager.getSynchronizations()).as("waits for the commit")
+					.hasSize(1);
+			}
+			finally {
+				TransactionSynchronizationManager.clear();
+			}
 		});
 	}
 

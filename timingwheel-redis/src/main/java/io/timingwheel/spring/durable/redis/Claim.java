@@ -55,7 +55,7 @@ final class Claim {
 
 	private boolean more;
 
-	private @Nullable ScriptReply failed;
+	private final List<ScriptReply> failed = new ArrayList<>();
 
 	Claim(ClaimRequest request, Map<Integer, List<String>> names, boolean severalClocks) {
 		this.request = request;
@@ -91,7 +91,7 @@ final class Claim {
 
 	void read(ScriptReply reply) {
 		if (reply.failure() != null) {
-			this.failed = reply;
+			this.failed.add(reply);
 			return;
 		}
 		long time = reply.number(0);
@@ -152,14 +152,22 @@ final class Claim {
 		this.more = true;
 	}
 
+	/**
+	 * What the claim has taken.
+	 * @throws RuntimeException if no partition has answered, or none has given tasks and
+	 * the only server does not run scripts that write
+	 */
 	Claimed claimed(TaskLog failures) {
-		if (this.failed != null) {
-			RuntimeException failure = Objects.requireNonNull(this.failed.failure());
-			if (this.latest.isEmpty()) {
+		for (ScriptReply reply : this.failed) {
+			RuntimeException failure = Objects.requireNonNull(reply.failure());
+			boolean refusal = RedisErrors.isRefusal(failure);
+			if (this.latest.isEmpty() || (!refusal && !this.severalClocks && this.tasks.isEmpty())) {
 				throw failure;
 			}
-			failures.warn("Redis does not give the durable tasks %s, and they wait: %s"
-				.formatted(this.names.get(this.failed.partition()), failure.getMessage()));
+			if (refusal) {
+				failures.warn("Redis does not give the durable tasks %s, and they wait: %s"
+					.formatted(this.names.get(reply.partition()), failure.getMessage()));
+			}
 		}
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long nextAt = Long.MAX_VALUE;

@@ -69,8 +69,8 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	/**
-	 * Runs scripts, one after another if they wait for replicas. Otherwise some are under
-	 * way at once, and none follows after one has failed.
+	 * Runs scripts, one after another if they wait for replicas. Otherwise up to 16 are
+	 * under way at once, and none follows if a server does not answer.
 	 * @param changed tells by a reply whether the script has changed anything
 	 */
 	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed) {
@@ -91,11 +91,15 @@ final class ReplicatedWrites implements AutoCloseable {
 		List<ScriptReply> replies = new ArrayList<>();
 		for (int from = 0; from < calls.size(); from += MAX_AT_ONCE) {
 			List<Call> piece = calls.subList(from, Math.min(calls.size(), from + MAX_AT_ONCE));
-			Optional<ScriptReply> failed = replies.stream().filter((reply) -> reply.failure() != null).findFirst();
+			Optional<ScriptReply> failed = replies.stream().filter(ReplicatedWrites::isOutage).findFirst();
 			replies.addAll(failed.map((reply) -> Collections.nCopies(piece.size(), reply))
 				.orElseGet(() -> this.scripts.run(piece)));
 		}
 		return replies;
+	}
+
+	private static boolean isOutage(ScriptReply reply) {
+		return reply.failure() != null && !RedisErrors.isRefusal(reply.failure());
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {

@@ -52,9 +52,12 @@ record PendingCancellation(TaskId taskId, TaskRuntime runtime) {
 		FutureCompletion.whenDone(future, this.runtime.tasks().completions(),
 				(value, error) -> success.complete(error == null));
 		if (!success.isDone()) {
-			// The thread that completes the future must not wait for a store.
-			Executor executor = (this.runtime.storeOf(this.taskId) != null) ? this.runtime.tasks().completions()
-					: Runnable::run;
+			// The thread that completes the future must not wait for a store, unless it
+			// is in a transaction, which the cancel joins.
+			Executor executor = (cancel) -> {
+				boolean waits = this.runtime.storeOf(this.taskId) != null && !Transactions.isActive();
+				(waits ? this.runtime.tasks().completions() : (Executor) Runnable::run).execute(cancel);
+			};
 			Transactions.afterCommit(() -> success.thenAcceptAsync(this::runIf, executor));
 		}
 		else if (success.join()) {

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.PolicySettings.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings.StartRate;
@@ -77,7 +78,10 @@ class KeyedTaskStressTests {
 									runningByKey.decrementAndGet(key);
 									running.decrementAndGet();
 								});
-								watched.task = tasks.template.schedule(id(key), delay, watched);
+								watched.task = tasks.template.task(watched)
+									.id(id(key))
+									.ifPending(random.nextBoolean() ? IfPending.UPDATE : IfPending.REPLACE)
+									.after(delay);
 								mine.add(watched);
 							}
 						}
