@@ -19,9 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * Tests for {@link Driver}, turn by turn, also at times that a thread has overslept.
- */
+/** Tests for {@link Driver}, turn by turn, also at times that a thread has overslept. */
 class DriverTests {
 
 	@RegisterExtension
@@ -137,9 +135,7 @@ class DriverTests {
 		assertThat(this.shards[0].wheel.nextWake).isEqualTo(100 * 256);
 	}
 
-	/**
-	 * The step fails as in the test below, and then the pause fails, too.
-	 */
+	/** The step fails as in the test below, and then the pause fails, too. */
 	@Test
 	void driverWhoseThreadHasEndedRejectsTimersAndStillReturnsTheOthers() {
 		Driver failing = new Driver(this.time, this.shards, (timer) -> {
@@ -166,9 +162,7 @@ class DriverTests {
 		assertThat(this.fired).containsExactly(50L);
 	}
 
-	/**
-	 * The task has begun, so its exception has to be reported.
-	 */
+	/** The task has begun, so its exception has to be reported. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void handOverThatFailsLeavesNoInterruptOnTheDriver(boolean refusedBefore) {
@@ -194,9 +188,7 @@ class DriverTests {
 		assertThat(this.fired).containsExactly(50L);
 	}
 
-	/**
-	 * The pauses are 10, 20, 40, 80 and 160 ms.
-	 */
+	/** The pauses are 10, 20, 40, 80 and 160 ms. */
 	@Test
 	void threadPausesAfterAFailureThoughItWasInterrupted() {
 		int count = 6;

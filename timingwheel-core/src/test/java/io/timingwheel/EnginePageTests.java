@@ -24,9 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The code of {@code docs/engine.md}.
- */
+/** The code of {@code docs/engine.md}. */
 class EnginePageTests {
 
 	private final ExecutorService executor = Executors.newSingleThreadExecutor();
