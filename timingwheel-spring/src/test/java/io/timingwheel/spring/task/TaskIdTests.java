@@ -40,7 +40,7 @@ class TaskIdTests {
 	@Timeout(5)
 	void aKeyWithATextIsAcceptedHoweverLongItIs() {
 		for (Object key : new Object[] { 5L, 6, "a", "john@cafe", "john.doe@example.com", "a@b", UUID.randomUUID(),
-				TimeUnit.DAYS, "a".repeat(50_000) + "!x@y", "\uD835\uDC9C".repeat(50_000) + "!x@y",
+				TimeUnit.DAYS, "a".repeat(15_000) + "!x@y", "\uD835\uDC9C".repeat(15_000) + "!x@y",
 				"[La".repeat(20_000) + "@", List.of(1, "b"), Optional.of("c"), new Pair("a", 1), new WithText() }) {
 			assertThat(TaskId.of("t", key).key()).isEqualTo(key.toString());
 		}
