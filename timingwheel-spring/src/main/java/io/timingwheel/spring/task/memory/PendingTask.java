@@ -177,8 +177,7 @@ final class PendingTask implements RoutedTask {
 		}
 		TaskDefinition former = this.definition;
 		// The definition comes first, since the timer may fire right after the move. If
-		// the timer has fired already, another object replaces this one, and the executor
-		// of this one does not matter.
+		// the timer has fired already, the task is with the executor of the former one.
 		this.definition = definition;
 		boolean moved = (due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos())
 				: timer.reschedule(0, TimeUnit.NANOSECONDS);
