@@ -13,6 +13,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
@@ -75,7 +76,7 @@ public final class StartFailureLines {
 		return failure;
 	}
 
-	/** Asks all analyzers that are registered, as Spring Boot does. */
+	/** Asks all analyzers as Spring Boot does, with a class path that has its own ones first. */
 	private static @Nullable FailureAnalysis analyze(ConfigurableApplicationContext context, Throwable failure) {
 		ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())
 			.and(Environment.class, context.getEnvironment());
@@ -84,6 +85,10 @@ public final class StartFailureLines {
 		return SpringFactoriesLoader.forDefaultResourceLocation()
 			.load(FailureAnalyzer.class, arguments, ignore)
 			.stream()
+			// It needs Jakarta Validation.
+			.filter((analyzer) -> !analyzer.getClass().getSimpleName().startsWith("ValidationException"))
+			.sorted(AnnotationAwareOrderComparator.INSTANCE
+				.thenComparing((analyzer) -> analyzer.getClass().getName().startsWith("io.timingwheel")))
 			.map((analyzer) -> analyzer.analyze(failure))
 			.filter(Objects::nonNull)
 			.findFirst()

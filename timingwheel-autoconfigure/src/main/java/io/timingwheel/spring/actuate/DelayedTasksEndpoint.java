@@ -43,7 +43,7 @@ import org.springframework.boot.convert.DurationStyle;
  * A change of a task, of a name or of this node is answered with 204, or with a body if
  * the change has a result. Every refusal has a body with a sentence: 400 if the request
  * makes no sense, 404 if there is no such task or name, 409 if the state of the task does
- * not permit the change.
+ * not permit the change, 503 if the store does not answer.
  *
  * @since 0.1
  */
@@ -113,8 +113,7 @@ public class DelayedTasksEndpoint {
 	private static int limit(@Nullable String text) {
 		return (text == null) ? TaskView.LIMIT
 				: RefusedRequest.read(text, Integer::valueOf, (limit) -> limit >= 1 && limit <= TaskView.LIMIT,
-						"The limit must be a number from 1 to %d, not %s".formatted(TaskView.LIMIT,
-								text.matches("-?\\d+") ? text : "\"" + text + "\""));
+						"The limit must be a number from 1 to %d, not \"%s\"".formatted(TaskView.LIMIT, text));
 	}
 
 	/**
@@ -211,9 +210,7 @@ public class DelayedTasksEndpoint {
 		return answer(() -> switch (required(action)) {
 			case "pause", "resume" -> {
 				if (error != null || group != null) {
-					throw RefusedRequest
-						.invalid("Only \"requeue-dead\" and \"delete-dead\" take an error or a group, not \"" + action
-								+ "\"");
+					throw RefusedRequest.invalid("The action \"" + action + "\" takes neither an error nor a group");
 				}
 				this.tasks.setPaused(name, "pause".equals(action));
 				yield null;
@@ -251,7 +248,7 @@ public class DelayedTasksEndpoint {
 	}
 
 	/** An operation without a result is answered with 204. */
-	private static WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
+	private WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
 		try {
 			OperationResponseBody body = operation.get();
 			return (body != null) ? new WebEndpointResponse<>(body)
@@ -259,6 +256,13 @@ public class DelayedTasksEndpoint {
 		}
 		catch (RefusedRequest ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), ex.status());
+		}
+		catch (RuntimeException ex) {
+			if (!this.tasks.storeIsAway()) {
+				throw ex;
+			}
+			return new WebEndpointResponse<>(new ErrorDescriptor("The store does not answer: see the health"),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}
 

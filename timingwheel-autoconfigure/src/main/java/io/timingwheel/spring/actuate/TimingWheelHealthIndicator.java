@@ -13,6 +13,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
@@ -51,7 +52,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("state", wheel.state())
 			.withDetail("pending", wheel.pending())
 			.withDetail("lag", wheel.lag())
-			.withDetail("maxLag", this.maxLag);
+			.withDetail("threshold", this.maxLag);
 		if (this.storedTasks != null) {
 			checkStore(this.storedTasks, builder);
 		}
@@ -66,10 +67,10 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("store", Status.UP.getCode());
 			return;
 		}
-		builder.down(outage.error()).withDetail("store", Status.DOWN.getCode());
-		if (outage.since() != null) {
-			builder.withDetail("storeDownSince", outage.since());
-		}
+		// Without the statement of a database.
+		builder.down(NestedExceptionUtils.getMostSpecificCause(outage.error()))
+			.withDetail("store", Status.DOWN.getCode())
+			.withDetail("storeDownSince", outage.since());
 		if (!outage.missingParts().isEmpty()) {
 			builder.withDetail("missingStoreParts", outage.missingParts());
 		}

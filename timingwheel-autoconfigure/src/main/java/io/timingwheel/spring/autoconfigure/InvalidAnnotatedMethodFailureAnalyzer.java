@@ -4,8 +4,11 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.annotation.Order;
 import org.springframework.util.StringUtils;
 
+/** Comes before the analyzers of causes, which do not know the method. */
+@Order(0)
 class InvalidAnnotatedMethodFailureAnalyzer extends AbstractFailureAnalyzer<InvalidAnnotatedMethodException> {
 
 	@Override

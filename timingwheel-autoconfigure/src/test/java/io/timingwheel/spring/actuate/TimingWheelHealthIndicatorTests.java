@@ -32,7 +32,7 @@ class TimingWheelHealthIndicatorTests {
 				TimingWheelAutoConfiguration.class, TimingWheelActuatorAutoConfiguration.class));
 
 	@Test
-	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
+	void aWheelIsDownWhileItIsFurtherBehindThanAllowedAndWhenItHasStopped() {
 		CompletableFuture<Void> release = new CompletableFuture<>();
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
 		this.contextRunner.withBean("wheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
@@ -56,18 +56,11 @@ class TimingWheelHealthIndicatorTests {
 				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
 				await().untilAsserted(() -> assertThat(indicator.health().getDetails()).containsOnly(
 						entry("state", WheelSnapshot.State.RUNNING), entry("pending", 0L), entry("lag", Duration.ZERO),
-						entry("maxLag", Duration.ofMillis(50))));
+						entry("threshold", Duration.ofMillis(50))));
+				wheel.stop();
+				assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+				assertThat(indicator.health().getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
 			});
-	}
-
-	@Test
-	void aWheelThatHasStoppedIsDown() {
-		this.contextRunner.run((context) -> {
-			context.getBean(TimingWheel.class).stop();
-			Health health = context.getBean(TimingWheelHealthIndicator.class).health();
-			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health.getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
-		});
 	}
 
 	@Test

@@ -17,6 +17,7 @@ import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelActuatorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -25,8 +26,12 @@ import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -34,6 +39,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -78,13 +84,18 @@ class StoreHealthTests {
 				assertThat(indicator.health().getDetails()).contains(entry("store", "UP"))
 					.doesNotContainKeys("storeDownSince", "missingStoreParts");
 				assertThat(up.value()).isOne();
-				store.partialOutage(new PartialOutage(Set.of("redis-2:6379"), new IllegalStateException("no answer")));
+				store.partialOutage(new PartialOutage(Set.of("redis-2:6379"),
+						new QueryTimeoutException("a long statement", new IllegalStateException("no answer"))));
 				await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
 				assertThat(indicator.health().getDetails())
 					.contains(entry("store", "DOWN"), entry("missingStoreParts", Set.of("redis-2:6379")),
 							entry("error", "java.lang.IllegalStateException: no answer"))
 					.containsKey("storeDownSince");
 				assertThat(up.value()).isZero();
+				DelayedTasksEndpoint endpoint = new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class),
+						context.getBean(StoredTasks.class), Show.NEVER, Set.of());
+				assertThat(endpoint.tasksOfName(SecurityContext.NONE, "remind", null, null, null).getStatus())
+					.isEqualTo(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 				store.partialOutage(null);
 				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
 				assertThat(up.value()).isOne();

@@ -69,7 +69,7 @@ public interface StoreNode {
 	 * The latest error of a store that does not answer, since when by this node's clock,
 	 * if this is known, and which parts if others answer.
 	 */
-	record Outage(Throwable error, @Nullable Instant since, Set<String> missingParts) {
+	record Outage(Throwable error, Instant since, Set<String> missingParts) {
 
 	}
 

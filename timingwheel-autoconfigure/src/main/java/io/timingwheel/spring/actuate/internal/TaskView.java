@@ -59,6 +59,10 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		return store().node();
 	}
 
+	public boolean storeIsAway() {
+		return this.stored != null && node().outage() != null;
+	}
+
 	/** The names of other nodes are at most a few seconds old. */
 	boolean isStored(String name) {
 		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
@@ -261,24 +265,26 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 	}
 
 	public DeadDescriptor deadByError(String name, @Nullable String cursor, boolean showErrors) {
-		if (!isStored(name)) {
-			throw noName(name);
-		}
+		checkStored(name);
 		return store().dead().byError(name, cursor).shown(showErrors);
 	}
 
 	public StepDescriptor changeDead(String name, boolean requeue, StoredTasks.DeadSelection which,
 			@Nullable String cursor) {
+		checkStored(name);
+		if (which.text() != null && which.group() != null) {
+			throw RefusedRequest.invalid("A request takes an error or a group, not both");
+		}
+		return store().dead().change(name, requeue, which, cursor);
+	}
+
+	private void checkStored(String name) {
 		if (!isStored(name)) {
 			throw this.memory.isKnown(name)
 					? RefusedRequest.invalid(
 							"The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead")
 					: noName(name);
 		}
-		if (which.text() != null && which.group() != null) {
-			throw RefusedRequest.invalid("A request takes an error or a group, not both");
-		}
-		return store().dead().change(name, requeue, which, cursor);
 	}
 
 	public static RefusedRequest noName(String name) {

@@ -18,7 +18,7 @@ import org.springframework.util.unit.DataSize;
 /**
  * The {@code timingwheel.store.*} properties, which are the same for all stores.
  *
- * @param nodeId Name of this node in its leases. Generated from the host name by default.
+ * @param nodeId Unique name of this node. Generated from the host name by default.
  * @param claimTasks Whether this node claims and runs durable tasks. Otherwise the node
  * only stores them. The endpoint changes this at run time.
  * @param lease How long a task belongs to the node that runs the task. Renewed while the

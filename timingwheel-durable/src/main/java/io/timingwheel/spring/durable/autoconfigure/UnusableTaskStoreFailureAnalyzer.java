@@ -4,9 +4,11 @@ import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.annotation.Order;
 import org.springframework.util.StringUtils;
 
 /** Explains why durable tasks cannot be stored. */
+@Order(0)
 class UnusableTaskStoreFailureAnalyzer extends AbstractFailureAnalyzer<UnusableTaskStoreException> {
 
 	@Override

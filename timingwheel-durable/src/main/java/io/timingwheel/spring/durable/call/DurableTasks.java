@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
@@ -29,6 +31,8 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -42,6 +46,8 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class DurableTasks extends PendingTasks implements DurableMethod.Store {
 
+	private static final Log logger = LogFactory.getLog(DurableTasks.class);
+
 	private final PayloadCodec codec;
 
 	private final TaskExecution.@Nullable Interceptor interceptor;
@@ -53,6 +59,8 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 	private final SingletonSupplier<TransactionalBodies> transactions;
 
 	private final Schedules schedules;
+
+	private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean accepting = true;
 
@@ -145,6 +153,10 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
 						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
 					.formatted(call.name()));
+		if (handler == null && this.unknown.add(call.name())) {
+			logger.info("No durable method of this node has the name or alias \"%s\": its tasks wait for another node"
+				.formatted(call.name()));
+		}
 		Instant due = call.due();
 		// A call has either a due time or a delay.
 		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));

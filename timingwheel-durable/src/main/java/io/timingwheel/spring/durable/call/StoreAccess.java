@@ -112,7 +112,8 @@ public record StoreAccess(DelayedTaskStore store, DurableHandlers handlers, Func
 			request.accept(submissions);
 		}
 		if (Transactions.isActive()) {
-			submissions.forEach((each) -> each.task.awaitCommit(each.kind, each.effect()));
+			submissions.forEach((each) -> each.task.awaitCommit(each.kind,
+					(each.content.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START));
 		}
 		if (deferred) {
 			Transactions.afterCommit(() -> storeAfterCommit(submissions, request));
@@ -199,10 +200,6 @@ public record StoreAccess(DelayedTaskStore store, DurableHandlers handlers, Func
 	 */
 	record Submission(Handle task, NewTask content, Kind kind, @Nullable DurableHandler handler,
 			@Nullable Object[] arguments) {
-
-		private Effect effect() {
-			return (this.content.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START;
-		}
 
 		/**
 		 * The handle then refers to the pending task.

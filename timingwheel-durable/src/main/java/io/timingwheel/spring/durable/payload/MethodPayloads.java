@@ -28,6 +28,7 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.util.Assert;
+import org.springframework.util.ObjectUtils;
 
 /** Writes and reads the payloads of one method. Thread-safe. */
 public final class MethodPayloads {
@@ -92,10 +93,11 @@ public final class MethodPayloads {
 		for (int i = 0; i < arguments.length; i++) {
 			if (!this.codec.isSame(arguments[i], read[i])) {
 				throw new IllegalArgumentException(
-						("%s of the durable task \"%s\" changes when it is written to JSON and read back; give each of its"
-								+ " properties a getter, and a setter or a constructor parameter, and a type whose values"
-								+ " JSON keeps")
-							.formatted(describe(i), name));
+						("%s of the durable task \"%s\" changes when it is written to JSON and read back (from %s to %s);"
+								+ " give each of its properties a getter, and a setter or a constructor parameter, and a type"
+								+ " whose values JSON keeps")
+							.formatted(describe(i), name, ObjectUtils.nullSafeClassName(arguments[i]),
+									this.parameters.get(i).type.toCanonical()));
 			}
 		}
 		return payload;
@@ -200,7 +202,7 @@ public final class MethodPayloads {
 		if (!nullable && !type.getName().startsWith("java.util.Optional")) {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
-							+ " so it has no default")
+							+ " so it has no default; a PayloadMigration can add it")
 						.formatted(stored, this.parameters.size(), describe(position)),
 					null);
 		}

@@ -161,8 +161,8 @@ class PayloadCodecTests {
 	@MethodSource
 	void valuesThatJsonLoses(String type, Object value) {
 		assertRefused(type, value,
-				"Argument 1 (value) of the durable task \"task\" changes when it is written to JSON and"
-						+ " read back; give each of its properties a getter");
+				"Argument 1 (value) of the durable task \"task\" changes when it is written to JSON and read back (from "
+						+ value.getClass().getName());
 	}
 
 	@Test
@@ -240,6 +240,7 @@ class PayloadCodecTests {
 		assertThat(payloads.encode(new Object[] { "a" })).isEqualTo("[\"a\"]");
 		assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { " a" }))
 			.withMessageContaining("changes when it is written to JSON and read back");
+		assertRefused("text", 42, "(from java.lang.Integer to java.lang.String)");
 	}
 
 	@Test

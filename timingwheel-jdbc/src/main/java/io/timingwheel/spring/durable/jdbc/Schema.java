@@ -174,9 +174,9 @@ public final class Schema {
 		try {
 			if (isMissing()) {
 				throw new UnusableTaskStoreException(
-						"the table %s of the durable tasks is missing, or a table beside it".formatted(this.table),
-						("run the script %s, or call Schema.create. The store that Spring Boot declares does this at the start"
-								+ " with timingwheel.store.jdbc.initialize-schema=always")
+						"the table %s of the durable tasks is missing, or %1$s_version".formatted(this.table),
+						("run the script %s, with this name in place of timingwheel_task, or call Schema.create. The store that"
+								+ " Spring Boot declares does this at the start with timingwheel.store.jdbc.initialize-schema=always")
 							.formatted(this.script));
 			}
 			checkRights(this.table, TaskRow.NAMES);

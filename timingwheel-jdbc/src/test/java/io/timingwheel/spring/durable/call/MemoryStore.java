@@ -50,6 +50,14 @@ public class MemoryStore extends InMemoryTaskStore {
 		return this.partialOutage;
 	}
 
+	@Override
+	public ListQuery.Page list(ListQuery query) {
+		if (this.partialOutage != null) {
+			throw new IllegalStateException("no answer");
+		}
+		return super.list(query);
+	}
+
 	/**
 	 * Makes the store refuse to store tasks with these keys, and to cancel tasks with
 	 * these names.

@@ -29,7 +29,7 @@ import org.springframework.util.StringValueResolver;
  */
 public final class MethodAttributes {
 
-	private static final String DURATION = "set a duration such as 500ms, 30s, 10m or PT1H";
+	private static final String DURATION = "set a duration such as 500ms, 30s, 10m or PT1H, or define its property";
 
 	private static final double NANOS_PER_MILLI = 1_000_000;
 

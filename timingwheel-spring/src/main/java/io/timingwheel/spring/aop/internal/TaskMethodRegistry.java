@@ -104,8 +104,8 @@ public final class TaskMethodRegistry extends AdvicePostProcessor {
 			return;
 		}
 		this.runtime.checkCanRun(method);
-		MethodInterceptor tasks = method.durable() ? new DurableTasks(method, this.runtime)
-				: new MemoryTasks(method, this.runtime);
+		MethodInterceptor tasks = method.durable() ? new DurableTaskInterceptor(method, this.runtime)
+				: new MemoryTaskInterceptor(method, this.runtime);
 		this.begun.put(method.place(), tasks);
 		if (this.started) {
 			recur(tasks);
@@ -165,7 +165,7 @@ public final class TaskMethodRegistry extends AdvicePostProcessor {
 	}
 
 	private static void recur(MethodInterceptor tasks) {
-		if (tasks instanceof MemoryTasks inMemory) {
+		if (tasks instanceof MemoryTaskInterceptor inMemory) {
 			inMemory.recur();
 		}
 	}

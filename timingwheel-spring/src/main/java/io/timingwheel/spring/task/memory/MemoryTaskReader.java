@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -10,8 +11,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.StreamSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -82,14 +83,14 @@ public final class MemoryTaskReader {
 		long length = TaskClock.nanos(span);
 		Map<String, List<Long>> result = new HashMap<>();
 		for (NamedTasks tasks : this.tasks.all()) {
-			AtomicLongArray counts = new AtomicLongArray(spans);
-			tasks.pending.forEachValue(PARALLEL, (task) -> {
-				long ahead = task.dueEpochNanos - start;
-				if (ahead >= 0 && ahead < spans * length) {
-					counts.getAndIncrement((int) (ahead / length));
-				}
-			});
-			result.put(tasks.name, IntStream.range(0, spans).mapToObj(counts::get).toList());
+			// Each thread counts for itself.
+			boolean parallel = tasks.pending.mappingCount() > PARALLEL;
+			long[] counts = StreamSupport.stream(tasks.pending.values().spliterator(), parallel)
+				.mapToLong((task) -> task.dueEpochNanos - start)
+				.filter((ahead) -> ahead >= 0 && ahead < spans * length)
+				.collect(() -> new long[spans], (sums, ahead) -> sums[(int) (ahead / length)]++,
+						(sums, others) -> Arrays.setAll(sums, (i) -> sums[i] + others[i]));
+			result.put(tasks.name, LongStream.of(counts).boxed().toList());
 		}
 		return result;
 	}

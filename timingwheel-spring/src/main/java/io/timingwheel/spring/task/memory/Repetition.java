@@ -161,7 +161,8 @@ final class Repetition {
 	}
 
 	private @Nullable Instant nextTime(PendingTask task) {
-		return new Recurrence(this.scheduledAt, dueAt(task), this.startedAt).next(this.schedule, this.missed, now());
+		return new Recurrence(this.scheduledAt, time(task.dueNanos, task.dueEpochNanos), this.startedAt)
+			.next(this.schedule, this.missed, now());
 	}
 
 	/** A schedule that has no further time does not end: its next run is never due. */
@@ -176,10 +177,6 @@ final class Repetition {
 	private Instant now() {
 		long now = clock().nanoTime();
 		return time(now, clock().epochNanos(now));
-	}
-
-	private Instant dueAt(PendingTask task) {
-		return time(task.dueNanos, task.dueEpochNanos);
 	}
 
 	private Instant time(long nanos, long epochNanos) {

@@ -46,9 +46,9 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 			ObjectProvider<DataSource> dataSource, @TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
 		DataSource unique = dataSource.getIfUnique();
 		if (unique == null) {
-			throw dataSource.stream().findAny().isEmpty()
-					? new UnusableTaskStoreException("there is no DataSource for the JDBC store",
-							"set spring.datasource.url, or declare a DataSource bean")
+			throw dataSource.stream().findAny().isEmpty() ? new UnusableTaskStoreException(
+					"there is no DataSource for the JDBC store",
+					"set spring.datasource.url, or declare a DataSource bean, or set timingwheel.store.type=none")
 					: new UnusableTaskStoreException("there is more than one DataSource for the JDBC store",
 							"mark the DataSource of the application @Primary");
 		}

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Stores the calls of one durable method, or its schedule, and runs stored ones on the
  * proxy, so that all other advice acts on the body.
  */
-final class DurableTasks implements MethodInterceptor {
+final class DurableTaskInterceptor implements MethodInterceptor {
 
 	/** The name of the stored call that comes next on this thread: only this one runs. */
 	private static final ThreadLocal<@Nullable String> RUNNING = new ThreadLocal<>();
@@ -26,7 +26,7 @@ final class DurableTasks implements MethodInterceptor {
 
 	private final DurableMethod.Store.@Nullable StoredCalls calls;
 
-	DurableTasks(TaskMethod method, TaskRuntime runtime) {
+	DurableTaskInterceptor(TaskMethod method, TaskRuntime runtime) {
 		this.method = method;
 		this.runtime = runtime;
 		TaskMethod.Values values = method.values();

@@ -24,7 +24,7 @@ import org.springframework.aop.support.AopUtils;
  * its invocation. If there is no other advice and all calls go to one object, the payload
  * is only the arguments, which saves 48 bytes. So it is for a recurring method.
  */
-final class MemoryTasks extends TaskDefinition implements MethodInterceptor {
+final class MemoryTaskInterceptor extends TaskDefinition implements MethodInterceptor {
 
 	private static final Object[] NO_ARGUMENTS = {};
 
@@ -47,7 +47,7 @@ final class MemoryTasks extends TaskDefinition implements MethodInterceptor {
 	/** The object that all calls go to, if there is only one. */
 	private volatile @Nullable Object target;
 
-	MemoryTasks(TaskMethod method, TaskRuntime runtime) {
+	MemoryTaskInterceptor(TaskMethod method, TaskRuntime runtime) {
 		super(runtime.declare(method), method.name(), runtime.executor(method), method.values().expireAfter());
 		this.method = method;
 		this.values = method.values();
