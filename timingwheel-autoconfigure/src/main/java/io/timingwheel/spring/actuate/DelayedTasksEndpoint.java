@@ -147,7 +147,7 @@ public class DelayedTasksEndpoint {
 	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
 		return answer(() -> {
 			if (path.length < 2) {
-				throw TaskView.noName(String.join("", path));
+				throw RefusedRequest.invalid("DELETE takes the name of a task and its key or id");
 			}
 			this.tasks.cancel(path[0], keyOrId(path));
 			return null;

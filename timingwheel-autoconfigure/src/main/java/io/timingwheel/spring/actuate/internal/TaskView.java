@@ -238,7 +238,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 			}
 			case NOT_FOUND -> throw notFound;
 			case NOT_PENDING ->
-				throw RefusedRequest.conflict("The task is running or dead: only a pending task can be moved");
+				throw RefusedRequest.conflict("The task is running or dead: only a pending task can be moved, and a dead one requeued");
 			case KEY_PENDING -> throw RefusedRequest.conflict("The key of the task has a pending task");
 		}
 	}
@@ -287,7 +287,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		}
 	}
 
-	public static RefusedRequest noName(String name) {
+	private static RefusedRequest noName(String name) {
 		return RefusedRequest.notFound("No task has the name \"" + name + "\"");
 	}
 
