@@ -66,9 +66,7 @@ final class PublicSignatures {
 		}
 	}
 
-	/**
-	 * Whether code outside of the package can name a type.
-	 */
+	/** Whether code outside of the package can name a type. */
 	private static boolean isVisible(Class<?> type) {
 		Class<?> enclosing = type.getEnclosingClass();
 		return isVisible(type.getModifiers()) && !type.isAnonymousClass() && !type.isLocalClass()
@@ -106,9 +104,7 @@ final class PublicSignatures {
 				members.stream().distinct().sorted().map((member) -> "\t" + member));
 	}
 
-	/**
-	 * Whether a method comes with each enum or record.
-	 */
+	/** Whether a method comes with each enum or record. */
 	private static boolean isGenerated(Class<?> type, Method method) {
 		return switch (method.getName()) {
 			case "values", "valueOf" -> type.isEnum();
@@ -159,9 +155,7 @@ final class PublicSignatures {
 				+ field.getName() + constant(field);
 	}
 
-	/**
-	 * The value of a constant, which the compiler copies into the code of users.
-	 */
+	/** The value of a constant, which the compiler copies into the code of users. */
 	private static String constant(Field field) {
 		boolean constant = Modifier.isStatic(field.getModifiers()) && Modifier.isFinal(field.getModifiers())
 				&& (field.getType().isPrimitive() || field.getType() == String.class);

@@ -55,9 +55,7 @@ class FailedAllocationTests {
 		assertThat(failures).as("allocations that have failed").isPositive();
 	}
 
-	/**
-	 * Scenarios with a call, of which one allocation fails.
-	 */
+	/** Scenarios with a call, of which one allocation fails. */
 	enum Call implements IntPredicate {
 
 		SCHEDULE(Scenario::schedule), MOVE(Scenario::move), CANCEL_IN_A_CROWD(Scenario::cancelInACrowd),
@@ -83,9 +81,7 @@ class FailedAllocationTests {
 
 	}
 
-	/**
-	 * A wheel with one shard and a clock that the scenario moves.
-	 */
+	/** A wheel with one shard and a clock that the scenario moves. */
 	private static final class Scenario {
 
 		private final ManualTimeSource clock = new ManualTimeSource();
@@ -211,9 +207,7 @@ class FailedAllocationTests {
 			assertThat(this.ran).hasSize(1);
 		}
 
-		/**
-		 * A task of a service that the wheel does not accept.
-		 */
+		/** A task of a service that the wheel does not accept. */
 		private void submit() {
 			ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 			boolean done = call(() -> service.schedule(() -> this.ran.add("submitted"), 1, TimeUnit.HOURS));
@@ -225,9 +219,7 @@ class FailedAllocationTests {
 			assertThat(service.isTerminated()).isTrue();
 		}
 
-		/**
-		 * A run of a periodic task that cannot schedule its next run.
-		 */
+		/** A run of a periodic task that cannot schedule its next run. */
 		private void nextRun() {
 			ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 			Future<?> task = service.scheduleWithFixedDelay(() -> {

@@ -19,9 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests how the wheel hands expired tasks over, and what happens when they throw.
- */
+/** Tests how the wheel hands expired tasks over, and what happens when they throw. */
 class HandOverTests {
 
 	@RegisterExtension
@@ -103,9 +101,7 @@ class HandOverTests {
 				new Failure(routed, thrown));
 	}
 
-	/**
-	 * The handler may even throw the error that it is given.
-	 */
+	/** The handler may even throw the error that it is given. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void errorHandlerThatThrowsHarmsNoOtherTimer(boolean theSame) {

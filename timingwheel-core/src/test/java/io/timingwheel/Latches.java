@@ -3,9 +3,7 @@ package io.timingwheel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Waits for latches in tasks, which cannot throw checked exceptions.
- */
+/** Waits for latches in tasks, which cannot throw checked exceptions. */
 final class Latches {
 
 	private Latches() {

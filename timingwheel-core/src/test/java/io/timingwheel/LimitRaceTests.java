@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Races of threads that schedule at the limit of pending timers.
- */
+/** Races of threads that schedule at the limit of pending timers. */
 @ExtendWith(WheelLog.class)
 class LimitRaceTests {
 
@@ -87,9 +85,7 @@ class LimitRaceTests {
 
 	}
 
-	/**
-	 * Each thread frees a permit before it takes one, so there is always a free permit.
-	 */
+	/** Each thread frees a permit before it takes one, so there is always a free permit. */
 	private static final class CancelAndAddAtTheLimit extends AtTheLimit {
 
 		CancelAndAddAtTheLimit() {

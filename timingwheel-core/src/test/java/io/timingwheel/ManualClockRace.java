@@ -8,9 +8,7 @@ import io.timingwheel.interleaving.Race;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A race on a wheel with levels of four slots and a manual clock.
- */
+/** A race on a wheel with levels of four slots and a manual clock. */
 abstract class ManualClockRace implements Race {
 
 	final ManualTimeSource clock = new ManualTimeSource();
@@ -51,9 +49,7 @@ abstract class ManualClockRace implements Race {
 		this.clock.advance(Duration.ofMillis(millis));
 	}
 
-	/**
-	 * Asserts the counters, and that no timer is left in the wheel.
-	 */
+	/** Asserts the counters, and that no timer is left in the wheel. */
 	void assertEmptyAfter(int scheduled, int cancelled) {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(snapshot.pending()).isZero();

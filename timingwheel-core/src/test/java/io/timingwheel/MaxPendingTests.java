@@ -52,9 +52,7 @@ class MaxPendingTests {
 			.withMessageContaining("limit of 1 ");
 	}
 
-	/**
-	 * With a limit of 1, the second timer needs the permit of the first.
-	 */
+	/** With a limit of 1, the second timer needs the permit of the first. */
 	@Test
 	void permitIsFreeAsSoonAsExecuteHasReturned() {
 		List<Runnable> queue = new ArrayList<>();

@@ -19,9 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests that the wheel and its handles retain no more objects than they need.
- */
+/** Tests that the wheel and its handles retain no more objects than they need. */
 @ExtendWith(WheelLog.class)
 class MemoryRetentionTests {
 
@@ -32,9 +30,7 @@ class MemoryRetentionTests {
 
 	private TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
 
-	/**
-	 * The remaining timers are packed into smaller arrays in between.
-	 */
+	/** The remaining timers are packed into smaller arrays in between. */
 	@Test
 	void cancelledTimersOfACrowdAreNotRetained() {
 		List<TimerHandle> handles = new ArrayList<>();
@@ -96,9 +92,7 @@ class MemoryRetentionTests {
 		return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
 	}
 
-	/**
-	 * Only each fourth collection of the serial collector leaves no garbage behind.
-	 */
+	/** Only each fourth collection of the serial collector leaves no garbage behind. */
 	private static long settledHeap() {
 		long least = usedHeap();
 		for (int i = 0; i < 3; i++) {
@@ -107,9 +101,7 @@ class MemoryRetentionTests {
 		return least;
 	}
 
-	/**
-	 * A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80.
-	 */
+	/** A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80. */
 	@ParameterizedTest
 	@CsvSource({ "400000, 0, 35, 38", "8000, 1, 32, 80" })
 	void timerNeedsFewBytes(int count, long distanceMillis, double least, double most) {
@@ -126,9 +118,7 @@ class MemoryRetentionTests {
 		assertThat(wheel.snapshot().levels().get(0).occupiedSlots()).isEqualTo((distanceMillis > 0) ? count : 1);
 	}
 
-	/**
-	 * An executor that accepts a task and never runs it leaves the task to the handle.
-	 */
+	/** An executor that accepts a task and never runs it leaves the task to the handle. */
 	@Test
 	void wheelRetainsNothingOfATimerThatItsExecutorDrops() {
 		TimingWheel wheel = TimingWheel.builder((dropped) -> {
@@ -266,9 +256,7 @@ class MemoryRetentionTests {
 		});
 	}
 
-	/**
-	 * A new object at each call. A lambda that captures nothing would be the same object.
-	 */
+	/** A new object at each call. A lambda that captures nothing would be the same object. */
 	private static Runnable newTask() {
 		return new RecordingTask(TimeSource.system());
 	}

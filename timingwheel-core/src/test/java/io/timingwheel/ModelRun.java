@@ -524,9 +524,7 @@ final class ModelRun {
 
 	}
 
-	/**
-	 * An operation. Most entries are dropped before anybody needs their text.
-	 */
+	/** An operation. Most entries are dropped before anybody needs their text. */
 	private record LogEntry(String format, Object[] arguments) {
 
 		@Override
@@ -536,9 +534,7 @@ final class ModelRun {
 
 	}
 
-	/**
-	 * A task whose timer the run knows.
-	 */
+	/** A task whose timer the run knows. */
 	private interface ModelTask extends Runnable {
 
 		ModelRun modelRun();
@@ -579,9 +575,7 @@ final class ModelRun {
 
 	}
 
-	/**
-	 * An executor that may refuse a task.
-	 */
+	/** An executor that may refuse a task. */
 	private final class ModelExecutor implements Executor {
 
 		@Override

@@ -16,9 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Races of the driver thread, which is about to park, with threads that have to wake it.
- */
+/** Races of the driver thread, which is about to park, with threads that have to wake it. */
 @ExtendWith(WheelLog.class)
 class ParkRaceTests {
 
@@ -40,9 +38,7 @@ class ParkRaceTests {
 		}
 	}
 
-	/**
-	 * The second timer is at the quota of its shard.
-	 */
+	/** The second timer is at the quota of its shard. */
 	@Test
 	void driverIsWokenWithoutTheLocksForATimerAtAQuota() {
 		Interleavings.explore(AddAndPark.class, 2, 2L);

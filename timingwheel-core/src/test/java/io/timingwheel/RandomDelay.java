@@ -85,9 +85,7 @@ record RandomDelay(long nanos, Form form) {
 		return isSaturated() ? Duration.ofSeconds(this.nanos) : Duration.ofNanos(this.nanos);
 	}
 
-	/**
-	 * The forms in which a wheel takes a delay.
-	 */
+	/** The forms in which a wheel takes a delay. */
 	enum Form {
 
 		AMOUNT, DURATION, DEADLINE

@@ -75,9 +75,7 @@ class RealTimeTests {
 		return Duration.ofNanos(lateness[lateness.length / 2]);
 	}
 
-	/**
-	 * Netty #1246, #9710: the worker wakes up at each tick, even if nothing is due.
-	 */
+	/** Netty #1246, #9710: the worker wakes up at each tick, even if nothing is due. */
 	@Test
 	void withNothingPendingTheDriverParksWithoutALimit() {
 		await().until(() -> this.driver.get().getState() == Thread.State.WAITING);
@@ -85,9 +83,7 @@ class RealTimeTests {
 		await().until(() -> this.driver.get().getState() == Thread.State.WAITING);
 	}
 
-	/**
-	 * Kafka: buckets that cancels have emptied still wake the reaper.
-	 */
+	/** Kafka: buckets that cancels have emptied still wake the reaper. */
 	@Test
 	void withAllTimersCancelledTheDriverParksWithoutALimitAfterItHasVisitedTheirSlots() {
 		for (int i = 0; i < 100; i++) {
@@ -98,9 +94,7 @@ class RealTimeTests {
 		assertThat(this.wheel.snapshot().wakeUps()).isLessThanOrEqualTo(100);
 	}
 
-	/**
-	 * Netty visits far timers in each rotation: a million of them take 20 % of a core.
-	 */
+	/** Netty visits far timers in each rotation: a million of them take 20 % of a core. */
 	@Test
 	void aMillionFarTimersCauseNoWakeUps() {
 		for (int i = 0; i < 1_000_000; i++) {

@@ -3,9 +3,7 @@ package io.timingwheel;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/**
- * A task that remembers when and on which thread it ran.
- */
+/** A task that remembers when and on which thread it ran. */
 class RecordingTask implements Runnable {
 
 	private final TimeSource clock;
@@ -25,9 +23,7 @@ class RecordingTask implements Runnable {
 		return this.runs.size();
 	}
 
-	/**
-	 * The reading of the clock at each run.
-	 */
+	/** The reading of the clock at each run. */
 	List<Long> times() {
 		return this.runs.stream().map(Run::time).toList();
 	}

@@ -81,9 +81,7 @@ final class ReferenceWheel {
 		return this.byTick.isEmpty() ? Long.MAX_VALUE : timeOf(this.byTick.firstKey());
 	}
 
-	/**
-	 * How many timers wait for their executor.
-	 */
+	/** How many timers wait for their executor. */
 	int waiting() {
 		return this.waiting.stream().mapToInt(Set::size).sum();
 	}

@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Races of an executor that refuses a timer with the other operations.
- */
+/** Races of an executor that refuses a timer with the other operations. */
 @ExtendWith(WheelLog.class)
 class RefusalRaceTests {
 
@@ -27,9 +25,7 @@ class RefusalRaceTests {
 		Interleavings.explore(race);
 	}
 
-	/**
-	 * The executor refuses each timer once.
-	 */
+	/** The executor refuses each timer once. */
 	private static final class RefuseAndStop extends StopRaceTests.FireAndStop {
 
 		private int refused;
@@ -45,9 +41,7 @@ class RefusalRaceTests {
 
 	}
 
-	/**
-	 * A race of a timer whose executor refuses it some times.
-	 */
+	/** A race of a timer whose executor refuses it some times. */
 	private abstract static class RefusalRace extends TimerRace {
 
 		private int refusals;
@@ -143,9 +137,7 @@ class RefusalRaceTests {
 
 	}
 
-	/**
-	 * The executor keeps the task and throws, while another thread runs the task.
-	 */
+	/** The executor keeps the task and throws, while another thread runs the task. */
 	private static class RefuseAndRun extends ManualClockRace {
 
 		final TimerHandle timer = schedule(1);

@@ -47,9 +47,7 @@ class RefusalTests {
 
 	private final TimingWheel wheel = wheel(this::refuseOrRun);
 
-	/**
-	 * Netty: a timer whose executor rejects it is logged and lost.
-	 */
+	/** Netty: a timer whose executor rejects it is logged and lost. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void refusedTimerIsPendingAgainAndFiresOnceTheExecutorAcceptsIt(boolean loggerFails) {
@@ -151,9 +149,7 @@ class RefusalTests {
 		assertThat(this.task.count()).isEqualTo(20_000);
 	}
 
-	/**
-	 * The executor accepts 200 tasks a second, and many more are due.
-	 */
+	/** The executor accepts 200 tasks a second, and many more are due. */
 	@Test
 	void executorThatAcceptsOneTaskInEachPauseThrowsThreeTimesPerPauseAndOncePerAcceptedTask() {
 		AtomicLong free = new AtomicLong();
@@ -258,9 +254,7 @@ class RefusalTests {
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	/**
-	 * The second task names another executor from its second hand-over on.
-	 */
+	/** The second task names another executor from its second hand-over on. */
 	@Test
 	void taskThatAnotherExecutorAcceptsDoesNotShowThatTheFirstOneDoes() {
 		Executor refusing = this::refuseOrRun;
@@ -298,9 +292,7 @@ class RefusalTests {
 		assertThat(wheel.snapshot().fired()).isEqualTo(2);
 	}
 
-	/**
-	 * It also does so when the timer is due again. Others wait, and their first ends all.
-	 */
+	/** It also does so when the timer is due again. Others wait, and their first ends all. */
 	@Test
 	void executorThatRunsARefusedTaskTooLateDoesNotLoseIt() {
 		List<Runnable> kept = new ArrayList<>();

@@ -202,9 +202,7 @@ class ScheduledExecutorConformanceTests {
 		running.get();
 	}
 
-	/**
-	 * Occupies both threads of the pool until the release, or until an interrupt.
-	 */
+	/** Occupies both threads of the pool until the release, or until an interrupt. */
 	private void blockThePool() {
 		CountDownLatch begun = new CountDownLatch(2);
 		for (int i = 0; i < 2; i++) {

@@ -43,9 +43,7 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	/**
-	 * One thread advances the time, another ends a task of a service.
-	 */
+	/** One thread advances the time, another ends a task of a service. */
 	private abstract static class OnAService extends ManualClockRace {
 
 		final ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
@@ -120,9 +118,7 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	/**
-	 * The first run may end before the call that schedules the task returns.
-	 */
+	/** The first run may end before the call that schedules the task returns. */
 	private static final class PeriodicAtOnce extends OnAService {
 
 		PeriodicAtOnce() {

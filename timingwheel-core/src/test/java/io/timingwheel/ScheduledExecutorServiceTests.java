@@ -65,9 +65,7 @@ class ScheduledExecutorServiceTests {
 		assertThat(starts).containsExactly(10L, 110L, 210L, 310L);
 	}
 
-	/**
-	 * The executor keeps the task waiting.
-	 */
+	/** The executor keeps the task waiting. */
 	@Test
 	void lateRunDelaysTheNextOneWithAFixedDelayButNotWithAFixedRate() {
 		Queue<Runnable> queue = new ArrayDeque<>();
@@ -129,9 +127,7 @@ class ScheduledExecutorServiceTests {
 		assertThatExceptionOfType(CancellationException.class).isThrownBy(future::get);
 	}
 
-	/**
-	 * Tasks of other executors have only delays.
-	 */
+	/** Tasks of other executors have only delays. */
 	@Test
 	void tasksAreOrderedByTheirDeadlines() {
 		ScheduledFuture<?> late = this.service.schedule(NOTHING, 2, TimeUnit.SECONDS);

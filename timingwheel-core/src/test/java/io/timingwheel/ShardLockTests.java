@@ -46,9 +46,7 @@ class ShardLockTests {
 		assertThat(this.taken).isEqualTo(locked.get());
 	}
 
-	/**
-	 * The callers begin to wait before the lock is free, and after the driver.
-	 */
+	/** The callers begin to wait before the lock is free, and after the driver. */
 	@Test
 	void nobodyTakesTheLockWhileTheDriverWaits() {
 		for (int round = 0; round < 5; round++) {

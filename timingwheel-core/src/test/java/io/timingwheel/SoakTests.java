@@ -108,9 +108,7 @@ class SoakTests {
 		}
 	}
 
-	/**
-	 * The work of one thread.
-	 */
+	/** The work of one thread. */
 	private void use(TimingWheel wheel) {
 		ThreadLocalRandom random = ThreadLocalRandom.current();
 		Subject[] subjects = new Subject[TIMERS];
@@ -143,9 +141,7 @@ class SoakTests {
 		}
 	}
 
-	/**
-	 * A timer and its deadline. Only the thread that scheduled it moves it.
-	 */
+	/** A timer and its deadline. Only the thread that scheduled it moves it. */
 	private class Subject implements Runnable {
 
 		private final AtomicBoolean over = new AtomicBoolean();
@@ -204,9 +200,7 @@ class SoakTests {
 
 	}
 
-	/**
-	 * Runs on the driver, so that no wait for a thread hides that it is early.
-	 */
+	/** Runs on the driver, so that no wait for a thread hides that it is early. */
 	private final class DirectSubject extends Subject implements DirectTask {
 
 	}

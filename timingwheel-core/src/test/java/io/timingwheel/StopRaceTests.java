@@ -15,15 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Races of stop with the other operations.
- */
+/** Races of stop with the other operations. */
 @ExtendWith(WheelLog.class)
 class StopRaceTests {
 
-	/**
-	 * In the last one, stop does not wait, and reads the batch that the driver is using.
-	 */
+	/** In the last one, stop does not wait, and reads the batch that the driver is using. */
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndStop.class, FireAndStop.class, FireAndGiveUp.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
@@ -79,9 +75,7 @@ class StopRaceTests {
 
 	}
 
-	/**
-	 * One thread ends or moves a timer while stop removes the neighbours of the timer.
-	 */
+	/** One thread ends or moves a timer while stop removes the neighbours of the timer. */
 	private static class CancelAndStop extends TimerRace {
 
 		List<Runnable> returned;
@@ -200,9 +194,7 @@ class StopRaceTests {
 
 	}
 
-	/**
-	 * The executor gives the task to another thread, which runs it, and stops the wheel.
-	 */
+	/** The executor gives the task to another thread, which runs it, and stops the wheel. */
 	private static class StopAndRun extends ManualClockRace {
 
 		private final AtomicReference<Runnable> given = new AtomicReference<>();

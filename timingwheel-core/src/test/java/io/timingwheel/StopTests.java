@@ -48,9 +48,7 @@ class StopTests {
 		this.pool.shutdownNow();
 	}
 
-	/**
-	 * xiaoxuxiansheng/timewheel, godis: a task added after Stop blocks for ever.
-	 */
+	/** xiaoxuxiansheng/timewheel, godis: a task added after Stop blocks for ever. */
 	@Test
 	void closeDiscardsAndNoTimerIsAcceptedAfterwards() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).maxPending(1).timeSource(this.clock).build();

@@ -3,9 +3,7 @@ package io.timingwheel;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 
-/**
- * Exceptions and errors that tasks and executors may throw.
- */
+/** Exceptions and errors that tasks and executors may throw. */
 final class Throwables {
 
 	private Throwables() {
@@ -18,9 +16,7 @@ final class Throwables {
 				new InterruptedException("on purpose"));
 	}
 
-	/**
-	 * Throws an exception or error without wrapping it, even if it is checked.
-	 */
+	/** Throws an exception or error without wrapping it, even if it is checked. */
 	@SuppressWarnings("unchecked")
 	static <T extends Throwable> RuntimeException sneaky(Throwable thrown) throws T {
 		throw (T) thrown;

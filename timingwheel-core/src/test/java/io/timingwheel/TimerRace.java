@@ -3,9 +3,7 @@ package io.timingwheel;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A race of two threads: one advances the time, the other acts on a timer.
- */
+/** A race of two threads: one advances the time, the other acts on a timer. */
 abstract class TimerRace extends ManualClockRace {
 
 	final TimerHandle neighbour;

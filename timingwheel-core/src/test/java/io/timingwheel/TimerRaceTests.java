@@ -15,15 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Races of the operations on a timer with its expiry and with each other.
- */
+/** Races of the operations on a timer with its expiry and with each other. */
 @ExtendWith(WheelLog.class)
 class TimerRaceTests {
 
-	/**
-	 * In a cascade, the slot of level 2 that begins at 32 cascades through level 1.
-	 */
+	/** In a cascade, the slot of level 2 that begins at 32 cascades through level 1. */
 	static List<Arguments> holdsInEveryInterleaving() {
 		return List.of(race(CancelAndFire.class, false, 1, 0, 1), race(CancelAndFire.class, true, 1, 0, 1),
 				race(CancelAndFire.class, false, 37, 31, 2), race(MoveAndCancel.class),
@@ -75,9 +71,7 @@ class TimerRaceTests {
 
 		final long newDelay;
 
-		/**
-		 * A lower bound, since the clock may advance between the reading and the move.
-		 */
+		/** A lower bound, since the clock may advance between the reading and the move. */
 		long earliest;
 
 		MoveAndFire(boolean direct, long delay, long passed, long by, long newDelay) {
@@ -108,9 +102,7 @@ class TimerRaceTests {
 
 	}
 
-	/**
-	 * The clock was read before.
-	 */
+	/** The clock was read before. */
 	private static final class MoveToDeadlineAndFire extends MoveAndFire {
 
 		MoveToDeadlineAndFire(long delay, long passed, long by, long newDelay) {

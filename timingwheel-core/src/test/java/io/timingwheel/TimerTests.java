@@ -31,9 +31,7 @@ class TimerTests {
 
 	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
 
-	/**
-	 * xiaoxuxiansheng/timewheel, godis: intervals below a second divide by zero.
-	 */
+	/** xiaoxuxiansheng/timewheel, godis: intervals below a second divide by zero. */
 	@ParameterizedTest
 	@CsvSource({ "1, 1", "3, 7", "1000, 999", "1000, 1000", "1000, 1001", "1000000, 1", "1000000, 999999",
 			"1000000, 1000001", "1234567, 9876543", "86400000000000, 86400000000001" })
@@ -59,9 +57,7 @@ class TimerTests {
 		}
 	}
 
-	/**
-	 * RussellLuo/timingwheel uses the wall clock, which may be set.
-	 */
+	/** RussellLuo/timingwheel uses the wall clock, which may be set. */
 	@Test
 	void nanoTimeIsTheClockOfTheWheel() {
 		this.clock.advance(Duration.ofNanos(123_456_789));

@@ -17,9 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-/**
- * Tests for the settings of a wheel.
- */
+/** Tests for the settings of a wheel. */
 class WheelBuilderTests {
 
 	private final TimingWheel.Builder builder = TimingWheel.builder(Runnable::run);

@@ -13,9 +13,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/**
- * Records the messages that the wheel logs, and keeps them out of the build's output.
- */
+/** Records the messages that the wheel logs, and keeps them out of the build's output. */
 final class WheelLog implements BeforeEachCallback, AfterEachCallback {
 
 	private final Logger logger = Logger.getLogger(TimingWheel.class.getName());

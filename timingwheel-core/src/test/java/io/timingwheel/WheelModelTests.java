@@ -56,9 +56,7 @@ class WheelModelTests {
 		return configs;
 	}
 
-	/**
-	 * Uses a new seed each time. A failure names the seed.
-	 */
+	/** Uses a new seed each time. A failure names the seed. */
 	@Test
 	void wheelBehavesLikeTheReferenceWithARandomSeed() {
 		long seed = Long.getLong("timingwheel.seed", System.nanoTime());

@@ -11,9 +11,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 
-/**
- * The errors that all controllers have in common, before Spring's own answers.
- */
+/** The errors that all controllers have in common, before Spring's own answers. */
 @RestControllerAdvice
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class ErrorResponses {

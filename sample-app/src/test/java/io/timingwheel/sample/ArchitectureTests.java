@@ -179,9 +179,7 @@ class ArchitectureTests {
 		return noClasses().that().resideInAnyPackage(packages);
 	}
 
-	/**
-	 * All classes of packages but those with these names, and the classes nested in them.
-	 */
+	/** All classes of packages but those with these names, and the classes nested in them. */
 	private static GivenClassesConjunction but(String names, String... packages) {
 		return none(packages).and().haveNameNotMatching(".*\\.(" + names + ")(\\$.*)?");
 	}
@@ -197,9 +195,7 @@ class ArchitectureTests {
 					resideInAPackage("io.timingwheel..").and(not(resideInAPackage(user).or(resideInAnyPackage(used)))));
 	}
 
-	/**
-	 * Leaves out what an earlier build with code generated ahead of time left behind.
-	 */
+	/** Leaves out what an earlier build with code generated ahead of time left behind. */
 	static final class NotGenerated implements ImportOption {
 
 		@Override

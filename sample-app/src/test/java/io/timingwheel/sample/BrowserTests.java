@@ -136,16 +136,12 @@ abstract class BrowserTests {
 		return found.isEmpty() ? "" : found.get(0).getText();
 	}
 
-	/**
-	 * The time of the page in milliseconds.
-	 */
+	/** The time of the page in milliseconds. */
 	final double now() {
 		return ((Number) this.browser.executeScript("return performance.now()")).doubleValue();
 	}
 
-	/**
-	 * The errors in the log of the browser since the last call.
-	 */
+	/** The errors in the log of the browser since the last call. */
 	final List<String> errors() {
 		return this.browser.manage()
 			.logs()

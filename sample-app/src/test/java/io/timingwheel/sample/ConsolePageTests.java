@@ -39,9 +39,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The console in a browser.
- */
+/** The console in a browser. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:console", "orders.payment-window=10m",
 				"timingwheel.tasks.fragile.max-attempts=1", "timingwheel.store.poll-interval=100ms",
@@ -441,9 +439,7 @@ class ConsolePageTests extends BrowserTests {
 		return times.stream().map((time) -> ((Number) time).doubleValue()).toList();
 	}
 
-	/**
-	 * The states in the list of all nodes.
-	 */
+	/** The states in the list of all nodes. */
 	private List<String> nodeStates() {
 		return this.browser.findElements(By.cssSelector("[aria-label='All nodes'] tbody tr td:nth-child(2)"))
 			.stream()

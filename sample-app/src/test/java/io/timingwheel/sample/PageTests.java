@@ -12,9 +12,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The page in a browser.
- */
+/** The page in a browser. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "orders.payment-window=20s", "drivers.silence=15s", "quotes.limit=1s", "reports.cron=-" })
 @Order(2)

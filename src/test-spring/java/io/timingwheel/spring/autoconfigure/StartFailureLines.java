@@ -21,9 +21,7 @@ import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Starts applications that fail, and collects what a user reads then.
- */
+/** Starts applications that fail, and collects what a user reads then. */
 public final class StartFailureLines {
 
 	private final List<String> lines = new ArrayList<>();
@@ -32,9 +30,7 @@ public final class StartFailureLines {
 		return this.lines;
 	}
 
-	/**
-	 * Starts an application that must fail.
-	 */
+	/** Starts an application that must fail. */
 	public void fail(String title, ApplicationContextRunner runner, Class<?>... beans) {
 		this.lines.add(title);
 		List<String> failure = failure(runner, beans);

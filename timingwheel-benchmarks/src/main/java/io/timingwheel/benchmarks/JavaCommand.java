@@ -4,9 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The command that runs a class of this archive in a JVM of its own.
- */
+/** The command that runs a class of this archive in a JVM of its own. */
 public final class JavaCommand {
 
 	private JavaCommand() {

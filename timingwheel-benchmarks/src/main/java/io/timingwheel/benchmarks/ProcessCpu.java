@@ -4,9 +4,7 @@ import java.lang.management.ManagementFactory;
 
 import com.sun.management.OperatingSystemMXBean;
 
-/**
- * The processor time that this JVM has used, as the operating system counts it.
- */
+/** The processor time that this JVM has used, as the operating system counts it. */
 public final class ProcessCpu {
 
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory

@@ -2,9 +2,7 @@ package io.timingwheel.benchmarks;
 
 import java.util.Arrays;
 
-/**
- * Medians and other quantiles, which all measurements compute alike.
- */
+/** Medians and other quantiles, which all measurements compute alike. */
 public final class Quantiles {
 
 	private Quantiles() {

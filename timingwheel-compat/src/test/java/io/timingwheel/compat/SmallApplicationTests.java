@@ -23,9 +23,7 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * An application without a web server, with one annotation of each kind.
- */
+/** An application without a web server, with one annotation of each kind. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.NONE,
 		properties = { "spring.config.name=small", "timingwheel.store.type=jdbc" })
 @AutoConfigureVirtualTime

@@ -42,9 +42,7 @@ public final class InstrumentingClassLoader extends ClassLoader {
 		}
 	}
 
-	/**
-	 * The only constructor of the instrumented class.
-	 */
+	/** The only constructor of the instrumented class. */
 	public static Constructor<?> constructor(Class<?> type) {
 		Constructor<?> constructor = instrumented(type).getDeclaredConstructors()[0];
 		constructor.setAccessible(true);

@@ -63,9 +63,7 @@ final class InstrumentingClassVisitor extends ClassVisitor {
 		return this.type.contains("Tests") ? next : new ReportingMethodVisitor(next, this.type);
 	}
 
-	/**
-	 * Writes a method that locks and calls the body of the synchronized method.
-	 */
+	/** Writes a method that locks and calls the body of the synchronized method. */
 	private void lockAround(MethodVisitor method, String body, String descriptor) {
 		Label begin = new Label();
 		Label end = new Label();

@@ -60,9 +60,7 @@ public final class Interleavings {
 		this.everyAccess = everyAccess;
 	}
 
-	/**
-	 * The arguments of a parameterized test.
-	 */
+	/** The arguments of a parameterized test. */
 	public static Arguments race(Class<? extends Race> race, Object... arguments) {
 		return Arguments.of(race, arguments);
 	}
@@ -87,9 +85,7 @@ public final class Interleavings {
 		new Interleavings(race, 2, true, arguments).explore();
 	}
 
-	/**
-	 * Explores more interleavings of a race that needs a preemption to begin.
-	 */
+	/** Explores more interleavings of a race that needs a preemption to begin. */
 	public static void exploreWithThreePreemptionsAtSynchronization(Class<? extends Race> race) {
 		new Interleavings(race, 3, false, new Object[0]).explore();
 	}

@@ -30,9 +30,7 @@ final class ModelThread extends Thread {
 		setDaemon(true);
 	}
 
-	/**
-	 * Takes part in a run.
-	 */
+	/** Takes part in a run. */
 	void join(Run run, Runnable task) {
 		this.run = run;
 		this.task = task;
@@ -41,9 +39,7 @@ final class ModelThread extends Thread {
 		this.locks = 0;
 	}
 
-	/**
-	 * Takes part in no further run, so that the thread ends.
-	 */
+	/** Takes part in no further run, so that the thread ends. */
 	void leave() {
 		this.run = null;
 		resumeRun();
@@ -85,9 +81,7 @@ final class ModelThread extends Thread {
 		this.resumed.release();
 	}
 
-	/**
-	 * Describes the thread's position in the code under test.
-	 */
+	/** Describes the thread's position in the code under test. */
 	String position() {
 		if (this.state == State.ENDED) {
 			return "ends";

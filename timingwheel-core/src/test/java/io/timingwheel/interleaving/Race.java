@@ -8,9 +8,7 @@ import java.util.List;
  */
 public interface Race {
 
-	/**
-	 * The actions of the threads, one for each. The first thread begins.
-	 */
+	/** The actions of the threads, one for each. The first thread begins. */
 	List<Runnable> threads();
 
 	/**

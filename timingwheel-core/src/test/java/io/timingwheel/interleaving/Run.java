@@ -6,9 +6,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * One interleaving: a list of choices of the thread that takes the next step.
- */
+/** One interleaving: a list of choices of the thread that takes the next step. */
 final class Run {
 
 	private static final int MOST_STEPS = 50_000;
@@ -53,9 +51,7 @@ final class Run {
 		this.traced = traced;
 	}
 
-	/**
-	 * Runs the tasks, each on one of the given threads.
-	 */
+	/** Runs the tasks, each on one of the given threads. */
 	void run(List<Runnable> tasks, List<ModelThread> pool) {
 		this.threads = pool.subList(0, tasks.size()).toArray(ModelThread[]::new);
 		this.running.set(this.threads.length);
@@ -70,18 +66,14 @@ final class Run {
 		return this.races;
 	}
 
-	/**
-	 * Called before the current thread accesses a plain field or an element.
-	 */
+	/** Called before the current thread accesses a plain field or an element. */
 	void beforePlainStep(ModelThread current) {
 		if (this.everyAccess) {
 			beforeStep(current);
 		}
 	}
 
-	/**
-	 * Called before a step of the current thread. May let another thread run first.
-	 */
+	/** Called before a step of the current thread. May let another thread run first. */
 	void beforeStep(ModelThread current) {
 		if (this.failure != null) {
 			throw new Aborted();
@@ -98,9 +90,7 @@ final class Run {
 		}
 	}
 
-	/**
-	 * Lets another thread run, since the current thread is blocked.
-	 */
+	/** Lets another thread run, since the current thread is blocked. */
 	void block(ModelThread current) {
 		if (this.failure != null) {
 			throw new Aborted();
@@ -114,9 +104,7 @@ final class Run {
 		}
 	}
 
-	/**
-	 * Lets other threads run, since the current thread waits for them in a loop.
-	 */
+	/** Lets other threads run, since the current thread waits for them in a loop. */
 	void letOthersRun(ModelThread current) {
 		if (++this.steps > MOST_STEPS) {
 			abort(current, new AssertionError("The threads do not end"));
@@ -242,9 +230,7 @@ final class Run {
 		return this.options.stream().mapToInt(Integer::intValue).toArray();
 	}
 
-	/**
-	 * Ends a thread after the interleaving has failed.
-	 */
+	/** Ends a thread after the interleaving has failed. */
 	static final class Aborted extends Error {
 
 		private static final long serialVersionUID = 1;

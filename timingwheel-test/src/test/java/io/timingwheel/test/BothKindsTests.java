@@ -32,9 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What virtual time does with tasks in memory and in a store alike.
- */
+/** What virtual time does with tasks in memory and in a store alike. */
 @ParameterizedClass
 @ValueSource(classes = { Jobs.InMemory.class, Jobs.Stored.class })
 @TestApplication.WithStore
@@ -185,9 +183,7 @@ class BothKindsTests {
 		assertThat(this.runs.contexts()).extracting(DelayedTaskContext::attempt).containsExactly(2, 3);
 	}
 
-	/**
-	 * The repetition before has used up the starts of its last minute.
-	 */
+	/** The repetition before has used up the starts of its last minute. */
 	@RepeatedTest(2)
 	void aRateSpreadsTheStartsOverVirtualTime() {
 		for (int i = 0; i < 3; i++) {

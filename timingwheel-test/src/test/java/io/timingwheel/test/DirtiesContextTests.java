@@ -14,9 +14,7 @@ import org.springframework.test.annotation.DirtiesContext;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/**
- * Contexts that follow one another and have the same database.
- */
+/** Contexts that follow one another and have the same database. */
 @SpringBootTest(
 		properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:dirties;DB_CLOSE_DELAY=-1" })
 @AutoConfigureVirtualTime

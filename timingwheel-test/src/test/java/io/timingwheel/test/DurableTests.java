@@ -27,9 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * What virtual time does with stored tasks only.
- */
+/** What virtual time does with stored tasks only. */
 @TestApplication.WithStore
 class DurableTests {
 

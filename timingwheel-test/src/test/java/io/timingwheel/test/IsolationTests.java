@@ -23,9 +23,7 @@ import org.springframework.scheduling.support.PeriodicTrigger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/**
- * Each method must pass after any other one, and a second time.
- */
+/** Each method must pass after any other one, and a second time. */
 @SpringBootTest(classes = IsolationTests.Schedules.class, properties = "timingwheel.task-scheduler.enabled=true")
 @AutoConfigureVirtualTime
 class IsolationTests {
@@ -92,9 +90,7 @@ class IsolationTests {
 		return runs::incrementAndGet;
 	}
 
-	/**
-	 * What the application itself repeats.
-	 */
+	/** What the application itself repeats. */
 	@EnableAutoConfiguration
 	@EnableScheduling
 	static class Schedules {

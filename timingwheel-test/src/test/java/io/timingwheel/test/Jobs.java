@@ -7,14 +7,10 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
 
-/**
- * The same tasks in memory and in a store. Each body notes that it has run.
- */
+/** The same tasks in memory and in a store. Each body notes that it has run. */
 interface Jobs {
 
-	/**
-	 * The name of a task of this kind.
-	 */
+	/** The name of a task of this kind. */
 	String name(String task);
 
 	DelayedTask<Void> run(String key, Duration delay);

@@ -68,9 +68,7 @@ class MemoryTests {
 		assertThat(dependent).isCompletedWithValue(true);
 	}
 
-	/**
-	 * The repetition before has left a future that is not done.
-	 */
+	/** The repetition before has left a future that is not done. */
 	@RepeatedTest(2)
 	void aBodyWhoseFutureIsNotDoneHoldsItsPlaceUntilTheTestEnds() {
 		List<String> begun = new ArrayList<>();

@@ -16,9 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 
-/**
- * Mocks and spies of Spring beside virtual time.
- */
+/** Mocks and spies of Spring beside virtual time. */
 @SpringBootTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
 @Import(MockitoTests.Audits.class)
@@ -63,9 +61,7 @@ class MockitoTests {
 		assertThat(this.time).hasNothingPending();
 	}
 
-	/**
-	 * Spring does not post-process a mock, so nothing delays its methods.
-	 */
+	/** Spring does not post-process a mock, so nothing delays its methods. */
 	@Test
 	void theMethodsOfAMockAreNotDelayed() {
 		this.audits.audit("ada");

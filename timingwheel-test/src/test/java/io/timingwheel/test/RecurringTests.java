@@ -364,9 +364,7 @@ class RecurringTests {
 		}, "period=1h");
 	}
 
-	/**
-	 * Starts an application with a bean, runs a test, and ends the application.
-	 */
+	/** Starts an application with a bean, runs a test, and ends the application. */
 	private void run(Class<?> beanClass, Runnable test, String... properties) {
 		String name = beanClass.getSimpleName().toLowerCase();
 		new ApplicationContextRunner()

@@ -7,9 +7,7 @@ import java.util.List;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The bodies that have run, with their virtual times.
- */
+/** The bodies that have run, with their virtual times. */
 class Runs {
 
 	private final List<Run> runs = new ArrayList<>();
@@ -27,9 +25,7 @@ class Runs {
 			.add(new Run(name, this.time.now(), Thread.currentThread(), DelayedTaskContext.current().orElse(null)));
 	}
 
-	/**
-	 * Notes a run, and does what the test wants of each body.
-	 */
+	/** Notes a run, and does what the test wants of each body. */
 	void run(String name) {
 		add(name);
 		this.body.run(name);
@@ -64,9 +60,7 @@ class Runs {
 		this.body = Body.NOTHING;
 	}
 
-	/**
-	 * What a task of a test does.
-	 */
+	/** What a task of a test does. */
 	@FunctionalInterface
 	interface Body {
 

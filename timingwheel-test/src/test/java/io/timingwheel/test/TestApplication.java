@@ -20,9 +20,7 @@ import org.springframework.context.annotation.Import;
 		BothKindsTests.Limited.class })
 class TestApplication {
 
-	/**
-	 * A test of this application with a store. All these tests have one context.
-	 */
+	/** A test of this application with a store. All these tests have one context. */
 	@Target(ElementType.TYPE)
 	@Retention(RetentionPolicy.RUNTIME)
 	@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "timingwheel.store.max-attempts=3",

@@ -8,9 +8,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
-/**
- * Keeps the callbacks in memory. They are gone when the process ends.
- */
+/** Keeps the callbacks in memory. They are gone when the process ends. */
 @Component
 @Profile("!stored")
 class InMemoryCallbackSender implements CallbackSender {

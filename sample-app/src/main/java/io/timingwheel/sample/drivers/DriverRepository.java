@@ -12,9 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.stereotype.Repository;
 
-/**
- * The drivers, in memory. Each method is atomic.
- */
+/** The drivers, in memory. Each method is atomic. */
 @Repository
 class DriverRepository {
 

@@ -8,9 +8,7 @@ import io.timingwheel.spring.task.TaskId;
 
 import org.springframework.stereotype.Component;
 
-/**
- * Many drivers at once, to see the wheel fill and empty.
- */
+/** Many drivers at once, to see the wheel fill and empty. */
 @Component
 class Fleet {
 

@@ -1,6 +1,4 @@
-/**
- * Drivers that go offline when they send no heartbeat.
- */
+/** Drivers that go offline when they send no heartbeat. */
 @NullMarked
 package io.timingwheel.sample.drivers;
 

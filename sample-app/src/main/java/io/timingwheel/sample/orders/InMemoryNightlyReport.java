@@ -5,9 +5,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
-/**
- * Makes a report each night. A night of the sample comes every minute.
- */
+/** Makes a report each night. A night of the sample comes every minute. */
 @Component
 @Profile("!stored")
 class InMemoryNightlyReport {

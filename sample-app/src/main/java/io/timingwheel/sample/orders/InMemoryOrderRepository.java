@@ -10,9 +10,7 @@ import java.util.function.UnaryOperator;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Repository;
 
-/**
- * The newest orders, in memory.
- */
+/** The newest orders, in memory. */
 @Repository
 @Profile("!stored")
 class InMemoryOrderRepository implements OrderRepository {
@@ -23,9 +21,7 @@ class InMemoryOrderRepository implements OrderRepository {
 
 	private long lastId;
 
-	/**
-	 * Forgets the oldest order beyond the capacity.
-	 */
+	/** Forgets the oldest order beyond the capacity. */
 	@Override
 	public synchronized Order add(LongFunction<Order> factory) {
 		long id = ++this.lastId;

@@ -9,9 +9,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.stereotype.Component;
 
-/**
- * The latest reports of this node, in memory.
- */
+/** The latest reports of this node, in memory. */
 @Component
 class OrderReports {
 

@@ -1,6 +1,4 @@
-/**
- * Orders that close when they are not paid in time.
- */
+/** Orders that close when they are not paid in time. */
 @NullMarked
 package io.timingwheel.sample.orders;
 

@@ -32,9 +32,7 @@ class QuoteController {
 		return this.quotes.quote(item, check(work));
 	}
 
-	/**
-	 * Answers with the last known quote if a new one takes too long.
-	 */
+	/** Answers with the last known quote if a new one takes too long. */
 	@GetMapping("/quotes/{item}/latest")
 	Quote latest(@PathVariable String item,
 			@RequestParam(defaultValue = "100ms") @DurationFormat(style = DurationFormat.Style.SIMPLE) Duration work)

@@ -1,6 +1,4 @@
-/**
- * Quotes that are cut when they take too long.
- */
+/** Quotes that are cut when they take too long. */
 @NullMarked
 package io.timingwheel.sample.quotes;
 

@@ -2,9 +2,7 @@ package io.timingwheel.sample.search;
 
 import org.springframework.stereotype.Component;
 
-/**
- * Counts what happens to the documents and their index. Thread-safe.
- */
+/** Counts what happens to the documents and their index. Thread-safe. */
 @Component
 class Documents {
 

@@ -1,6 +1,4 @@
-/**
- * A search index that follows the documents after a short pause.
- */
+/** A search index that follows the documents after a short pause. */
 @NullMarked
 package io.timingwheel.sample.search;
 

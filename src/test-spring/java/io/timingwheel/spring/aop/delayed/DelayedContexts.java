@@ -21,9 +21,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Application contexts whose wheel is on virtual time, while bodies run on executors.
- */
+/** Application contexts whose wheel is on virtual time, while bodies run on executors. */
 public final class DelayedContexts {
 
 	private DelayedContexts() {
@@ -45,9 +43,7 @@ public final class DelayedContexts {
 		context.getBean(ManualTimeSource.class).advance(by);
 	}
 
-	/**
-	 * Waits until all tasks that were handed over have ended.
-	 */
+	/** Waits until all tasks that were handed over have ended. */
 	static void awaitIdle(BeanFactory context) {
 		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 		TimingWheel wheel = context.getBean(TimingWheel.class);

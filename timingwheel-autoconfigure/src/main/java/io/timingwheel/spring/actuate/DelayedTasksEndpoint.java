@@ -258,7 +258,8 @@ public class DelayedTasksEndpoint {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), ex.status());
 		}
 		catch (RuntimeException ex) {
-			if (!this.tasks.storeIsAway()) {
+			StoredTasks stored = this.tasks.stored();
+			if (stored == null || stored.node().outage() == null) {
 				throw ex;
 			}
 			return new WebEndpointResponse<>(new ErrorDescriptor("The store does not answer: see the health"),

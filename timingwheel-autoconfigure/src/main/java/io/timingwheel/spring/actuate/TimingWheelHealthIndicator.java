@@ -13,7 +13,6 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
@@ -67,8 +66,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("store", Status.UP.getCode());
 			return;
 		}
-		// Without the statement of a database.
-		builder.down(NestedExceptionUtils.getMostSpecificCause(outage.error()))
+		builder.down(outage.rootCause())
 			.withDetail("store", Status.DOWN.getCode())
 			.withDetail("storeDownSince", outage.since());
 		if (!outage.missingParts().isEmpty()) {

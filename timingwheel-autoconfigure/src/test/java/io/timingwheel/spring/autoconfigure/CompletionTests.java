@@ -37,9 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Where and when the futures and publishers of this library complete, with real time.
- */
+/** Where and when the futures and publishers of this library complete, with real time. */
 class CompletionTests {
 
 	private static final int POOL_SIZE = 2;

@@ -17,9 +17,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * db-scheduler, with the strategy that its documentation calls the fastest.
- */
+/** db-scheduler, with the strategy that its documentation calls the fastest. */
 final class DbSchedulerNode implements TaskNode {
 
 	private static final int THREADS = 20;

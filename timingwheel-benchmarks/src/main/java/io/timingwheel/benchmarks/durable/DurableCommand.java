@@ -21,9 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/**
- * Measures durable tasks and writes the report.
- */
+/** Measures durable tasks and writes the report. */
 @Command(name = "durable", mixinStandardHelpOptions = true, sortOptions = false,
 		description = "Measures durable tasks beside peers on a server that it starts, and writes tables, figures and"
 				+ " charts. Peers that are written for Node.js take part where node and npm are there.")

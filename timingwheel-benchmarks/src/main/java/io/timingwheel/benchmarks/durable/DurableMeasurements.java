@@ -13,9 +13,7 @@ import io.timingwheel.benchmarks.report.Measurement;
 import io.timingwheel.benchmarks.report.Measurement.Chart;
 import io.timingwheel.benchmarks.report.Step;
 
-/**
- * The measurements of durable tasks.
- */
+/** The measurements of durable tasks. */
 final class DurableMeasurements {
 
 	private static final int BACKLOG = 25_000;
@@ -158,9 +156,7 @@ final class DurableMeasurements {
 				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
 	}
 
-	/**
-	 * The peers that can have a node that only stores tasks.
-	 */
+	/** The peers that can have a node that only stores tasks. */
 	private List<DurablePeer> peersWithClient() {
 		return this.peers.stream().filter(DurablePeer::canPause).toList();
 	}
@@ -183,9 +179,7 @@ final class DurableMeasurements {
 		return figures;
 	}
 
-	/**
-	 * The lateness of the node whose figure is worse.
-	 */
+	/** The lateness of the node whose figure is worse. */
 	private static Map<String, Double> worst(List<Map<String, Double>> answers) {
 		Map<String, Double> worst = new HashMap<>();
 		for (String figure : List.of("early", "p50", "p99", "max")) {

@@ -10,9 +10,7 @@ import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.JavaCommand;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A contestant that runs durable tasks.
- */
+/** A contestant that runs durable tasks. */
 enum DurablePeer implements Contestant {
 
 	TIMINGWHEEL("timingwheel", EnumSet.allOf(Store.class), ours(Map.of())),
@@ -66,9 +64,7 @@ enum DurablePeer implements Contestant {
 
 	private final boolean fast;
 
-	/**
-	 * A contestant that runs in a JVM.
-	 */
+	/** A contestant that runs in a JVM. */
 	DurablePeer(String label, Set<Store> stores, Start start) {
 		this.label = label;
 		this.stores = stores;
@@ -146,30 +142,22 @@ enum DurablePeer implements Contestant {
 		return this == TIMINGWHEEL || this == TIMINGWHEEL_BACKLOG || runsOtherwise();
 	}
 
-	/**
-	 * Whether this is our node with other settings, which change only how it runs tasks.
-	 */
+	/** Whether this is our node with other settings, which change only how it runs tasks. */
 	boolean runsOtherwise() {
 		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_LIMITED || this == TIMINGWHEEL_TRANSACTIONAL;
 	}
 
-	/**
-	 * Whether this peer takes part only in the measurements that are made for it.
-	 */
+	/** Whether this peer takes part only in the measurements that are made for it. */
 	boolean isSpecial() {
 		return this == QUARTZ || this == TIMINGWHEEL_BACKLOG;
 	}
 
-	/**
-	 * Whether this peer keeps many schedules that users can define at run time.
-	 */
+	/** Whether this peer keeps many schedules that users can define at run time. */
 	boolean hasSchedules() {
 		return WITH_SCHEDULES.contains(this);
 	}
 
-	/**
-	 * Starts a node in this JVM.
-	 */
+	/** Starts a node in this JVM. */
 	private interface Start {
 
 		TaskNode node(Store store, String url, Probe probe);

@@ -21,9 +21,7 @@ import io.timingwheel.benchmarks.report.Step;
 record DurableSetup(Store store, Supplier<Server> server, Effort effort, int warmUp, Duration commitLatency,
 		int pending) {
 
-	/**
-	 * The setup of a store without a server, to list its measurements.
-	 */
+	/** The setup of a store without a server, to list its measurements. */
 	static DurableSetup of(Store store) {
 		return new DurableSetup(store, () -> {
 			throw new IllegalStateException("There is no server");
@@ -34,18 +32,14 @@ record DurableSetup(Store store, Supplier<Server> server, Effort effort, int war
 		return new DurableStep(this, nodes, work);
 	}
 
-	/**
-	 * The name of the report.
-	 */
+	/** The name of the report. */
 	String name() {
 		return this.store.name().toLowerCase(Locale.ROOT)
 				+ (hasLatency() ? "-commit-" + this.commitLatency.toNanos() / 1_000 + "us" : "")
 				+ (hasPending() ? "-pending-" + this.pending : "");
 	}
 
-	/**
-	 * The remarks of this run, which follow the text of each measurement.
-	 */
+	/** The remarks of this run, which follow the text of each measurement. */
 	String conditions() {
 		return (hasLatency() ? " Each commit that waits for the disk takes %s ms more."
 			.formatted(this.commitLatency.toNanos() / 1e6) : "") + (hasPending()

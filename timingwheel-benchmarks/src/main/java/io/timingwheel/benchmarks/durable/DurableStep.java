@@ -29,9 +29,7 @@ record DurableStep(DurableSetup setup, int nodes, Work work) implements Step {
 		}
 	}
 
-	/**
-	 * The work of the step.
-	 */
+	/** The work of the step. */
 	interface Work {
 
 		Map<String, Double> run(Nodes nodes, DurablePeer peer) throws Exception;

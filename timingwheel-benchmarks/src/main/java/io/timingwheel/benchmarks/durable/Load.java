@@ -13,9 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 
-/**
- * Stores tasks with several threads.
- */
+/** Stores tasks with several threads. */
 final class Load {
 
 	private static final int FILLERS = 8;
@@ -36,23 +34,17 @@ final class Load {
 		this.node = node;
 	}
 
-	/**
-	 * Stores tasks for one time as fast as possible.
-	 */
+	/** Stores tasks for one time as fast as possible. */
 	void fill(int count, Instant due) throws Exception {
 		inBatches(count, BATCH, (from, to) -> this.node.enqueueBatch(to - from, due));
 	}
 
-	/**
-	 * Stores tasks as fast as possible, each due when it is stored.
-	 */
+	/** Stores tasks as fast as possible, each due when it is stored. */
 	void fillNow(int count) throws Exception {
 		inBatches(count, BATCH, (from, to) -> this.node.enqueueBatch(to - from, due(0)));
 	}
 
-	/**
-	 * Stores tasks that are not due for a long time, as fast as possible.
-	 */
+	/** Stores tasks that are not due for a long time, as fast as possible. */
 	void fillPending(int count) throws Exception {
 		inBatches(count, LARGE_BATCH, this.node::enqueuePending);
 	}
@@ -153,9 +145,7 @@ final class Load {
 		return count * 1e9 / (System.nanoTime() - start);
 	}
 
-	/**
-	 * Stores tasks of a limited name that are due now.
-	 */
+	/** Stores tasks of a limited name that are due now. */
 	void fillLimited(int count) throws Exception {
 		inBatches(count, LARGE_BATCH, (from, to) -> this.node.enqueueLimited(to - from));
 	}
@@ -196,18 +186,14 @@ final class Load {
 		}
 	}
 
-	/**
-	 * What a thread does.
-	 */
+	/** What a thread does. */
 	private interface Work {
 
 		long run(int thread) throws Exception;
 
 	}
 
-	/**
-	 * What a thread does with a part of the tasks.
-	 */
+	/** What a thread does with a part of the tasks. */
 	private interface Range {
 
 		void run(int from, int to);

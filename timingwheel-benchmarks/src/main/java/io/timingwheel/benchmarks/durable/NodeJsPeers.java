@@ -33,9 +33,7 @@ final class NodeJsPeers {
 	private NodeJsPeers() {
 	}
 
-	/**
-	 * Whether the peers are installed. The first call installs them.
-	 */
+	/** Whether the peers are installed. The first call installs them. */
 	static synchronized boolean areInstalled() {
 		if (folder == null && problem == null) {
 			try {

@@ -10,9 +10,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.benchmarks.ProcessCpu;
 
-/**
- * A node in a JVM of its own, which reads commands and answers each with figures.
- */
+/** A node in a JVM of its own, which reads commands and answers each with figures. */
 final class NodeMain {
 
 	/** Marks an answer among other output. */

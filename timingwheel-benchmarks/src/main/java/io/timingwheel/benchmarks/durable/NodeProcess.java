@@ -11,9 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/**
- * A node in another process.
- */
+/** A node in another process. */
 final class NodeProcess implements AutoCloseable {
 
 	private final Process process;
@@ -31,24 +29,18 @@ final class NodeProcess implements AutoCloseable {
 		this.answers = this.process.inputReader(StandardCharsets.UTF_8);
 	}
 
-	/**
-	 * Waits until the node has started.
-	 */
+	/** Waits until the node has started. */
 	void awaitStart() throws IOException {
 		answer();
 	}
 
-	/**
-	 * Sends a command to the node and waits for the answer.
-	 */
+	/** Sends a command to the node and waits for the answer. */
 	Map<String, Double> run(String command) throws IOException {
 		this.commands.println(command);
 		return answer();
 	}
 
-	/**
-	 * Sends a command to the node and waits for one figure of the answer.
-	 */
+	/** Sends a command to the node and waits for one figure of the answer. */
 	double run(String command, String figure) throws IOException {
 		return Objects.requireNonNull(run(command).get(figure), figure);
 	}
@@ -72,9 +64,7 @@ final class NodeProcess implements AutoCloseable {
 		return figures;
 	}
 
-	/**
-	 * Ends the node, and kills it if it does not end.
-	 */
+	/** Ends the node, and kills it if it does not end. */
 	@Override
 	public void close() {
 		this.commands.close();

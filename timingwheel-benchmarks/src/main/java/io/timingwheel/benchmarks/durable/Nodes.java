@@ -8,9 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/**
- * The nodes of a measurement, which begins with an empty store.
- */
+/** The nodes of a measurement, which begins with an empty store. */
 final class Nodes implements AutoCloseable {
 
 	private static final long PATIENCE = TimeUnit.MINUTES.toNanos(3);
@@ -21,9 +19,7 @@ final class Nodes implements AutoCloseable {
 
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
-	/**
-	 * Starts nodes, which warm up.
-	 */
+	/** Starts nodes, which warm up. */
 	Nodes(int count, DurableSetup setup, DurablePeer peer) throws Exception {
 		this.setup = setup;
 		this.peer = peer;
@@ -60,9 +56,7 @@ final class Nodes implements AutoCloseable {
 		first().run("resume");
 	}
 
-	/**
-	 * What the tasks take, as text.
-	 */
+	/** What the tasks take, as text. */
 	String sizes() {
 		return server().megabytes()
 			.entrySet()
@@ -79,9 +73,7 @@ final class Nodes implements AutoCloseable {
 		return this.nodes.get(0);
 	}
 
-	/**
-	 * Starts a node that only stores tasks.
-	 */
+	/** Starts a node that only stores tasks. */
 	NodeProcess startClient() throws IOException {
 		NodeProcess client = new NodeProcess(this.setup, this.peer);
 		try {
@@ -103,9 +95,7 @@ final class Nodes implements AutoCloseable {
 		return answers;
 	}
 
-	/**
-	 * Stores due tasks, which wait until the nodes resume.
-	 */
+	/** Stores due tasks, which wait until the nodes resume. */
 	void fill(int count) throws IOException {
 		all("pause");
 		int lead = this.peer.canPause() ? 0 : 5 + count / 2_000;

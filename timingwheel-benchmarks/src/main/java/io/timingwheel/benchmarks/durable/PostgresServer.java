@@ -14,9 +14,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * A PostgreSQL that waits for the disk at each commit, and counts the statements.
- */
+/** A PostgreSQL that waits for the disk at each commit, and counts the statements. */
 final class PostgresServer implements Server {
 
 	/** The longest {@code commit_delay} that PostgreSQL takes. */

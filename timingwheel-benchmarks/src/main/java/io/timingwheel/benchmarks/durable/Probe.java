@@ -10,9 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.benchmarks.Quantiles;
 
-/**
- * The body of the tasks of a node. It reads the clock. Thread-safe.
- */
+/** The body of the tasks of a node. It reads the clock. Thread-safe. */
 final class Probe {
 
 	/** How many tasks may run between two resets. */

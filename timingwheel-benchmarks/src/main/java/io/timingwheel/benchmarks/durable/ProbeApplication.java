@@ -11,9 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * An application with a durable method.
- */
+/** An application with a durable method. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class ProbeApplication {
@@ -75,9 +73,7 @@ class ProbeApplication {
 
 	}
 
-	/**
-	 * A durable method whose starts are limited.
-	 */
+	/** A durable method whose starts are limited. */
 	static class LimitedTasks {
 
 		@Delayed(delay = "0s", name = LIMITED_NAME, durable = true, policy = @TaskPolicy(rate = "100/s"))
@@ -86,9 +82,7 @@ class ProbeApplication {
 
 	}
 
-	/**
-	 * The durable method, with each run and its acknowledgement in one transaction.
-	 */
+	/** The durable method, with each run and its acknowledgement in one transaction. */
 	static class TransactionalTasks extends Tasks {
 
 		TransactionalTasks(Probe probe) {

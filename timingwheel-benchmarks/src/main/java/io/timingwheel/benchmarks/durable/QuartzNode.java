@@ -88,9 +88,7 @@ final class QuartzNode implements TaskNode {
 		schedule(trigger(due).build());
 	}
 
-	/**
-	 * Stores the tasks one by one. Quartz stores single tasks only to warm up.
-	 */
+	/** Stores the tasks one by one. Quartz stores single tasks only to warm up. */
 	@Override
 	public void enqueueBatch(int count, Instant due) {
 		for (int i = 0; i < count; i++) {
@@ -167,9 +165,7 @@ final class QuartzNode implements TaskNode {
 		}
 	}
 
-	/**
-	 * The class that is stored with the job. The job factory makes the job that runs.
-	 */
+	/** The class that is stored with the job. The job factory makes the job that runs. */
 	static final class NoJob implements Job {
 
 		@Override

@@ -35,9 +35,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * An application with many pending tasks, and its endpoints.
- */
+/** An application with many pending tasks, and its endpoints. */
 final class ReadNode implements AutoCloseable {
 
 	private static final String NAME = "close-order";
@@ -78,16 +76,12 @@ final class ReadNode implements AutoCloseable {
 				this.context.getBeanProvider(StoredTasks.class).getIfAvailable(), Show.ALWAYS, Set.of());
 	}
 
-	/**
-	 * Schedules tasks in memory.
-	 */
+	/** Schedules tasks in memory. */
 	void schedule(int count) {
 		IntStream.range(0, count).forEach((i) -> this.tasks.schedule(ROWS.id(i), ROWS.delay(i), NOTHING));
 	}
 
-	/**
-	 * Stores tasks.
-	 */
+	/** Stores tasks. */
 	void enqueue(int count) {
 		for (int from = 0; from < count; from += BATCH) {
 			this.tasks.enqueueAll(IntStream.range(from, Math.min(count, from + BATCH))
@@ -96,9 +90,7 @@ final class ReadNode implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The reads by what they read.
-	 */
+	/** The reads by what they read. */
 	Map<String, Supplier<?>> reads() {
 		NameDescriptor first = name(null);
 		String cursor = first.cursor();
@@ -172,9 +164,7 @@ final class ReadNode implements AutoCloseable {
 		this.context.close();
 	}
 
-	/**
-	 * A thread that reads.
-	 */
+	/** A thread that reads. */
 	static final class Reader {
 
 		private final Thread thread;

@@ -138,9 +138,7 @@ public final class ReadsCommand implements Callable<Integer> {
 				millis[RUNS - 1], cpuNanos / 1e6 / RUNS, bytes / 1e3);
 	}
 
-	/**
-	 * Windows without and with a reader take turns.
-	 */
+	/** Windows without and with a reader take turns. */
 	private void beside(ReadNode node) throws InterruptedException {
 		Map<String, Supplier<?>> reads = node.reads();
 		LongAdder runs = node.runEndlessly();

@@ -11,9 +11,7 @@ import redis.embedded.RedisServer;
 
 import org.springframework.util.FileSystemUtils;
 
-/**
- * A Redis with an append-only file.
- */
+/** A Redis with an append-only file. */
 final class RedisInstance implements Server {
 
 	private final Path folder = Files.createTempDirectory("redis");
@@ -76,9 +74,7 @@ final class RedisInstance implements Server {
 		return (long) (1e9 * sum("cpu", "used_cpu_"));
 	}
 
-	/**
-	 * Adds up the figures of a section whose names begin in a certain way.
-	 */
+	/** Adds up the figures of a section whose names begin in a certain way. */
 	private double sum(String section, String prefix) {
 		return this.connection.sync()
 			.info(section)

@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/**
- * A server that all contestants use in turn.
- */
+/** A server that all contestants use in turn. */
 interface Server extends AutoCloseable {
 
 	String url();
@@ -33,9 +31,7 @@ interface Server extends AutoCloseable {
 	default void analyze() {
 	}
 
-	/**
-	 * What the tasks take, in megabytes, by the kind of place.
-	 */
+	/** What the tasks take, in megabytes, by the kind of place. */
 	Map<String, Double> megabytes();
 
 	/**
@@ -47,14 +43,10 @@ interface Server extends AutoCloseable {
 		throw new UnsupportedOperationException("This server has no transactions that last");
 	}
 
-	/**
-	 * How many statements it has run since it was started.
-	 */
+	/** How many statements it has run since it was started. */
 	long statements();
 
-	/**
-	 * The processor time that the processes of the server have used, in nanoseconds.
-	 */
+	/** The processor time that the processes of the server have used, in nanoseconds. */
 	long cpuNanos();
 
 	@Override

@@ -12,9 +12,7 @@ import io.timingwheel.benchmarks.report.Column;
 import io.timingwheel.benchmarks.report.Measurement;
 import io.timingwheel.benchmarks.report.Measurement.Chart;
 
-/**
- * The measurements of what many tasks leave behind in a table of PostgreSQL.
- */
+/** The measurements of what many tasks leave behind in a table of PostgreSQL. */
 final class SizeMeasurements {
 
 	/** How many parts of the tasks run one after another beside an open transaction. */
@@ -142,9 +140,7 @@ final class SizeMeasurements {
 		return "load %d %s".formatted(GROWTH_RATE, seconds);
 	}
 
-	/**
-	 * Waits until a time, or until the load has ended.
-	 */
+	/** Waits until a time, or until the load has ended. */
 	private static void await(FutureTask<?> load, long nanoTime) throws Exception {
 		try {
 			load.get(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);

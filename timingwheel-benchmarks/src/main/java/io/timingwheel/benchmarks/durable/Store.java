@@ -3,9 +3,7 @@ package io.timingwheel.benchmarks.durable;
 import java.io.IOException;
 import java.time.Duration;
 
-/**
- * Where durable tasks are kept.
- */
+/** Where durable tasks are kept. */
 enum Store {
 
 	/** Waits for the disk, as in production. */
@@ -44,16 +42,12 @@ enum Store {
 	 */
 	abstract Server start(Duration commitLatency) throws IOException;
 
-	/**
-	 * How many tasks a second make a steady load.
-	 */
+	/** How many tasks a second make a steady load. */
 	int rate() {
 		return this.rate;
 	}
 
-	/**
-	 * How many tasks a second make a steady load that two nodes share.
-	 */
+	/** How many tasks a second make a steady load that two nodes share. */
 	int highRate() {
 		return this.highRate;
 	}

@@ -3,16 +3,12 @@ package io.timingwheel.benchmarks.durable;
 import java.time.Duration;
 import java.time.Instant;
 
-/**
- * A node that stores tasks and runs those of all nodes. Thread-safe.
- */
+/** A node that stores tasks and runs those of all nodes. Thread-safe. */
 interface TaskNode extends AutoCloseable {
 
 	void enqueue(Instant due);
 
-	/**
-	 * Stores tasks in the fastest way that the contestant has.
-	 */
+	/** Stores tasks in the fastest way that the contestant has. */
 	void enqueueBatch(int count, Instant due);
 
 	/**
@@ -24,16 +20,12 @@ interface TaskNode extends AutoCloseable {
 		throw new UnsupportedOperationException("This contestant has no schedules");
 	}
 
-	/**
-	 * Ends a schedule.
-	 */
+	/** Ends a schedule. */
 	default void cancel(int number) {
 		throw new UnsupportedOperationException("This contestant has no schedules");
 	}
 
-	/**
-	 * Stores tasks that are due now, of a name whose starts are limited.
-	 */
+	/** Stores tasks that are due now, of a name whose starts are limited. */
 	default void enqueueLimited(int count) {
 		throw new UnsupportedOperationException("This contestant has no limits");
 	}

@@ -19,9 +19,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/**
- * A Spring Boot application as users set it up.
- */
+/** A Spring Boot application as users set it up. */
 final class TimingWheelNode implements TaskNode {
 
 	/** Tasks that are not due during a measurement. */

@@ -9,9 +9,7 @@ import io.timingwheel.benchmarks.peer.Peer;
 import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
 
-/**
- * Many timers that are due at one instant, and another one 50 ms after them.
- */
+/** Many timers that are due at one instant, and another one 50 ms after them. */
 final class Burst {
 
 	private static final long UNRELATED = TimeUnit.MILLISECONDS.toNanos(50);

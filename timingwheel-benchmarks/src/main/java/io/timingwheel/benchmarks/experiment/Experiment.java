@@ -6,9 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.benchmarks.peer.Peer;
 
-/**
- * A measurement in a JVM of its own. It returns figures by name.
- */
+/** A measurement in a JVM of its own. It returns figures by name. */
 public enum Experiment {
 
 	FOOTPRINT(Footprint::measure), LATENESS(Lateness::measure), BUSY_LATENESS(Lateness::measureBehindCallers),
@@ -35,16 +33,12 @@ public enum Experiment {
 		System.exit(0);
 	}
 
-	/**
-	 * The time that scheduling so many timers may take before the first one is due.
-	 */
+	/** The time that scheduling so many timers may take before the first one is due. */
 	static long leadNanos(int count) {
 		return TimeUnit.MILLISECONDS.toNanos(500) + TimeUnit.MICROSECONDS.toNanos(4) * count;
 	}
 
-	/**
-	 * What an experiment does.
-	 */
+	/** What an experiment does. */
 	interface Body {
 
 		Map<String, Double> measure(Peer peer, int count, double seconds) throws Exception;

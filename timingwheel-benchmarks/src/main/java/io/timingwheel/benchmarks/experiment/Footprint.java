@@ -41,9 +41,7 @@ final class Footprint {
 		return Map.of("pending", pending / count, "cancelled", Math.max(0, cancelled / count));
 	}
 
-	/**
-	 * Starts the peer and has it allocate what it needs once.
-	 */
+	/** Starts the peer and has it allocate what it needs once. */
 	private static TimerPeer warmedUp(Peer peer) throws InterruptedException {
 		TimerPeer timers = peer.start();
 		timers.cancel(timers.schedule(PeerTask.NO_OP, HOUR));

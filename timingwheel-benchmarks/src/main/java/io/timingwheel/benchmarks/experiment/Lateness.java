@@ -41,9 +41,7 @@ final class Lateness {
 		return new Lateness(count).measure(peer, seconds, 0);
 	}
 
-	/**
-	 * Meanwhile, eight threads schedule and cancel timers as fast as they can.
-	 */
+	/** Meanwhile, eight threads schedule and cancel timers as fast as they can. */
 	static Map<String, Double> measureBehindCallers(Peer peer, int count, double seconds) throws InterruptedException {
 		return new Lateness(count).measure(peer, seconds, HOT_CALLERS);
 	}

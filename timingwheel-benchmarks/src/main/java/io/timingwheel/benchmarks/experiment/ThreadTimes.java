@@ -26,9 +26,7 @@ record ThreadTimes(Map<Path, Long> nanosOfThread) {
 
 	private static final String TIMES = "schedstat";
 
-	/**
-	 * Reads the present times.
-	 */
+	/** Reads the present times. */
 	static ThreadTimes read() {
 		if (!Files.exists(PROCESS.resolve(TIMES))) {
 			return new ThreadTimes(Map.of(PROCESS, ProcessCpu.nanos()));

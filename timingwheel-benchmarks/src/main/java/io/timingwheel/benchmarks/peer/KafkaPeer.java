@@ -62,9 +62,7 @@ final class KafkaPeer implements TimerPeer {
 		this.timer.close();
 	}
 
-	/**
-	 * A task of Kafka has its own delay, so each timer needs a task of its own.
-	 */
+	/** A task of Kafka has its own delay, so each timer needs a task of its own. */
 	private static final class Task extends TimerTask {
 
 		private final PeerTask task;

@@ -6,9 +6,7 @@ import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.concurrent.DefaultThreadFactory;
 
-/**
- * Netty's single wheel, fed through a queue.
- */
+/** Netty's single wheel, fed through a queue. */
 final class NettyPeer implements TimerPeer {
 
 	private static final int SLOTS = 512;

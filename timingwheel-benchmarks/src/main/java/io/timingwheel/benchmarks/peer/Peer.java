@@ -6,9 +6,7 @@ import java.util.function.Supplier;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.benchmarks.Contestant;
 
-/**
- * The contestants.
- */
+/** The contestants. */
 public enum Peer implements Contestant {
 
 	TIMINGWHEEL("timingwheel", () -> new TimingWheelPeer(Duration.ofMillis(1))),

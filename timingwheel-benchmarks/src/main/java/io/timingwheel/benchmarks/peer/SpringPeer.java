@@ -5,9 +5,7 @@ import java.util.concurrent.Future;
 
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/**
- * Spring's scheduler with its default of one thread.
- */
+/** Spring's scheduler with its default of one thread. */
 final class SpringPeer implements TimerPeer {
 
 	private final ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();

@@ -2,9 +2,7 @@ package io.timingwheel.benchmarks.peer;
 
 import java.util.concurrent.CountDownLatch;
 
-/**
- * A timer as its users see it.
- */
+/** A timer as its users see it. */
 public interface TimerPeer extends AutoCloseable {
 
 	/**
@@ -55,9 +53,7 @@ public interface TimerPeer extends AutoCloseable {
 		return scheduleFrom(task, now, delayNanos);
 	}
 
-	/**
-	 * Waits until the peer's own thread has seen all calls made before.
-	 */
+	/** Waits until the peer's own thread has seen all calls made before. */
 	default void settle() throws InterruptedException {
 		CountDownLatch fired = new CountDownLatch(1);
 		schedule(PeerTask.of(fired::countDown), 1);

@@ -6,9 +6,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 
-/**
- * This project's wheel, running the tasks on its own thread as Netty does.
- */
+/** This project's wheel, running the tasks on its own thread as Netty does. */
 final class TimingWheelPeer implements TimerPeer {
 
 	private final TimingWheel wheel;

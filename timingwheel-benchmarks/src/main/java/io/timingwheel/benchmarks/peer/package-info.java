@@ -1,6 +1,4 @@
-/**
- * The timers that are compared, behind one small interface.
- */
+/** The timers that are compared, behind one small interface. */
 @NullMarked
 package io.timingwheel.benchmarks.peer;
 

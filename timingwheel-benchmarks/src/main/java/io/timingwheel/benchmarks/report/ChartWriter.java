@@ -19,9 +19,7 @@ import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler.LegendLayout;
 import org.knowm.xchart.style.Styler.LegendPosition;
 
-/**
- * Draws the charts.
- */
+/** Draws the charts. */
 final class ChartWriter {
 
 	private static final int WIDTH = 900;

@@ -16,16 +16,12 @@ public record Column(String key, String title, boolean moreIsBetter, int decimal
 		return new Column(key, title + " [M/s]", true, 2);
 	}
 
-	/**
-	 * A rate per second, of which more is better.
-	 */
+	/** A rate per second, of which more is better. */
 	public static Column perSecond(String key, String title) {
 		return new Column(key, title + " [/s]", true, 0);
 	}
 
-	/**
-	 * A column of which less is better.
-	 */
+	/** A column of which less is better. */
 	public static Column cost(String key, String title, int decimals) {
 		return new Column(key, title, false, decimals);
 	}

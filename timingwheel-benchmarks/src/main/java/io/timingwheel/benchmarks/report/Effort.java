@@ -31,9 +31,7 @@ public record Effort(int warmups, int iterations, int batches, TimeValue iterati
 	static final Effort QUICK = new Effort(5, 3, 60, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
 			JVM, 1);
 
-	/**
-	 * The effort of measurements without benchmarks and timers.
-	 */
+	/** The effort of measurements without benchmarks and timers. */
 	public static Effort of(double seconds, List<String> jvmArgs) {
 		return new Effort(0, 0, 0, TimeValue.NONE, seconds, 0, List.of(), jvmArgs, 1);
 	}

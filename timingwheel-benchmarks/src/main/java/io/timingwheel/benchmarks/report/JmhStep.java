@@ -41,9 +41,7 @@ record JmhStep(Class<?> benchmark, String contestantParam, Map<String, String> p
 		this(benchmark, contestantParam, params, threads, figures, List.of());
 	}
 
-	/**
-	 * The same step with more settings of the JVM.
-	 */
+	/** The same step with more settings of the JVM. */
 	JmhStep withJvmArgs(List<String> moreJvmArgs) {
 		return new JmhStep(this.benchmark, this.contestantParam, this.params, this.threads, this.figures, moreJvmArgs);
 	}
@@ -86,9 +84,7 @@ record JmhStep(Class<?> benchmark, String contestantParam, Map<String, String> p
 			.measurementTime(time);
 	}
 
-	/**
-	 * A figure of a benchmark's result.
-	 */
+	/** A figure of a benchmark's result. */
 	enum Figure {
 
 		/** Millions of operations per second of all threads. */

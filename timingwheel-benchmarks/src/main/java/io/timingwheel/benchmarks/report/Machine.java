@@ -5,9 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 
-/**
- * The machine and the date of a measurement.
- */
+/** The machine and the date of a measurement. */
 final class Machine {
 
 	private static final Path CPU_INFO = Path.of("/proc/cpuinfo");

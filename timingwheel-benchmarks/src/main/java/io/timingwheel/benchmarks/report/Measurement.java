@@ -22,25 +22,19 @@ import io.timingwheel.benchmarks.Contestant;
 public record Measurement(String id, String title, String text, Collection<? extends Contestant> contestants,
 		List<Column> columns, List<Step> steps, Chart chart) {
 
-	/**
-	 * The same measurement, with more to its text.
-	 */
+	/** The same measurement, with more to its text. */
 	public Measurement withRemark(String remark) {
 		return new Measurement(this.id, this.title, this.text + remark, this.contestants, this.columns, this.steps,
 				this.chart);
 	}
 
-	/**
-	 * Whether any chosen contestant can give figures on this machine.
-	 */
+	/** Whether any chosen contestant can give figures on this machine. */
 	boolean hasAny(Predicate<Contestant> chosen) {
 		return this.contestants.stream()
 			.anyMatch((contestant) -> chosen.test(contestant) && suits(contestant) && contestant.isAvailable());
 	}
 
-	/**
-	 * The names of all contestants that can give figures on this machine.
-	 */
+	/** The names of all contestants that can give figures on this machine. */
 	String participants() {
 		return this.contestants.stream()
 			.filter((contestant) -> suits(contestant) && contestant.isAvailable())
@@ -48,9 +42,7 @@ public record Measurement(String id, String title, String text, Collection<? ext
 			.collect(Collectors.joining(", "));
 	}
 
-	/**
-	 * The names of the chosen contestants that can give figures only on other machines.
-	 */
+	/** The names of the chosen contestants that can give figures only on other machines. */
 	Stream<String> unavailable(Predicate<Contestant> chosen) {
 		return this.contestants.stream()
 			.filter((contestant) -> chosen.test(contestant) && suits(contestant) && !contestant.isAvailable())
@@ -74,9 +66,7 @@ public record Measurement(String id, String title, String text, Collection<? ext
 	 */
 	public record Chart(Kind kind, String axis, List<String> columns) {
 
-		/**
-		 * How to draw a chart.
-		 */
+		/** How to draw a chart. */
 		public enum Kind {
 
 			/** A bar for each contestant and column. */

@@ -23,9 +23,7 @@ import io.timingwheel.benchmarks.throughput.HeartbeatWay;
 import io.timingwheel.benchmarks.throughput.ResetBenchmark;
 import io.timingwheel.benchmarks.throughput.ScheduleBenchmark;
 
-/**
- * The measurements of the engine and of annotated methods.
- */
+/** The measurements of the engine and of annotated methods. */
 final class Measurements {
 
 	private static final Set<Peer> MAIN = EnumSet

@@ -14,9 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/**
- * Measures and writes the report.
- */
+/** Measures and writes the report. */
 @Command(name = "report", mixinStandardHelpOptions = true, sortOptions = false,
 		description = "Measures all peers in turn, prints the tables and writes them with all figures and the charts.")
 public final class ReportCommand implements Callable<Integer> {

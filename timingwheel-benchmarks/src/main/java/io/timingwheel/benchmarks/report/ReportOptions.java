@@ -17,9 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/**
- * The options of a command that measures and writes a report.
- */
+/** The options of a command that measures and writes a report. */
 public final class ReportOptions {
 
 	@Spec(Spec.Target.MIXEE)
@@ -54,9 +52,7 @@ public final class ReportOptions {
 		spec.usageMessage().footer(Stream.concat(Stream.of("Measurements:"), lines).toArray(String[]::new));
 	}
 
-	/**
-	 * Whether a short round is wanted.
-	 */
+	/** Whether a short round is wanted. */
 	public boolean isQuick() {
 		return this.quick;
 	}

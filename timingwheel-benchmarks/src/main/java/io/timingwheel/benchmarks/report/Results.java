@@ -12,9 +12,7 @@ import java.util.OptionalDouble;
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.Quantiles;
 
-/**
- * The figures of all rounds.
- */
+/** The figures of all rounds. */
 final class Results {
 
 	private final Map<Cell, List<Double>> values = new LinkedHashMap<>();
@@ -25,9 +23,7 @@ final class Results {
 			.add(value));
 	}
 
-	/**
-	 * The median of the rounds, if there is any figure.
-	 */
+	/** The median of the rounds, if there is any figure. */
 	OptionalDouble median(Measurement measurement, Contestant contestant, Column column) {
 		List<Double> rounds = this.values.getOrDefault(new Cell(measurement.id(), contestant.name(), column.key()),
 				List.of());
@@ -35,9 +31,7 @@ final class Results {
 				: OptionalDouble.of(Quantiles.median(rounds.stream().mapToDouble(Double::doubleValue).toArray()));
 	}
 
-	/**
-	 * The best median of all but our own.
-	 */
+	/** The best median of all but our own. */
 	OptionalDouble best(Measurement measurement, Column column) {
 		var peers = measurement.contestants()
 			.stream()
@@ -55,9 +49,7 @@ final class Results {
 		return measurement.columns().stream().anyMatch((column) -> median(measurement, contestant, column).isPresent());
 	}
 
-	/**
-	 * Writes each figure of each round.
-	 */
+	/** Writes each figure of each round. */
 	void writeTo(Path file) throws IOException {
 		List<String> lines = new ArrayList<>();
 		lines.add("measurement,contestant,column,round,value");

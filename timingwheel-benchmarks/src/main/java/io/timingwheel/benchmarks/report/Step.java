@@ -4,14 +4,10 @@ import java.util.Map;
 
 import io.timingwheel.benchmarks.Contestant;
 
-/**
- * A run in a JVM of its own. It gives the figures of some columns.
- */
+/** A run in a JVM of its own. It gives the figures of some columns. */
 public interface Step {
 
-	/**
-	 * Whether a contestant takes part.
-	 */
+	/** Whether a contestant takes part. */
 	boolean suits(Contestant contestant);
 
 	/**

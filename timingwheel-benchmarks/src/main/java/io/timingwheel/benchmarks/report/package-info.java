@@ -1,6 +1,4 @@
-/**
- * Runs the measurements in rounds and writes tables, figures and charts.
- */
+/** Runs the measurements in rounds and writes tables, figures and charts. */
 @NullMarked
 package io.timingwheel.benchmarks.report;
 

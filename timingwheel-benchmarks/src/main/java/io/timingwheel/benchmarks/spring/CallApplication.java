@@ -16,9 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableAsync;
 
-/**
- * An application whose methods are called.
- */
+/** An application whose methods are called. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
 @EnableAsync(proxyTargetClass = true)
@@ -47,9 +45,7 @@ class CallApplication {
 		return new LimitedCalls();
 	}
 
-	/**
-	 * A proxy with one advice, which only proceeds.
-	 */
+	/** A proxy with one advice, which only proceeds. */
 	static LimitedCalls bareProxy() {
 		ProxyFactory factory = new ProxyFactory(new LimitedCalls());
 		factory.setProxyTargetClass(true);

@@ -4,9 +4,7 @@ import java.util.function.ObjLongConsumer;
 
 import io.timingwheel.benchmarks.Contestant;
 
-/**
- * The ways to run a method later.
- */
+/** The ways to run a method later. */
 public enum CallWay implements Contestant {
 
 	DELAYED("@Delayed", Calls::delayed),

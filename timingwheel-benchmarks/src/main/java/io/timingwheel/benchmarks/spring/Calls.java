@@ -6,9 +6,7 @@ import io.timingwheel.spring.annotation.Delayed;
 
 import org.springframework.scheduling.annotation.Async;
 
-/**
- * Methods that are called now and run later, all on the application's executor.
- */
+/** Methods that are called now and run later, all on the application's executor. */
 class Calls {
 
 	private final LongAdder begun = new LongAdder();
@@ -33,9 +31,7 @@ class Calls {
 		this.begun.increment();
 	}
 
-	/**
-	 * How many calls have begun to run.
-	 */
+	/** How many calls have begun to run. */
 	long begun() {
 		return this.begun.sum();
 	}

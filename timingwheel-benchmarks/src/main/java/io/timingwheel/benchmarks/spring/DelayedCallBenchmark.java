@@ -38,9 +38,7 @@ public class DelayedCallBenchmark {
 		}
 	}
 
-	/**
-	 * The batches of one way to call.
-	 */
+	/** The batches of one way to call. */
 	@NullUnmarked
 	@State(Scope.Benchmark)
 	public static class Batches extends CallBatches {

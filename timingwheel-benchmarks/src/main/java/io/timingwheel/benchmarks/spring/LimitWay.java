@@ -2,9 +2,7 @@ package io.timingwheel.benchmarks.spring;
 
 import io.timingwheel.benchmarks.Contestant;
 
-/**
- * The ways to limit how long a call takes.
- */
+/** The ways to limit how long a call takes. */
 public enum LimitWay implements Contestant {
 
 	TIMEOUT("@Timeout") {

@@ -18,9 +18,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
-/**
- * The objects that the ways to limit a call need.
- */
+/** The objects that the ways to limit a call need. */
 @NullUnmarked
 @State(Scope.Benchmark)
 public class LimitedCallState {
@@ -54,9 +52,7 @@ public class LimitedCallState {
 		this.otherThread.shutdownNow();
 	}
 
-	/**
-	 * Measures the cost of the limiter alone, because the stage is complete already.
-	 */
+	/** Measures the cost of the limiter alone, because the stage is complete already. */
 	int callWithTimeLimiter() throws Exception {
 		return this.timeLimiter
 			.executeCompletionStage(this.scheduler, () -> CompletableFuture.completedFuture(this.bareProxy.unlimited()))

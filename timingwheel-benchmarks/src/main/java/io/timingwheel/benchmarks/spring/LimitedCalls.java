@@ -2,9 +2,7 @@ package io.timingwheel.benchmarks.spring;
 
 import io.timingwheel.spring.annotation.Timeout;
 
-/**
- * A method that does nothing, with and without a limit.
- */
+/** A method that does nothing, with and without a limit. */
 class LimitedCalls {
 
 	private int calls;

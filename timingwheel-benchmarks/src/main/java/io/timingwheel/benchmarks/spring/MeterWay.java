@@ -12,9 +12,7 @@ import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/**
- * What an application measures.
- */
+/** What an application measures. */
 public enum MeterWay {
 
 	/** Nothing. */

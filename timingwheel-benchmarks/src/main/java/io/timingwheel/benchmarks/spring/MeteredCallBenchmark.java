@@ -37,9 +37,7 @@ public class MeteredCallBenchmark {
 		}
 	}
 
-	/**
-	 * The batches of an application with one kind of meters.
-	 */
+	/** The batches of an application with one kind of meters. */
 	@NullUnmarked
 	@State(Scope.Benchmark)
 	public static class Batches extends CallBatches {

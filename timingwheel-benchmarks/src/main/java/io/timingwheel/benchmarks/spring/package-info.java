@@ -1,6 +1,4 @@
-/**
- * What a call of an annotated method costs.
- */
+/** What a call of an annotated method costs. */
 @NullMarked
 package io.timingwheel.benchmarks.spring;
 

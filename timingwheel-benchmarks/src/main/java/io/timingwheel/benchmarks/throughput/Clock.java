@@ -6,9 +6,7 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
-/**
- * When a caller reads the clock.
- */
+/** When a caller reads the clock. */
 public enum Clock {
 
 	/** The timers read the clock in each call. */
@@ -23,9 +21,7 @@ public enum Clock {
 	/** The calls of a turn. */
 	public static final int TURN = 64;
 
-	/**
-	 * A thread that calls the timers.
-	 */
+	/** A thread that calls the timers. */
 	@State(Scope.Thread)
 	public static class Caller {
 
@@ -37,9 +33,7 @@ public enum Clock {
 
 		private long now;
 
-		/**
-		 * The number of the next call.
-		 */
+		/** The number of the next call. */
 		int next() {
 			return this.calls;
 		}

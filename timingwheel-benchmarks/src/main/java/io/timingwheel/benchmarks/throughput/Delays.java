@@ -46,14 +46,10 @@ public enum Delays {
 		this.pendingDelays = new Random(42).longs(COUNT, shortest, longest).toArray();
 	}
 
-	/**
-	 * The delay of an operation.
-	 */
+	/** The delay of an operation. */
 	abstract long delay(int i);
 
-	/**
-	 * The delay of a timer that is pending during the benchmark.
-	 */
+	/** The delay of a timer that is pending during the benchmark. */
 	long pendingDelay(int i) {
 		return this.pendingDelays[i & (COUNT - 1)];
 	}

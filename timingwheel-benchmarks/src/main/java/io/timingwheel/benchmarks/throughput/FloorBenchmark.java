@@ -34,17 +34,13 @@ public class FloorBenchmark {
 		return System.nanoTime();
 	}
 
-	/**
-	 * Parks for a millisecond. The rest of the time is the delay of the machine.
-	 */
+	/** Parks for a millisecond. The rest of the time is the delay of the machine. */
 	@Benchmark
 	public void park() {
 		LockSupport.parkNanos(this, 1_000_000);
 	}
 
-	/**
-	 * Writes a random word. The writes of successive calls overlap.
-	 */
+	/** Writes a random word. The writes of successive calls overlap. */
 	@Benchmark
 	public boolean move(Words words, RandomKey random) {
 		AtomicLong word = words.any(random);
@@ -52,9 +48,7 @@ public class FloorBenchmark {
 		return word.compareAndSet(value, value + 1);
 	}
 
-	/**
-	 * Reads a random word. Its place depends on the word that was read before.
-	 */
+	/** Reads a random word. Its place depends on the word that was read before. */
 	@Benchmark
 	public long readAfterRead(Words words, RandomKey random, Last last) {
 		AtomicLong word = words.words[random.next(words.words.length - last.zero)];
@@ -62,18 +56,14 @@ public class FloorBenchmark {
 		return last.zero;
 	}
 
-	/**
-	 * Writes the time to a random word, as a reset does.
-	 */
+	/** Writes the time to a random word, as a reset does. */
 	@Benchmark
 	public boolean moveToTime(Words words, RandomKey random) {
 		AtomicLong word = words.any(random);
 		return word.compareAndSet(word.get(), System.nanoTime());
 	}
 
-	/**
-	 * As many words as there are timers in the other benchmarks.
-	 */
+	/** As many words as there are timers in the other benchmarks. */
 	@NullUnmarked
 	@State(Scope.Benchmark)
 	public static class Words {
@@ -97,9 +87,7 @@ public class FloorBenchmark {
 
 	}
 
-	/**
-	 * The next read depends on this value.
-	 */
+	/** The next read depends on this value. */
 	@State(Scope.Thread)
 	public static class Last {
 

@@ -17,9 +17,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/**
- * Heartbeats of random keys, found in a map as an application finds them.
- */
+/** Heartbeats of random keys, found in a map as an application finds them. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g", "-XX:+AlwaysPreTouch" })
@@ -32,9 +30,7 @@ public class HeartbeatBenchmark {
 		keys.heartbeats.beat((long) random.next(keys.keys));
 	}
 
-	/**
-	 * The keys, each with a first heartbeat.
-	 */
+	/** The keys, each with a first heartbeat. */
 	@NullUnmarked
 	@State(Scope.Benchmark)
 	public static class Keys {

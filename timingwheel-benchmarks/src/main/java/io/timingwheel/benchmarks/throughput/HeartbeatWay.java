@@ -5,9 +5,7 @@ import java.util.function.Supplier;
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.peer.Peer;
 
-/**
- * The ways to watch heartbeats: a timer per key, and a scan of all keys.
- */
+/** The ways to watch heartbeats: a timer per key, and a scan of all keys. */
 public enum HeartbeatWay implements Contestant {
 
 	TIMINGWHEEL("timingwheel, a timer per key, moved", () -> new TimerPerKey(Peer.TIMINGWHEEL.start())),

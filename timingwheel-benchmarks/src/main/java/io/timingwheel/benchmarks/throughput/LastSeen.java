@@ -6,9 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Keeps the time of the last heartbeat of each key, and scans all keys once a second.
- */
+/** Keeps the time of the last heartbeat of each key, and scans all keys once a second. */
 final class LastSeen implements Heartbeats {
 
 	private final Map<Long, Long> lastSeen = new ConcurrentHashMap<>();

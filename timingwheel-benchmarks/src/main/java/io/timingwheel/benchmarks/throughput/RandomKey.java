@@ -6,9 +6,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.ThreadParams;
 
-/**
- * Draws random keys. No two threads draw the same key.
- */
+/** Draws random keys. No two threads draw the same key. */
 @State(Scope.Thread)
 public class RandomKey {
 
@@ -25,9 +23,7 @@ public class RandomKey {
 		this.seed = 0x9E3779B97F4A7C15L * (this.thread + 1);
 	}
 
-	/**
-	 * A key below the limit.
-	 */
+	/** A key below the limit. */
 	int next(int limit) {
 		long seed = this.seed;
 		seed ^= seed << 13;

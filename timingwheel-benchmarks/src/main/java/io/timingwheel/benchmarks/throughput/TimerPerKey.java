@@ -6,9 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
 
-/**
- * Each key has a timer that its heartbeat resets.
- */
+/** Each key has a timer that its heartbeat resets. */
 final class TimerPerKey implements Heartbeats {
 
 	private final Map<Long, Object> timerOf = new ConcurrentHashMap<>();

@@ -1,6 +1,4 @@
-/**
- * JMH benchmarks: operations per second and what they cost in processor time.
- */
+/** JMH benchmarks: operations per second and what they cost in processor time. */
 @NullMarked
 package io.timingwheel.benchmarks.throughput;
 

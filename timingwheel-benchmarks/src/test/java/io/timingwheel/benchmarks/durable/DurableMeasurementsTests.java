@@ -41,9 +41,7 @@ class DurableMeasurementsTests {
 				.allSatisfy((contestant) -> assertThat(((DurablePeer) contestant).canPause()).isTrue()));
 	}
 
-	/**
-	 * Without the checks the figures would have wrong labels.
-	 */
+	/** Without the checks the figures would have wrong labels. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			redis --commit-latency 5ms             | --commit-latency needs --store postgresql

@@ -13,9 +13,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Runs each measurement once, with very little work. The figures have no meaning.
- */
+/** Runs each measurement once, with very little work. The figures have no meaning. */
 @Tag("faults")
 class ReportSmokeTests {
 

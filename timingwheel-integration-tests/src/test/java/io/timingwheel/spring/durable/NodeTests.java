@@ -45,9 +45,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Nodes on each store: they share what is there, and keep limits together.
- */
+/** Nodes on each store: they share what is there, and keep limits together. */
 abstract class NodesOnAStore {
 
 	private static final String NAME = "count";
@@ -90,16 +88,12 @@ abstract class NodesOnAStore {
 		this.nodes.forEach(ConfigurableApplicationContext::close);
 	}
 
-	/**
-	 * Starts a node that only stores tasks.
-	 */
+	/** Starts a node that only stores tasks. */
 	private DelayedTaskOperations storing() {
 		return start(this.store, null).getBean(DelayedTaskOperations.class);
 	}
 
-	/**
-	 * Starts a node whose tasks have this body.
-	 */
+	/** Starts a node whose tasks have this body. */
 	private ApplicationContext start(DelayedTaskStore store, Counting.@Nullable Body body, String... properties) {
 		AnnotationConfigApplicationContext node = new AnnotationConfigApplicationContext();
 		this.nodes.add(node);

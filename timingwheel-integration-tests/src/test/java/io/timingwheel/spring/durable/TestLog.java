@@ -60,9 +60,7 @@ public final class TestLog implements CharSequence {
 
 	}
 
-	/**
-	 * Adds each message to the log of its thread, if there is one.
-	 */
+	/** Adds each message to the log of its thread, if there is one. */
 	public static final class Appender extends AppenderBase<ILoggingEvent> {
 
 		@Override

@@ -7,9 +7,7 @@ import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.redis.TestRedis;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 
-/**
- * The stores on which nodes are tried.
- */
+/** The stores on which nodes are tried. */
 enum TestStore {
 
 	H2(TestDatabase.H2_MEMORY), POSTGRESQL(TestDatabase.POSTGRESQL), MARIADB(TestDatabase.MARIADB),
@@ -25,9 +23,7 @@ enum TestStore {
 		this.opening = (testClass) -> server.stores(testClass).node();
 	}
 
-	/**
-	 * Opens a store of the data of a test class.
-	 */
+	/** Opens a store of the data of a test class. */
 	DelayedTaskStore open(Class<?> testClass) {
 		return this.opening.apply(testClass);
 	}

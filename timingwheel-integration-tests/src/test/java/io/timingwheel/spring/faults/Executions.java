@@ -41,9 +41,7 @@ final class Executions implements AutoCloseable {
 		this.node = node;
 	}
 
-	/**
-	 * Starts the database in this JVM if it is not running.
-	 */
+	/** Starts the database in this JVM if it is not running. */
 	static synchronized String server() throws SQLException {
 		if (serverUrl == null) {
 			Server server = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
@@ -96,9 +94,7 @@ final class Executions implements AutoCloseable {
 		return count("select count(*) from execution where node = ? and ended_at is null", node);
 	}
 
-	/**
-	 * How many tasks have ended, each counted once.
-	 */
+	/** How many tasks have ended, each counted once. */
 	long numbersEnded() {
 		return count("select count(distinct number) from execution where ended_at is not null");
 	}

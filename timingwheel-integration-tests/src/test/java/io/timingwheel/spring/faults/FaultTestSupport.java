@@ -31,9 +31,7 @@ import org.junit.jupiter.params.Parameter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A server, a client, and nodes in JVMs of their own, which end with the test.
- */
+/** A server, a client, and nodes in JVMs of their own, which end with the test. */
 @Tag("faults")
 @Isolated
 @TestInstance(Lifecycle.PER_CLASS)
@@ -112,9 +110,7 @@ abstract class FaultTestSupport {
 		this.nodes.clear();
 	}
 
-	/**
-	 * Nodes with the usual settings, which claim tasks.
-	 */
+	/** Nodes with the usual settings, which claim tasks. */
 	List<NodeProcess> startNodes(String... ids) {
 		List<NodeProcess> started = Arrays.stream(ids).map(this::startNode).toList();
 		started.forEach(NodeProcess::awaitReady);
@@ -150,9 +146,7 @@ abstract class FaultTestSupport {
 		return all;
 	}
 
-	/**
-	 * Pauses a node, and waits for the end of a claim that is in progress.
-	 */
+	/** Pauses a node, and waits for the end of a claim that is in progress. */
 	static NodeProcess paused(NodeProcess node) {
 		node.awaitReady().tell("pause");
 		await(() -> node.ask("in-flight") == 0);
@@ -184,9 +178,7 @@ abstract class FaultTestSupport {
 		await().until(condition::getAsBoolean);
 	}
 
-	/**
-	 * Waits until this many tasks have ended, and the store has recorded the end of each.
-	 */
+	/** Waits until this many tasks have ended, and the store has recorded the end of each. */
 	void awaitEnded(int tasks) {
 		await().untilAsserted(() -> assertThat(this.executions.numbersEnded()).isEqualTo(tasks));
 		awaitEmptyStore();
@@ -200,9 +192,7 @@ abstract class FaultTestSupport {
 		await(() -> Instant.now().isAfter(time));
 	}
 
-	/**
-	 * The runs of each task, the first one first.
-	 */
+	/** The runs of each task, the first one first. */
 	Map<Long, List<Execution>> runs() {
 		return this.executions.all().stream().collect(Collectors.groupingBy(Execution::number));
 	}

@@ -81,9 +81,7 @@ final class FirstBuild {
 		}
 	}
 
-	/**
-	 * The jars of a class path without the modules of the project.
-	 */
+	/** The jars of a class path without the modules of the project. */
 	private static Stream<Path> libraries(String classPath) {
 		return Stream.of(classPath.split(File.pathSeparator))
 			.map(Path::of)

@@ -13,9 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Limits of names on four nodes, of which some die or hang.
- */
+/** Limits of names on four nodes, of which some die or hang. */
 @ParameterizedClass
 @EnumSource(names = { "POSTGRESQL", "REDIS_CLUSTER" })
 class LimitFaultTests extends FaultTestSupport {

@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tasks of nodes that die, hang, or close.
- */
+/** Tasks of nodes that die, hang, or close. */
 @ParameterizedClass
 @EnumSource(names = { "POSTGRESQL", "REDIS" })
 class NodeFaultTests extends FaultTestSupport {

@@ -17,9 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A primary dies while a slot moves.
- */
+/** A primary dies while a slot moves. */
 @ParameterizedClass
 @EnumSource(names = "REDIS_CLUSTER")
 class RedisClusterFaultTests extends FaultTestSupport {

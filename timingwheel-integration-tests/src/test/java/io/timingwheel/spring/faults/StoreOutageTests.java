@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Nodes whose store drops its connections, and restarts, PostgreSQL after a crash.
- */
+/** Nodes whose store drops its connections, and restarts, PostgreSQL after a crash. */
 @ParameterizedClass
 @EnumSource(names = { "POSTGRESQL", "MARIADB", "H2", "REDIS" })
 class StoreOutageTests extends FaultTestSupport {

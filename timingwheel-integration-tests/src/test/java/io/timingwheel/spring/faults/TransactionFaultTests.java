@@ -14,9 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Nodes that end while a transaction settles a task.
- */
+/** Nodes that end while a transaction settles a task. */
 @ParameterizedClass
 @EnumSource(names = { "POSTGRESQL", "MARIADB" })
 class TransactionFaultTests extends FaultTestSupport {

@@ -5,9 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskContext;
 
-/**
- * The durable methods of the nodes. Each run is recorded at its start and at its end.
- */
+/** The durable methods of the nodes. Each run is recorded at its start and at its end. */
 class Worker {
 
 	static final String NAME = "work";
@@ -28,9 +26,7 @@ class Worker {
 		this.executions = executions;
 	}
 
-	/**
-	 * Sleeps in the first run of a task. Later runs return at once.
-	 */
+	/** Sleeps in the first run of a task. Later runs return at once. */
 	@Delayed(delay = "0s", name = NAME, aliases = { SECOND, THIRD }, durable = true)
 	void work(long number, long millis) throws InterruptedException {
 		long execution = this.executions.begin(number);

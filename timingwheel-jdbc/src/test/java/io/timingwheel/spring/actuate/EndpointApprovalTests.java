@@ -226,9 +226,7 @@ class EndpointApprovalTests {
 			Approved.verify(EndpointApprovalTests.class, "meters", List.copyOf(meters));
 		}
 
-		/**
-		 * The tags with their values, but for the values that the application makes.
-		 */
+		/** The tags with their values, but for the values that the application makes. */
 		private static String tags(Meter.Id id) {
 			Set<String> varying = Set.of("name", "class", "method", "code.function", "code.namespace");
 			return id.getTags()
@@ -237,9 +235,7 @@ class EndpointApprovalTests {
 				.collect(Collectors.joining(", ", "[", "]"));
 		}
 
-		/**
-		 * One task in memory completes, two fail, three are cancelled, and one goes on.
-		 */
+		/** One task in memory completes, two fail, three are cancelled, and one goes on. */
 		private void endTasks() {
 			CompletableFuture<String> failed = CompletableFuture.failedFuture(new IllegalStateException());
 			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, this.running)) {

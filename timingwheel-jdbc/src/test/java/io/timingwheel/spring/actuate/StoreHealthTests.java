@@ -47,9 +47,7 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/**
- * Health and meters of a store.
- */
+/** Health and meters of a store. */
 class StoreHealthTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
@@ -160,9 +158,7 @@ class StoreHealthTests {
 		return time;
 	}
 
-	/**
-	 * Does not answer once it hangs, until a test releases a count.
-	 */
+	/** Does not answer once it hangs, until a test releases a count. */
 	private static final class HangingStore extends MemoryStore {
 
 		private final AtomicBoolean hang = new AtomicBoolean();

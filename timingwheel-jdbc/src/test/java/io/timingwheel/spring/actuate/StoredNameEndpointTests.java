@@ -45,9 +45,7 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
 
-/**
- * What the endpoint does with a name whose tasks are stored.
- */
+/** What the endpoint does with a name whose tasks are stored. */
 class StoredNameEndpointTests {
 
 	private static final Instant NOON = Instant.parse("2026-01-10T12:00:00Z");
@@ -151,9 +149,7 @@ class StoredNameEndpointTests {
 		});
 	}
 
-	/**
-	 * Lets a task die, a second after the one before.
-	 */
+	/** Lets a task die, a second after the one before. */
 	private void bury(String name, String key, String error) {
 		this.store.insert(name, key, "[1]");
 		ClaimRequest claim = new ClaimRequest("other", Map.of(name, new ClaimRequest.Share(10, 0)), 10, false,

@@ -41,9 +41,7 @@ import org.springframework.security.task.DelegatingSecurityContextAsyncTaskExecu
  */
 abstract class Snippets {
 
-	/**
-	 * What the bodies have done.
-	 */
+	/** What the bodies have done. */
 	static class Log {
 
 		final List<String> lines = new CopyOnWriteArrayList<>();

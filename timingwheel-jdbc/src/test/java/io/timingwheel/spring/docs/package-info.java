@@ -1,6 +1,4 @@
-/**
- * The code that the pages of the documentation show.
- */
+/** The code that the pages of the documentation show. */
 @NullMarked
 package io.timingwheel.spring.docs;
 

@@ -8,9 +8,7 @@ import java.util.Map;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskContext;
 
-/**
- * Sends each reminder once, however often its task is delivered.
- */
+/** Sends each reminder once, however often its task is delivered. */
 class Mails {
 
 	private final List<String> deliveries = new ArrayList<>();

@@ -5,9 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.springframework.stereotype.Component;
 
-/**
- * What an application may keep in a table.
- */
+/** What an application may keep in a table. */
 @Component
 class OrderBook {
 

@@ -55,9 +55,7 @@ class ReportTests {
 	}
 	// end::clock[]
 
-	/**
-	 * What the wheel and the store need may itself need the clock.
-	 */
+	/** What the wheel and the store need may itself need the clock. */
 	@TestConfiguration
 	static class BeansWithClock {
 
@@ -74,9 +72,7 @@ class ReportTests {
 
 	}
 
-	/**
-	 * Writes a report each night.
-	 */
+	/** Writes a report each night. */
 	static class Reports {
 
 		private final Clock clock;

@@ -7,6 +7,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
+
 /**
  * This node, which claims and runs durable tasks, and what it knows of the other nodes.
  * Thread-safe.
@@ -67,9 +69,14 @@ public interface StoreNode {
 
 	/**
 	 * The latest error of a store that does not answer, since when by this node's clock,
-	 * if this is known, and which parts if others answer.
+	 * and which parts if others answer.
 	 */
 	record Outage(Throwable error, Instant since, Set<String> missingParts) {
+
+		/** Its text does not have the statement of a database. */
+		public Throwable rootCause() {
+			return NestedExceptionUtils.getMostSpecificCause(this.error);
+		}
 
 	}
 

@@ -59,10 +59,6 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		return store().node();
 	}
 
-	public boolean storeIsAway() {
-		return this.stored != null && node().outage() != null;
-	}
-
 	/** The names of other nodes are at most a few seconds old. */
 	boolean isStored(String name) {
 		return this.stored != null && (this.stored.owns(name) || this.stored.counts().recent().containsKey(name));
@@ -95,10 +91,7 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 		NavigableMap<String, CountsDescriptor> names = counts(search);
 		NavigableMap<String, CountsDescriptor> rest = (cursor != null) ? names.tailMap(cursor, false) : names;
 		List<StoreNode.Reported> nodes = (cursor == null) ? nodes() : null;
-		int room = 90_000;
-		if (nodes != null) {
-			room -= nodes.stream().mapToInt((node) -> nameBytes(node.id())).sum();
-		}
+		int room = 90_000 - ((nodes != null) ? nodes.stream().mapToInt((node) -> nameBytes(node.id())).sum() : 0);
 		List<Map.Entry<String, CountsDescriptor>> page = PageSize.firstOf(rest.entrySet(), LIMIT, room,
 				(name) -> nameBytes(name.getKey()));
 		return new TasksDescriptor(toMap(page), TotalsDescriptor.of(names.values()), nodes,

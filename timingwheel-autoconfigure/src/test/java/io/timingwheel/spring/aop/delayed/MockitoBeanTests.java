@@ -21,9 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 
-/**
- * A mock takes the place of the bean and of its proxy. The name of its task is known.
- */
+/** A mock takes the place of the bean and of its proxy. The name of its task is known. */
 @SpringJUnitConfig({ DelayedContexts.VirtualTime.class, MockitoBeanTests.Payments.class,
 		MockitoBeanTests.Orders.class })
 @ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class })

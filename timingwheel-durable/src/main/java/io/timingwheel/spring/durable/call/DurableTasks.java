@@ -154,8 +154,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
 					.formatted(call.name()));
 		if (handler == null && this.unknown.add(call.name())) {
-			logger.info("No durable method of this node has the name or alias \"%s\": its tasks wait for another node"
-				.formatted(call.name()));
+			logger.info("No durable method of this node is named \"" + call.name() + "\": its tasks wait for another node");
 		}
 		Instant due = call.due();
 		// A call has either a due time or a delay.

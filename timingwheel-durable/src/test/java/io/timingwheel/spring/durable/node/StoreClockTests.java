@@ -71,9 +71,7 @@ class StoreClockTests {
 		}
 	}
 
-	/**
-	 * A reply to a request that was sent at the time that the store returns.
-	 */
+	/** A reply to a request that was sent at the time that the store returns. */
 	private long reply(long now, long took) {
 		return heard(now, took, Math.min(0, took));
 	}

@@ -57,9 +57,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/**
- * Checks that arguments come back unchanged, or are refused before anything is stored.
- */
+/** Checks that arguments come back unchanged, or are refused before anything is stored. */
 class PayloadCodecTests {
 
 	private final PayloadCodec codec = Payloads.codec();

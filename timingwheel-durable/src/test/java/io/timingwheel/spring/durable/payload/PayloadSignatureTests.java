@@ -302,9 +302,7 @@ class PayloadSignatureTests {
 	record UrgentNote(String customer, int priority) {
 	}
 
-	/**
-	 * Another annotation of the same simple name.
-	 */
+	/** Another annotation of the same simple name. */
 	@Target(ElementType.PARAMETER)
 	@Retention(RetentionPolicy.RUNTIME)
 	@interface Nullable {

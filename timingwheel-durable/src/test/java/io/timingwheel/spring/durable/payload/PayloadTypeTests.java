@@ -28,9 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/**
- * Checks that types that can never be stored are refused before the first call.
- */
+/** Checks that types that can never be stored are refused before the first call. */
 class PayloadTypeTests {
 
 	static Stream<Arguments> refused() {
@@ -100,9 +98,7 @@ class PayloadTypeTests {
 	record Lossy(GregorianCalendar calendar, List<Timestamp> timestamps, Holder<Pattern> pattern) {
 	}
 
-	/**
-	 * The constructor of the last one throws.
-	 */
+	/** The constructor of the last one throws. */
 	record Accepted(CharSequence charSequence, Number number, Path path, Iterable<String> iterable, SealedParent sealed,
 			WithIgnoredEntity ignoredEntity, Tree recursive, Explosive explosive) {
 	}
@@ -120,9 +116,7 @@ class PayloadTypeTests {
 
 	}
 
-	/**
-	 * Like a proxy of an entity that is not loaded yet.
-	 */
+	/** Like a proxy of an entity that is not loaded yet. */
 	static class Customer$Proxy extends Customer {
 
 	}

@@ -8,9 +8,7 @@ import java.util.List;
 import io.timingwheel.spring.durable.PayloadMigration;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Payloads of the name "task", and of the earlier name "earlier".
- */
+/** Payloads of the name "task", and of the earlier name "earlier". */
 final class Payloads {
 
 	static final int MAX_BYTES = 1024;
@@ -22,9 +20,7 @@ final class Payloads {
 		return new PayloadCodec(JsonMapper.builder().build(), MAX_BYTES, () -> List.of(migrations));
 	}
 
-	/**
-	 * The payloads of a method with one argument, whose type is that of a component.
-	 */
+	/** The payloads of a method with one argument, whose type is that of a component. */
 	static MethodPayloads of(PayloadCodec codec, Class<?> types, String component) {
 		RecordComponent found = Arrays.stream(types.getRecordComponents())
 			.filter((candidate) -> candidate.getName().equals(component))
@@ -46,9 +42,7 @@ final class Payloads {
 			.orElseThrow();
 	}
 
-	/**
-	 * A payload with arguments as they are stored.
-	 */
+	/** A payload with arguments as they are stored. */
 	static String payload(String arguments) {
 		return "[" + arguments + "]";
 	}

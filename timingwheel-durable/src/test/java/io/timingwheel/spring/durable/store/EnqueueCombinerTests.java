@@ -163,9 +163,7 @@ class EnqueueCombinerTests {
 		await(() -> callers.get(1).interrupted);
 	}
 
-	/**
-	 * A caller whose request is under way, and others that wait.
-	 */
+	/** A caller whose request is under way, and others that wait. */
 	private List<Caller> firstAndOthers(int others) {
 		List<Caller> callers = new ArrayList<>();
 		callers.add(call(task("0")));

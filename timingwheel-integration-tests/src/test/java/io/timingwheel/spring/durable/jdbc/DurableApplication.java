@@ -14,9 +14,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 
-/**
- * Applications with durable tasks in a database, as users start them.
- */
+/** Applications with durable tasks in a database, as users start them. */
 final class DurableApplication {
 
 	private DurableApplication() {

@@ -4,9 +4,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.test.StoreContractTests;
 import org.junit.jupiter.api.Tag;
 
-/**
- * The contract of a store, in each database.
- */
+/** The contract of a store, in each database. */
 abstract class JdbcStoreContractTests extends StoreContractTests {
 
 	private final TestDatabase database;

@@ -7,9 +7,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 
-/**
- * The stores of the tests of a class on a database of its own.
- */
+/** The stores of the tests of a class on a database of its own. */
 public final class JdbcStores {
 
 	public static final String TABLE = "timingwheel_task";

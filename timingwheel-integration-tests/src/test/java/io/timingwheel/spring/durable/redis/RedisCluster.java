@@ -71,9 +71,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 		return new RedisCluster(PRIMARIES, LONG);
 	}
 
-	/**
-	 * Starts a Cluster with a replica for each primary.
-	 */
+	/** Starts a Cluster with a replica for each primary. */
 	public static RedisCluster withReplicas() {
 		RedisCluster cluster = new RedisCluster(2 * PRIMARIES, SHORT);
 		for (int i = 0; i < PRIMARIES; i++) {
@@ -98,9 +96,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 		server(0).clusterMeet("127.0.0.1", server.port());
 	}
 
-	/**
-	 * Waits until each server knows all others, and each slot is served.
-	 */
+	/** Waits until each server knows all others, and each slot is served. */
 	public void awaitOk() {
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
@@ -110,9 +106,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 						&& server.clusterInfo().contains("cluster_known_nodes:" + this.size)));
 	}
 
-	/**
-	 * Waits until a primary has a replica that is up to date.
-	 */
+	/** Waits until a primary has a replica that is up to date. */
 	private void awaitReplica(int index) {
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
@@ -143,9 +137,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 		return this.commands.get(index);
 	}
 
-	/**
-	 * Returns the server that has had a slot since the start.
-	 */
+	/** Returns the server that has had a slot since the start. */
 	public static int firstOwner(int slot) {
 		return (int) IntStream.rangeClosed(1, PRIMARIES).filter((i) -> firstSlot(i) <= slot).count();
 	}

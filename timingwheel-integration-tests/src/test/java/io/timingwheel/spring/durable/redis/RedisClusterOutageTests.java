@@ -33,9 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A primary of a Cluster hangs or is dead. It holds up its own tasks alone.
- */
+/** A primary of a Cluster hangs or is dead. It holds up its own tasks alone. */
 @Tag("servers")
 class RedisClusterOutageTests extends RedisTestSupport {
 
@@ -149,9 +147,7 @@ class RedisClusterOutageTests extends RedisTestSupport {
 		assertThat(store.counts(List.of())).containsOnlyKeys(names);
 	}
 
-	/**
-	 * Redis has answered, and so no part of the store is missing.
-	 */
+	/** Redis has answered, and so no part of the store is missing. */
 	@Test
 	void anErrorOfOnePrimaryIsNoOutageAndIsLogged() throws Exception {
 		TestLog log = new TestLog();

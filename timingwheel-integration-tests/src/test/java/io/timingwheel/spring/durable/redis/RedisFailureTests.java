@@ -44,9 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Redis loses its scripts, is full, busy or a replica, or loses connections.
- */
+/** Redis loses its scripts, is full, busy or a replica, or loses connections. */
 class RedisFailureTests extends RedisTestSupport {
 
 	@RegisterExtension
@@ -284,9 +282,7 @@ class RedisFailureTests extends RedisTestSupport {
 		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(1);
 	}
 
-	/**
-	 * Stores a task. The call fails, because this server has no replica.
-	 */
+	/** Stores a task. The call fails, because this server has no replica. */
 	private static void enqueueUncertain(DelayedTaskStore waiting) {
 		assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
 	}

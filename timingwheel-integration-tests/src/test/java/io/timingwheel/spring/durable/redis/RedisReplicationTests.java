@@ -19,9 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Calls that wait for a replica, with and without a replica.
- */
+/** Calls that wait for a replica, with and without a replica. */
 class RedisReplicationTests extends RedisTestSupport {
 
 	@RegisterExtension

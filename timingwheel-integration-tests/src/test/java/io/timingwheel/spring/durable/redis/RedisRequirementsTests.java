@@ -160,9 +160,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 			.withMessageContaining("~timingwheel:{test*");
 	}
 
-	/**
-	 * Checks with the connections of a user who has these rights only.
-	 */
+	/** Checks with the connections of a user who has these rights only. */
 	private void checkAs(String... rights) throws Exception {
 		try (RedisConnection connection = stores.connection()) {
 			List<String> user = new ArrayList<>(List.of("SETUSER", "node", "reset", "on", ">secret"));

@@ -45,9 +45,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What the scripts find, read, write and leave behind, on a server of their own.
- */
+/** What the scripts find, read, write and leave behind, on a server of their own. */
 class RedisScriptTests extends RedisTestSupport {
 
 	@RegisterExtension
@@ -286,9 +284,7 @@ class RedisScriptTests extends RedisTestSupport {
 		return Long.parseLong(info("persistence", "aof_current_size"));
 	}
 
-	/**
-	 * The memory of Lua, which grows with what the scripts read.
-	 */
+	/** The memory of Lua, which grows with what the scripts read. */
 	private static long peakOfScripts() {
 		return Long.parseLong(info("memory", "used_memory_lua"));
 	}

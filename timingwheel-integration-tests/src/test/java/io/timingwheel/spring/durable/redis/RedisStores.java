@@ -35,9 +35,7 @@ public final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
-	/**
-	 * Creates stores that wait this long for a reply.
-	 */
+	/** Creates stores that wait this long for a reply. */
 	RedisStores(RedisConfiguration configuration, Duration timeout, RedisStoreOptions options) {
 		this.timeout = timeout;
 		this.options = options;

@@ -23,9 +23,7 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Calls of applications and nodes on a store.
- */
+/** Calls of applications and nodes on a store. */
 abstract class RedisTestSupport {
 
 	static final String NAME = "close-order";

@@ -23,9 +23,7 @@ import org.springframework.test.context.DynamicPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Virtual time with tasks in Redis.
- */
+/** Virtual time with tasks in Redis. */
 @Tag("servers")
 @SpringBootTest(classes = RedisVirtualTimeTests.Config.class, properties = "timingwheel.store.type=redis")
 @AutoConfigureVirtualTime

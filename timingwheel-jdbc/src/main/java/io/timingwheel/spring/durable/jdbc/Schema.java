@@ -56,9 +56,7 @@ public final class Schema {
 	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
 	private static final Pattern TABLE_NAME = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w{0,54}");
 
-	/**
-	 * The first ones with "skip locked", and the first PostgreSQL that inlines "with".
-	 */
+	/** The first ones with "skip locked", and the first PostgreSQL that inlines "with". */
 	private static final String IF_OLDER = ". If the database is older than H2 2.2, PostgreSQL 12, MariaDB 10.6 or MySQL 8, update it";
 
 	private final Session.Settings settings;

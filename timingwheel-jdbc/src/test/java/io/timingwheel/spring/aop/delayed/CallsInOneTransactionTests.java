@@ -149,9 +149,7 @@ class CallsInOneTransactionTests {
 		}
 	}
 
-	/**
-	 * Without a call of the method, three calls are tried for one method only.
-	 */
+	/** Without a call of the method, three calls are tried for one method only. */
 	private static List<List<Call>> sequences(List<Call> calls, IfPending ifPending) {
 		List<List<Call>> sequences = new ArrayList<>();
 		for (Call first : calls) {
@@ -169,9 +167,7 @@ class CallsInOneTransactionTests {
 		return sequences;
 	}
 
-	/**
-	 * In the database the other call would wait for the transaction.
-	 */
+	/** In the database the other call would wait for the transaction. */
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
 	void aTaskStaysThatAnotherThreadSchedulesBetweenACallAndTheCommit(Place place) {
@@ -410,9 +406,7 @@ class CallsInOneTransactionTests {
 
 	}
 
-	/**
-	 * A call with the key of the sequence. In memory, the template acts at once.
-	 */
+	/** A call with the key of the sequence. In memory, the template acts at once. */
 	enum Call {
 
 		METHOD(null), CANCELLING_METHOD(null), TEMPLATE(IfPending.REPLACE), TEMPLATE_UPDATE(IfPending.UPDATE),
@@ -427,9 +421,7 @@ class CallsInOneTransactionTests {
 
 	}
 
-	/**
-	 * What is pending if the calls take effect one after the other.
-	 */
+	/** What is pending if the calls take effect one after the other. */
 	static class Pending {
 
 		private @Nullable Integer hours;
@@ -457,9 +449,7 @@ class CallsInOneTransactionTests {
 
 	}
 
-	/**
-	 * Makes the calls of one sequence.
-	 */
+	/** Makes the calls of one sequence. */
 	record Session(ApplicationContext context, Place place, IfPending ifPending, TaskId id) {
 
 		Object make(Call call, int hours) {

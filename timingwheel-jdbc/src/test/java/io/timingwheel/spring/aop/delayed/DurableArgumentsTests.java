@@ -94,7 +94,7 @@ class DurableArgumentsTests {
 		runner(Notes.class).withBean(PayloadMigration.class, () -> unused)
 			.run((context) -> context.getBean(DelayedTaskTemplate.class).enqueue(TaskId.of("notes", 1), Duration.ZERO));
 		assertThat(output).contains("The PayloadMigration for \"close-order\" is never called",
-				"No durable method of this node has the name or alias \"notes\"");
+				"No durable method of this node is named \"notes\"");
 	}
 
 	private void moveToNow(ApplicationContext context, String name) {

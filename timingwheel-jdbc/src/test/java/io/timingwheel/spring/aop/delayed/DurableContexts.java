@@ -13,9 +13,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 
-/**
- * Application contexts with a store, in real time.
- */
+/** Application contexts with a store, in real time. */
 final class DurableContexts {
 
 	private DurableContexts() {
@@ -29,9 +27,7 @@ final class DurableContexts {
 		return fast(configurations).withBean(MemoryStore.class, () -> store);
 	}
 
-	/**
-	 * With a database in memory, which lasts until the JVM ends.
-	 */
+	/** With a database in memory, which lasts until the JVM ends. */
 	static ApplicationContextRunner jdbc(Class<?>... configurations) {
 		return fast(configurations)
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,

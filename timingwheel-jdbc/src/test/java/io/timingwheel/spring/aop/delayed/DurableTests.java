@@ -61,9 +61,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Calls of durable methods are stored, and stored calls run the bodies, or are cancelled.
- */
+/** Calls of durable methods are stored, and stored calls run the bodies, or are cancelled. */
 class DurableTests {
 
 	private static final BlockingQueue<String> events = new LinkedBlockingQueue<>();
@@ -125,9 +123,7 @@ class DurableTests {
 		});
 	}
 
-	/**
-	 * The executor has no lifecycle, and so does not pause by itself.
-	 */
+	/** The executor has no lifecycle, and so does not pause by itself. */
 	@Test
 	void aPausedContextStartsNoStoredTask() {
 		TaskExecutor executor = new SimpleAsyncTaskExecutor("task-");

@@ -237,9 +237,7 @@ class SettlementTests {
 			});
 	}
 
-	/**
-	 * Asserts that a further task of each name runs, and that none counts as running.
-	 */
+	/** Asserts that a further task of each name runs, and that none counts as running. */
 	private void assertSettled(ApplicationContext context) {
 		Bodies bodies = context.getBean(Bodies.class);
 		this.ran.removeAll(List.of("next body", "next stored"));

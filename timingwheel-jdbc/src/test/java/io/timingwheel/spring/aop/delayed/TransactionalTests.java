@@ -41,9 +41,7 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.AdditionalAnswers.delegatesTo;
 import static org.mockito.Mockito.mock;
 
-/**
- * Bodies that commit together with their acknowledgement.
- */
+/** Bodies that commit together with their acknowledgement. */
 class TransactionalTests {
 
 	private final ApplicationContextRunner withoutManager = DurableContexts.jdbc(Bodies.class)

@@ -28,9 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
-/**
- * How many dead tasks are requeued, deleted and grouped, in small steps.
- */
+/** How many dead tasks are requeued, deleted and grouped, in small steps. */
 class DeadTasksTests {
 
 	private static final String NAME = "close-order";

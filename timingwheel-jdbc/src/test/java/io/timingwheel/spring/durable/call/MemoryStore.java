@@ -26,9 +26,7 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
 
-/**
- * A store in memory that takes part in no transaction, to test the callers of a store.
- */
+/** A store in memory that takes part in no transaction, to test the callers of a store. */
 public class MemoryStore extends InMemoryTaskStore {
 
 	/** All tasks that were ever stored, by their ids. */
@@ -66,9 +64,7 @@ public class MemoryStore extends InMemoryTaskStore {
 		this.refused.addAll(List.of(keysAndNames));
 	}
 
-	/**
-	 * Stores a task as another node would.
-	 */
+	/** Stores a task as another node would. */
 	public void insert(String name, String key, String payload) {
 		enqueueOne(new NewTask(UUID.randomUUID().toString(), name, key, payload, null, new DueTime(0, false),
 				IfPending.REPLACE, null));
@@ -90,9 +86,7 @@ public class MemoryStore extends InMemoryTaskStore {
 		return enqueued;
 	}
 
-	/**
-	 * Stores tasks like a store with partitions when some partitions do not answer.
-	 */
+	/** Stores tasks like a store with partitions when some partitions do not answer. */
 	@Override
 	public List<Enqueued> enqueue(List<NewTask> requests) {
 		RuntimeException failure = new IllegalStateException("refused");
@@ -127,9 +121,7 @@ public class MemoryStore extends InMemoryTaskStore {
 		return (int) this.counted.stream().filter(List::isEmpty).count();
 	}
 
-	/**
-	 * The names that were counted without the others, by call.
-	 */
+	/** The names that were counted without the others, by call. */
 	public List<List<String>> countedNames() {
 		return this.counted.stream().filter((names) -> !names.isEmpty()).toList();
 	}
@@ -147,9 +139,7 @@ public class MemoryStore extends InMemoryTaskStore {
 			.pausedNames();
 	}
 
-	/**
-	 * Makes the clock differ from that of the JVM.
-	 */
+	/** Makes the clock differ from that of the JVM. */
 	public void setClockOffset(Duration offset) {
 		testing().setClock(() -> System.currentTimeMillis() + offset.toMillis());
 	}

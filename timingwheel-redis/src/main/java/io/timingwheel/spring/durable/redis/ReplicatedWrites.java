@@ -91,15 +91,13 @@ final class ReplicatedWrites implements AutoCloseable {
 		List<ScriptReply> replies = new ArrayList<>();
 		for (int from = 0; from < calls.size(); from += MAX_AT_ONCE) {
 			List<Call> piece = calls.subList(from, Math.min(calls.size(), from + MAX_AT_ONCE));
-			Optional<ScriptReply> failed = replies.stream().filter(ReplicatedWrites::isOutage).findFirst();
+			Optional<ScriptReply> failed = replies.stream()
+				.filter((reply) -> reply.failure() != null && !RedisErrors.isRefusal(reply.failure()))
+				.findFirst();
 			replies.addAll(failed.map((reply) -> Collections.nCopies(piece.size(), reply))
 				.orElseGet(() -> this.scripts.run(piece)));
 		}
 		return replies;
-	}
-
-	private static boolean isOutage(ScriptReply reply) {
-		return reply.failure() != null && !RedisErrors.isRefusal(reply.failure());
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {

@@ -27,9 +27,7 @@ import org.jspecify.annotations.Nullable;
 record TaskMethod(String beanName, Method method, Annotation annotation, List<Type> argumentTypes,
 		@Nullable ArgumentExpression key, @Nullable ArgumentExpression delayExpression, Supplier<Values> lazyValues) {
 
-	/**
-	 * Identifies a method of a bean, whether it was read from the class or an interface.
-	 */
+	/** Identifies a method of a bean, whether it was read from the class or an interface. */
 	static String place(String beanName, Method method) {
 		return AnnotatedBeans.publicName(beanName) + "#" + method.getName()
 				+ Arrays.toString(method.getParameterTypes());

@@ -32,9 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A task on its way through a node.
- */
+/** A task on its way through a node. */
 class DurableNodeTests extends NodeTestSupport {
 
 	private final List<Long> times = new ArrayList<>();
@@ -360,9 +358,7 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(onlyPending().dueAt()).isGreaterThan(storeNow());
 	}
 
-	/**
-	 * Claims and begins the only task, as a node that ends then.
-	 */
+	/** Claims and begins the only task, as a node that ends then. */
 	private TaskRef claimAndForget() {
 		ClaimRequest request = new ClaimRequest("other", Map.of(NAME, new ClaimRequest.Share(1, 0)), 1, true,
 				Duration.ZERO, LEASE, 1000);

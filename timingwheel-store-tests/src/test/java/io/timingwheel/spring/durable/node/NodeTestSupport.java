@@ -37,9 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A node on a store in memory, and a time that goes on only when the test moves it.
- */
+/** A node on a store in memory, and a time that goes on only when the test moves it. */
 abstract class NodeTestSupport {
 
 	static final String NAME = "count";
@@ -89,9 +87,7 @@ abstract class NodeTestSupport {
 		use(new InMemoryTaskStore());
 	}
 
-	/**
-	 * Takes a store whose methods the test overrides.
-	 */
+	/** Takes a store whose methods the test overrides. */
 	void use(InMemoryTaskStore other) {
 		this.store = other;
 		other.testing().setClock(this::storeNow);
@@ -125,16 +121,12 @@ abstract class NodeTestSupport {
 		return node;
 	}
 
-	/**
-	 * Ends a node at once. It gives nothing back, and the store hears nothing more of it.
-	 */
+	/** Ends a node at once. It gives nothing back, and the store hears nothing more of it. */
 	void kill(DurableNode node) {
 		Objects.requireNonNull(this.wheels.remove(node)).close();
 	}
 
-	/**
-	 * A node whose time goes on.
-	 */
+	/** A node whose time goes on. */
 	DurableNode nodeOnThreads() {
 		this.store.testing().setClock(null);
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).maxPending(this.maxPending).build();
@@ -158,9 +150,7 @@ abstract class NodeTestSupport {
 		return new Services(this::recorder, this.policies, this.bodies, this.handOvers, null, this.schedules);
 	}
 
-	/**
-	 * A task that has begun and has no thread yet. It was due when the clock showed 0.
-	 */
+	/** A task that has begun and has no thread yet. It was due when the clock showed 0. */
 	Run begun(LeasedTask task, DurableHandler handler, LongSupplier clock, long trustedUntil) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
 		NodeParts parts = new NodeParts(this.store, settings(), this.handlers, wheel, services(),

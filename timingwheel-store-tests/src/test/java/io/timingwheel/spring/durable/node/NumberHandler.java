@@ -12,9 +12,7 @@ import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Makes handlers of tasks whose payload is a number.
- */
+/** Makes handlers of tasks whose payload is a number. */
 final class NumberHandler {
 
 	private static final PayloadCodec CODEC = new PayloadCodec(new JsonMapper(), 1_000, List::of);

@@ -11,9 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The next time after runs of a schedule that is due every second.
- */
+/** The next time after runs of a schedule that is due every second. */
 class RecurringRunTests extends NodeTestSupport {
 
 	private static final long TIME = 1_000_000;

@@ -43,9 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/**
- * Tasks whose bodies take a while, on threads.
- */
+/** Tasks whose bodies take a while, on threads. */
 class RunningTaskTests extends NodeTestSupport {
 
 	private static final int THREADS = 4;
@@ -106,9 +104,7 @@ class RunningTaskTests extends NodeTestSupport {
 		});
 	}
 
-	/**
-	 * The machine may have been suspended, so that the thread of the leases comes later.
-	 */
+	/** The machine may have been suspended, so that the thread of the leases comes later. */
 	@Test
 	void aTaskWhoseLeaseIsOverDoesNotStartAndIsLostOnce() {
 		LeasedTask task = new LeasedTask("id", 1, NAME, null, "1", null, 0, true, 1, 1, 0, null);

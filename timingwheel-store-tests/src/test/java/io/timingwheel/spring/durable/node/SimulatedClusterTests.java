@@ -149,9 +149,7 @@ class SimulatedClusterTests extends NodeTestSupport {
 		this.prompt += (late <= PROMPT_MILLIS) ? 1 : 0;
 	}
 
-	/**
-	 * Changes what one of the nodes does, now and then.
-	 */
+	/** Changes what one of the nodes does, now and then. */
 	private void disturb() throws InterruptedException {
 		int i = this.random.nextInt(NODES);
 		DurableNode node = this.nodes[i];

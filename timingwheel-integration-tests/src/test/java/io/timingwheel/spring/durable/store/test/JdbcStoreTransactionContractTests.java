@@ -197,9 +197,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		return Stream.of(keys).map((key) -> task(key, HOUR, IfPending.KEEP)).toList();
 	}
 
-	/**
-	 * The outer transaction lets MariaDB keep the former entry of the key in its index.
-	 */
+	/** The outer transaction lets MariaDB keep the former entry of the key in its index. */
 	@Test
 	void aKeyThatIsTakenAgainHoldsUpNoTaskWithoutAKey() {
 		LeasedTask running = leased("k");
@@ -251,9 +249,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 			.containsExactlyInAnyOrderElementsOf(before.stream().map(Enqueued::id).toList());
 	}
 
-	/**
-	 * The last task is refused, in the second statement. A transaction goes on after it.
-	 */
+	/** The last task is refused, in the second statement. A transaction goes on after it. */
 	@Test
 	void noneOfManyTasksIsStoredIfOneCannotBe() {
 		List<NewTask> tasks = new ArrayList<>(IntStream.range(0, 1_500).mapToObj((i) -> task("k" + i, HOUR)).toList());
@@ -515,9 +511,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		assertThat(this.a.has(key("k"))).isTrue();
 	}
 
-	/**
-	 * The transaction manager of JPA also exposes its connection.
-	 */
+	/** The transaction manager of JPA also exposes its connection. */
 	@Test
 	void joinsTheTransactionOfAManagerThatExposesItsConnection() throws Exception {
 		try (Connection connection = this.pool.getConnection()) {

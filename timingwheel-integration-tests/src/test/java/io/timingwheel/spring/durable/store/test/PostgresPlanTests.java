@@ -326,9 +326,7 @@ class PostgresPlanTests {
 
 	private record Execution(JsonNode json) {
 
-		/**
-		 * How many tasks the statement has read, with those that it has filtered out.
-		 */
+		/** How many tasks the statement has read, with those that it has filtered out. */
 		long rowsRead() {
 			return scans().stream()
 				.mapToLong((node) -> node.path("Actual Loops").asLong()
@@ -337,9 +335,7 @@ class PostgresPlanTests {
 				.sum();
 		}
 
-		/**
-		 * How many pages the statement has read, from the cache or not.
-		 */
+		/** How many pages the statement has read, from the cache or not. */
 		long pagesRead() {
 			JsonNode plan = this.json.path("Plan");
 			return plan.path("Shared Hit Blocks").asLong() + plan.path("Shared Read Blocks").asLong();

@@ -154,9 +154,7 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
 	}
 
-	/**
-	 * All messages of a node that does not have the task any more are refused.
-	 */
+	/** All messages of a node that does not have the task any more are refused. */
 	private void assertRefused(LeasedTask stale) {
 		assertThat(List.of(this.a.begin(stale), this.a.renew(stale), this.a.acknowledge(stale),
 				this.a.repeat(stale, DueTime.after(NOW)), this.a.retry(stale, NOW), this.a.release(stale),

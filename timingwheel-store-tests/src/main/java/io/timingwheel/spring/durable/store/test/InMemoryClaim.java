@@ -16,9 +16,7 @@ import io.timingwheel.spring.durable.store.ClaimRequest.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 
-/**
- * One claim of a node. It first decides which tasks it takes, and then takes them.
- */
+/** One claim of a node. It first decides which tasks it takes, and then takes them. */
 final class InMemoryClaim {
 
 	private final InMemoryTasks tasks;
@@ -150,16 +148,12 @@ final class InMemoryClaim {
 		return Objects.requireNonNull(this.names.get(task.name));
 	}
 
-	/**
-	 * The earliest time, later than now, of a task of a name without limits.
-	 */
+	/** The earliest time, later than now, of a task of a name without limits. */
 	private long nextAt() {
 		return later((task) -> task.state != State.DEAD && !name(task).isLimited() && !this.chosen.containsKey(task));
 	}
 
-	/**
-	 * The earliest time, later than now, at which a task of a limited name is due.
-	 */
+	/** The earliest time, later than now, at which a task of a limited name is due. */
 	private long nextStart() {
 		return later((task) -> task.state == State.SCHEDULED && task.lost == 0 && name(task).isLimited());
 	}

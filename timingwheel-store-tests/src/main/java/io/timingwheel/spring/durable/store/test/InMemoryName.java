@@ -78,16 +78,12 @@ final class InMemoryName {
 		return this.share.limits() != null;
 	}
 
-	/**
-	 * Whether the node wants another task that is due, or due soon.
-	 */
+	/** Whether the node wants another task that is due, or due soon. */
 	boolean hasRoom(boolean due) {
 		return due ? this.due < this.share.due() : this.soon < this.share.soon();
 	}
 
-	/**
-	 * Counts a task for the share.
-	 */
+	/** Counts a task for the share. */
 	void give(boolean due) {
 		this.due += due ? 1 : 0;
 		this.soon += due ? 0 : 1;
@@ -107,9 +103,7 @@ final class InMemoryName {
 		return hasPlaces(this.suspectWaits ? 1 : 0) && isKeyFree(task.key, this.waitingKeys);
 	}
 
-	/**
-	 * Whether a suspect may begin. Suspects with the same key do not wait for each other.
-	 */
+	/** Whether a suspect may begin. Suspects with the same key do not wait for each other. */
 	boolean allowsSuspect(InMemoryTask task) {
 		return hasPlaces(0) && isKeyFree(task.key, Map.of()) && hasStart();
 	}
@@ -123,9 +117,7 @@ final class InMemoryName {
 				|| this.runningKeys.getOrDefault(key, 0) + waiting.getOrDefault(key, 0) < this.limits.perKey();
 	}
 
-	/**
-	 * Whether the rate allows a start now.
-	 */
+	/** Whether the rate allows a start now. */
 	boolean hasStart() {
 		return this.limits.startsAllowed(nextStart(), micros()) > 0;
 	}
@@ -142,9 +134,7 @@ final class InMemoryName {
 		return this.now * 1000;
 	}
 
-	/**
-	 * Counts a task for the limits.
-	 */
+	/** Counts a task for the limits. */
 	void count(InMemoryTask task) {
 		countRun(task);
 		if (this.limits.intervalMicros() > 0) {

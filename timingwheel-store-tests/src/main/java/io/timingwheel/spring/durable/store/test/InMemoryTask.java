@@ -63,9 +63,7 @@ final class InMemoryTask {
 		this.traceparent = traceparent;
 	}
 
-	/**
-	 * Whether a node has the task, as far as the fence tells.
-	 */
+	/** Whether a node has the task, as far as the fence tells. */
 	boolean isHeld() {
 		return this.state == State.LEASED || this.state == State.RUNNING;
 	}
@@ -74,23 +72,17 @@ final class InMemoryTask {
 		return this.dueAt <= now;
 	}
 
-	/**
-	 * Whether a claim may lease the task if it is due.
-	 */
+	/** Whether a claim may lease the task if it is due. */
 	boolean isFree(long now) {
 		return this.state == State.SCHEDULED || (this.state == State.LEASED && this.nextAt <= now);
 	}
 
-	/**
-	 * The fence becomes greater than before, and at least the time in microseconds.
-	 */
+	/** The fence becomes greater than before, and at least the time in microseconds. */
 	void raiseFence(long now) {
 		this.fence = Math.max(this.fence + 1, now * 1000);
 	}
 
-	/**
-	 * Forgets all runs, as if the task had never been tried.
-	 */
+	/** Forgets all runs, as if the task had never been tried. */
 	void startAnew() {
 		this.attempt = 1;
 		this.deliveries = 0;

@@ -61,9 +61,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 
 	private volatile LongSupplier clock = System::currentTimeMillis;
 
-	/**
-	 * Creates a store without tasks.
-	 */
+	/** Creates a store without tasks. */
 	public InMemoryTaskStore() {
 		this.tasks = new InMemoryTasks();
 	}
@@ -99,9 +97,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		return callEach(newTasks, this::enqueue);
 	}
 
-	/**
-	 * None: scheduled. Scheduled, leased: scheduled with a new id, or the same.
-	 */
+	/** None: scheduled. Scheduled, leased: scheduled with a new id, or the same. */
 	private Enqueued enqueue(NewTask request, long now) {
 		InMemoryTask pending = (request.key() != null)
 				? this.tasks.find(Target.of(new TaskId(request.name(), request.key()), Kind.ONCE)) : null;
@@ -172,9 +168,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 				now);
 	}
 
-	/**
-	 * Running with a schedule: running. The new schedule begins after the run.
-	 */
+	/** Running with a schedule: running. The new schedule begins after the run. */
 	private Enqueued recurDuringRun(InMemoryTask task, NewSchedule schedule, long now) {
 		boolean same = schedule.schedule().equals(task.schedule);
 		if (!same) {
@@ -211,9 +205,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		});
 	}
 
-	/**
-	 * Scheduled, leased: scheduled.
-	 */
+	/** Scheduled, leased: scheduled. */
 	@Override
 	public @Nullable Moved move(Target target, DueTime due) {
 		return this.<@Nullable Moved>call((now) -> {
@@ -246,9 +238,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		return call((now) -> new InMemoryClaim(this.tasks, request, now).claim());
 	}
 
-	/**
-	 * Leased: running. Running: the same.
-	 */
+	/** Leased: running. Running: the same. */
 	@Override
 	public List<Reply> begin(List<TaskRef> refs, Duration lease) {
 		return callEach(refs, (ref, now) -> {
@@ -265,9 +255,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		});
 	}
 
-	/**
-	 * Running: running.
-	 */
+	/** Running: running. */
 	@Override
 	public List<Reply> renew(List<TaskRef> refs, Duration lease) {
 		return callEach(refs, (ref, now) -> {
@@ -280,9 +268,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		});
 	}
 
-	/**
-	 * The task that the caller has, leased or running.
-	 */
+	/** The task that the caller has, leased or running. */
 	private @Nullable InMemoryTask held(TaskRef ref) {
 		InMemoryTask task = this.tasks.find(ref.id());
 		return (task != null && task.fence == ref.fence() && task.isHeld()) ? task : null;
@@ -330,9 +316,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		return bury(task, (Settlement.Bury) settlement, now);
 	}
 
-	/**
-	 * Running: gone.
-	 */
+	/** Running: gone. */
 	private Reply acknowledge(InMemoryTask task) {
 		if (task.state != State.RUNNING) {
 			return Reply.REFUSED;
@@ -341,9 +325,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		return Reply.DONE;
 	}
 
-	/**
-	 * Leased, running: scheduled, lost = 0. Gone if the schedule has ended.
-	 */
+	/** Leased, running: scheduled, lost = 0. Gone if the schedule has ended. */
 	private Reply repeat(InMemoryTask task, Settlement.Repeat repeat, long now) {
 		boolean sameSchedule = repeat.schedule().equals(task.schedule);
 		if (task.schedule == null || (sameSchedule && repeat.next() == null)) {
@@ -394,9 +376,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		return this.tasks.schedule(task) ? Reply.DONE : Reply.SUPERSEDED;
 	}
 
-	/**
-	 * Leased, running: dead. The oldest dead task is gone if there are too many.
-	 */
+	/** Leased, running: dead. The oldest dead task is gone if there are too many. */
 	private Reply bury(InMemoryTask task, Settlement.Bury bury, long now) {
 		if (task.ended) {
 			this.tasks.delete(task);
@@ -436,9 +416,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		});
 	}
 
-	/**
-	 * Dead: scheduled, due now, lost = 0. Dead if the key is taken.
-	 */
+	/** Dead: scheduled, due now, lost = 0. Dead if the key is taken. */
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
 		return callEach(ids, (id, now) -> {
@@ -457,9 +435,7 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 		});
 	}
 
-	/**
-	 * Dead: gone.
-	 */
+	/** Dead: gone. */
 	@Override
 	public int discard(List<String> ids) {
 		return call((now) -> discard(this.tasks.dead().filter((task) -> ids.contains(task.id))));

@@ -64,9 +64,7 @@ final class InMemoryTasks {
 		return this.byId.values().stream();
 	}
 
-	/**
-	 * The pending tasks that have lost no delivery, the one that is found first first.
-	 */
+	/** The pending tasks that have lost no delivery, the one that is found first first. */
 	Stream<InMemoryTask> pending() {
 		return byNextAt((task) -> task.state.isPending() && task.lost == 0);
 	}
@@ -91,9 +89,7 @@ final class InMemoryTasks {
 
 	// Changes
 
-	/**
-	 * None: scheduled. The task takes its key, which is free.
-	 */
+	/** None: scheduled. The task takes its key, which is free. */
 	void insert(InMemoryTask task, long now) {
 		task.raiseFence(now);
 		this.byId.put(task.id, task);
@@ -114,9 +110,7 @@ final class InMemoryTasks {
 		return true;
 	}
 
-	/**
-	 * Scheduled: leased. The lease lasts from the due time, or from now.
-	 */
+	/** Scheduled: leased. The lease lasts from the due time, or from now. */
 	void lease(InMemoryTask task, long now, Duration lease) {
 		task.state = State.LEASED;
 		task.raiseFence(now);
@@ -150,9 +144,7 @@ final class InMemoryTasks {
 		}
 	}
 
-	/**
-	 * Leased or running: dead, without its key.
-	 */
+	/** Leased or running: dead, without its key. */
 	void bury(InMemoryTask task, String reason, long now) {
 		giveUpKey(task);
 		task.state = State.DEAD;
@@ -160,18 +152,14 @@ final class InMemoryTasks {
 		task.diedAt = now;
 	}
 
-	/**
-	 * Running with a schedule: running without it.
-	 */
+	/** Running with a schedule: running without it. */
 	void endSchedule(InMemoryTask task) {
 		giveUpKey(task);
 		task.schedule = null;
 		task.ended = true;
 	}
 
-	/**
-	 * Any state: gone.
-	 */
+	/** Any state: gone. */
 	void delete(InMemoryTask task) {
 		giveUpKey(task);
 		this.byId.remove(task.id);
@@ -198,9 +186,7 @@ final class InMemoryTasks {
 		this.byKey.remove(HeldKey.of(task), task);
 	}
 
-	/**
-	 * The time after a duration, rounded up to milliseconds.
-	 */
+	/** The time after a duration, rounded up to milliseconds. */
 	static long after(long time, Duration duration) {
 		return DueTime.after(duration).resolve(time);
 	}

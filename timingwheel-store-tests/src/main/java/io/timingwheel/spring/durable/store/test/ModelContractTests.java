@@ -255,9 +255,7 @@ public abstract class ModelContractTests extends StoreContract {
 		claim(Map.of(NAME, ALL, LIMITED, limited(null)), 1000, false);
 	}
 
-	/**
-	 * A node of another release may have other limits, or none.
-	 */
+	/** A node of another release may have other limits, or none. */
 	private Share limited(@Nullable Duration expireAfter) {
 		return (this.random.nextInt(8) == 0) ? DUE : new Share(1000, 0, limits(), expireAfter);
 	}
@@ -382,9 +380,7 @@ public abstract class ModelContractTests extends StoreContract {
 		return (kind == 2) ? Settlement.Acknowledge::new : (ref) -> new Settlement.Bury(ref, StoreNode.REASON);
 	}
 
-	/**
-	 * Nodes end with the tasks that they have, or an operator pauses a name.
-	 */
+	/** Nodes end with the tasks that they have, or an operator pauses a name. */
 	private void loseNodesOrPauseNames() {
 		for (String name : NAMES) {
 			boolean paused = this.random.nextInt(4) == 0;
@@ -411,9 +407,7 @@ public abstract class ModelContractTests extends StoreContract {
 		return this.held.stream().filter((task) -> task.last == null && which.test(task)).toList();
 	}
 
-	/**
-	 * Also the latest that the nodes have had, about which they send messages too late.
-	 */
+	/** Also the latest that the nodes have had, about which they send messages too late. */
 	private List<Held> currentAndLatest() {
 		List<Held> latest = this.held.subList(Math.max(0, this.held.size() - 10), this.held.size());
 		return this.held.stream().filter((task) -> task.last == null || latest.contains(task)).toList();
@@ -515,9 +509,7 @@ public abstract class ModelContractTests extends StoreContract {
 		return new Enqueued(stored.outcome(), given(stored.id()), stored.dueAt(), stored.now());
 	}
 
-	/**
-	 * The id that the test has given. A store may have made it longer.
-	 */
+	/** The id that the test has given. A store may have made it longer. */
 	private static String given(String id) {
 		return id.substring(0, 36);
 	}
@@ -538,9 +530,7 @@ public abstract class ModelContractTests extends StoreContract {
 		return values.get(this.random.nextInt(values.size()));
 	}
 
-	/**
-	 * A task that a node has claimed from both stores.
-	 */
+	/** A task that a node has claimed from both stores. */
 	private static final class Held {
 
 		private final LeasedTask ofStore;

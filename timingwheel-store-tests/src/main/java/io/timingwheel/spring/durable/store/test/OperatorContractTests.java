@@ -41,9 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class OperatorContractTests extends StoreContract {
 
-	/**
-	 * A new task that is dead.
-	 */
+	/** A new task that is dead. */
 	private LeasedTask dead(@Nullable String key) {
 		LeasedTask task = running(key);
 		assertThat(this.a.bury(task)).isEqualTo(Reply.DONE);

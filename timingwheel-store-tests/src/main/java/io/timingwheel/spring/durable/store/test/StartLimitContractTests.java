@@ -95,9 +95,7 @@ public abstract class StartLimitContractTests extends StoreContract {
 		assertThat(this.b.find(key("later")).state()).isEqualTo(State.SCHEDULED);
 	}
 
-	/**
-	 * Some claims may prefer the limited names, and others the names without limits.
-	 */
+	/** Some claims may prefer the limited names, and others the names without limits. */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void aLimitedNameThatMayStartNothingLeavesItsRoomToOthers(boolean busy) {
@@ -315,9 +313,7 @@ public abstract class StartLimitContractTests extends StoreContract {
 		}
 	}
 
-	/**
-	 * A clock that advances by 60 ms at one of its readings, as for a node that stalls.
-	 */
+	/** A clock that advances by 60 ms at one of its readings, as for a node that stalls. */
 	private LongSupplier stalling(int reading, Runnable meanwhile) {
 		AtomicInteger readings = new AtomicInteger(reading);
 		return () -> {

@@ -178,30 +178,22 @@ public abstract class StoreContract {
 				false);
 	}
 
-	/**
-	 * Stores a task with a key by the first node.
-	 */
+	/** Stores a task with a key by the first node. */
 	final Enqueued enqueue(@Nullable String key, Duration delay) {
 		return this.a.enqueue(task(key, delay));
 	}
 
-	/**
-	 * A new task that the first node has leased, and that has not begun.
-	 */
+	/** A new task that the first node has leased, and that has not begun. */
 	final LeasedTask leased(@Nullable String key) {
 		return claimed(enqueue(key, SOON));
 	}
 
-	/**
-	 * A new task that the first node runs.
-	 */
+	/** A new task that the first node runs. */
 	final LeasedTask running(@Nullable String key) {
 		return claimed(enqueue(key, NOW));
 	}
 
-	/**
-	 * The run of a new hourly schedule, which the first node runs.
-	 */
+	/** The run of a new hourly schedule, which the first node runs. */
 	final LeasedTask runningSchedule(String key) {
 		return claimed(this.a.store().recur(newSchedule(key, HOURLY, NOW)));
 	}
@@ -214,9 +206,7 @@ public abstract class StoreContract {
 			.orElseThrow(() -> new AssertionError("The claim does not have the task"));
 	}
 
-	/**
-	 * The only suspect, claimed by a node.
-	 */
+	/** The only suspect, claimed by a node. */
 	static LeasedTask suspect(StoreNode node) {
 		LeasedTask task = node.claimSuspect();
 		if (task == null) {
@@ -225,9 +215,7 @@ public abstract class StoreContract {
 		return task;
 	}
 
-	/**
-	 * Reads a listing page by page.
-	 */
+	/** Reads a listing page by page. */
 	static List<StoredTask> pages(DelayedTaskStore store, ListQuery first) {
 		List<StoredTask> tasks = new ArrayList<>();
 		ListQuery query = first;
@@ -245,9 +233,7 @@ public abstract class StoreContract {
 		return tasks;
 	}
 
-	/**
-	 * Repeats a call until no lock on the task prevents it.
-	 */
+	/** Repeats a call until no lock on the task prevents it. */
 	static Reply patiently(Supplier<Reply> call) {
 		Reply reply = call.get();
 		while (reply == Reply.BUSY) {

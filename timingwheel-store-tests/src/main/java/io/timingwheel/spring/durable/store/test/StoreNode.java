@@ -82,9 +82,7 @@ public final class StoreNode {
 		return this.store.move(target, DueTime.after(delay));
 	}
 
-	/**
-	 * Finds a task that has to be there.
-	 */
+	/** Finds a task that has to be there. */
 	StoredTask find(Target target) {
 		return this.store.find(target).orElseThrow(() -> new AssertionError("There is no task for " + target));
 	}
@@ -93,9 +91,7 @@ public final class StoreNode {
 		return this.store.find(target).isPresent();
 	}
 
-	/**
-	 * The request for all tasks of some names, but for no suspect.
-	 */
+	/** The request for all tasks of some names, but for no suspect. */
 	ClaimRequest request(String... names) {
 		Map<String, Share> shares = new HashMap<>();
 		Arrays.asList(names).forEach((name) -> shares.put(name, new Share(1000, 1000)));
@@ -106,9 +102,7 @@ public final class StoreNode {
 		return new ClaimRequest(this.owner, shares, limit, suspect, LOOK_AHEAD, LEASE, Long.MAX_VALUE);
 	}
 
-	/**
-	 * Claims all tasks but suspects.
-	 */
+	/** Claims all tasks but suspects. */
 	List<LeasedTask> claim() {
 		return this.store.claim(request(StoreContract.NAME)).tasks();
 	}
@@ -117,9 +111,7 @@ public final class StoreNode {
 		return this.store.claim(request(shares, limit, false));
 	}
 
-	/**
-	 * Claims tasks of the name whose starts are limited.
-	 */
+	/** Claims tasks of the name whose starts are limited. */
 	Claimed claim(StartLimits limits) {
 		return claim(limits, 1000);
 	}
@@ -161,9 +153,7 @@ public final class StoreNode {
 		return settle(new Settlement.Acknowledge(task.ref()));
 	}
 
-	/**
-	 * Ends the run of a schedule.
-	 */
+	/** Ends the run of a schedule. */
 	Reply repeat(LeasedTask run, @Nullable DueTime next) {
 		return settle(new Settlement.Repeat(run.ref(), StoreContract.HOURLY, next, null));
 	}
@@ -172,9 +162,7 @@ public final class StoreNode {
 		return settle(new Settlement.Retry(task.ref(), task.attempt() + 1, delay, ERROR));
 	}
 
-	/**
-	 * Gives a task back whose body may have started.
-	 */
+	/** Gives a task back whose body may have started. */
 	Reply release(LeasedTask task) {
 		return settle(new Settlement.Release(task.ref(), true));
 	}
@@ -191,9 +179,7 @@ public final class StoreNode {
 		return this.store.requeue(List.of(id)).get(0);
 	}
 
-	/**
-	 * The counts of the name.
-	 */
+	/** The counts of the name. */
 	StoredCounts counts() {
 		return counts(StoreContract.NAME);
 	}
@@ -206,9 +192,7 @@ public final class StoreNode {
 		return list(Order.PENDING);
 	}
 
-	/**
-	 * All pending or all dead tasks of the name, read in large pages.
-	 */
+	/** All pending or all dead tasks of the name, read in large pages. */
 	List<StoredTask> list(Order order) {
 		return StoreContract.pages(this.store, new ListQuery(StoreContract.NAME, order, null, 1000));
 	}

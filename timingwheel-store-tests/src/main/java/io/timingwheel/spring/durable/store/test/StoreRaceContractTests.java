@@ -77,9 +77,7 @@ public abstract class StoreRaceContractTests extends StoreContract {
 		assertThat(this.a.counts()).isEqualTo(new StoredCounts(0, 0, backlog, 0));
 	}
 
-	/**
-	 * The clock of the second node is so far ahead that all leases are over for it.
-	 */
+	/** The clock of the second node is so far ahead that all leases are over for it. */
 	private void letLeasesBeOverForTheSecondNode() {
 		this.b.store().testing().setClock(() -> now() + LEASES_OVER.toMillis());
 	}
@@ -149,9 +147,7 @@ public abstract class StoreRaceContractTests extends StoreContract {
 
 	// Begin
 
-	/**
-	 * A call about a leased task.
-	 */
+	/** A call about a leased task. */
 	private enum Call {
 
 		CANCEL_BY_KEY, CANCEL_BY_ID, REPLACE, MOVE
@@ -368,9 +364,7 @@ public abstract class StoreRaceContractTests extends StoreContract {
 		return future.get(1, TimeUnit.MINUTES);
 	}
 
-	/**
-	 * Begins a call on another thread, and does not wait for its end.
-	 */
+	/** Begins a call on another thread, and does not wait for its end. */
 	private <T> Future<T> alongside(Callable<T> call) throws Exception {
 		CyclicBarrier barrier = new CyclicBarrier(2);
 		Future<T> future = this.executor.submit(() -> {
@@ -381,9 +375,7 @@ public abstract class StoreRaceContractTests extends StoreContract {
 		return future;
 	}
 
-	/**
-	 * Makes calls at the same time, half of them by each of the two nodes.
-	 */
+	/** Makes calls at the same time, half of them by each of the two nodes. */
 	private <T> List<T> inParallel(NodeCall<T> call) throws Exception {
 		CyclicBarrier barrier = new CyclicBarrier(THREADS);
 		List<Future<T>> futures = new ArrayList<>();

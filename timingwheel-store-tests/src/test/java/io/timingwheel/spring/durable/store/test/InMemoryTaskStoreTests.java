@@ -2,9 +2,7 @@ package io.timingwheel.spring.durable.store.test;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 
-/**
- * The contract of a store, on the store in memory.
- */
+/** The contract of a store, on the store in memory. */
 // tag::contract[]
 class InMemoryTaskStoreTests extends StoreContractTests {
 

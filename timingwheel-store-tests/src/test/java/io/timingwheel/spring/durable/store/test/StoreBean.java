@@ -5,9 +5,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * An application that brings its own store.
- */
+/** An application that brings its own store. */
 @Configuration(proxyBeanMethods = false)
 class StoreBean {
 
