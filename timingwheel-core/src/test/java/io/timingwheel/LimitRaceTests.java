@@ -85,7 +85,9 @@ class LimitRaceTests {
 
 	}
 
-	/** Each thread frees a permit before it takes one, so there is always a free permit. */
+	/**
+	 * Each thread frees a permit before it takes one, so there is always a free permit.
+	 */
 	private static final class CancelAndAddAtTheLimit extends AtTheLimit {
 
 		CancelAndAddAtTheLimit() {

@@ -101,7 +101,9 @@ class MemoryRetentionTests {
 		return least;
 	}
 
-	/** A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80. */
+	/**
+	 * A timer in a crowd needs about 36 bytes, one that is alone in its slot at most 80.
+	 */
 	@ParameterizedTest
 	@CsvSource({ "400000, 0, 35, 38", "8000, 1, 32, 80" })
 	void timerNeedsFewBytes(int count, long distanceMillis, double least, double most) {
@@ -118,7 +120,9 @@ class MemoryRetentionTests {
 		assertThat(wheel.snapshot().levels().get(0).occupiedSlots()).isEqualTo((distanceMillis > 0) ? count : 1);
 	}
 
-	/** An executor that accepts a task and never runs it leaves the task to the handle. */
+	/**
+	 * An executor that accepts a task and never runs it leaves the task to the handle.
+	 */
 	@Test
 	void wheelRetainsNothingOfATimerThatItsExecutorDrops() {
 		TimingWheel wheel = TimingWheel.builder((dropped) -> {
@@ -256,7 +260,9 @@ class MemoryRetentionTests {
 		});
 	}
 
-	/** A new object at each call. A lambda that captures nothing would be the same object. */
+	/**
+	 * A new object at each call. A lambda that captures nothing would be the same object.
+	 */
 	private static Runnable newTask() {
 		return new RecordingTask(TimeSource.system());
 	}

@@ -16,7 +16,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static io.timingwheel.interleaving.Interleavings.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Races of the driver thread, which is about to park, with threads that have to wake it. */
+/**
+ * Races of the driver thread, which is about to park, with threads that have to wake it.
+ */
 @ExtendWith(WheelLog.class)
 class ParkRaceTests {
 

@@ -94,7 +94,9 @@ class RealTimeTests {
 		assertThat(this.wheel.snapshot().wakeUps()).isLessThanOrEqualTo(100);
 	}
 
-	/** Netty visits far timers in each rotation: a million of them take 20 % of a core. */
+	/**
+	 * Netty visits far timers in each rotation: a million of them take 20 % of a core.
+	 */
 	@Test
 	void aMillionFarTimersCauseNoWakeUps() {
 		for (int i = 0; i < 1_000_000; i++) {

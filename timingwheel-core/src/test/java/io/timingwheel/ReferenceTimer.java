@@ -31,7 +31,9 @@ final class ReferenceTimer {
 	/** The group of timers with the same executor. */
 	int group;
 
-	/** Whether the timer waits for its executor. The time of the next try is not known. */
+	/**
+	 * Whether the timer waits for its executor. The time of the next try is not known.
+	 */
 	boolean waiting;
 
 	/** Whether an executor refused the timer, or the timer was moved while it waited. */

@@ -292,7 +292,9 @@ class RefusalTests {
 		assertThat(wheel.snapshot().fired()).isEqualTo(2);
 	}
 
-	/** It also does so when the timer is due again. Others wait, and their first ends all. */
+	/**
+	 * It also does so when the timer is due again. Others wait, and their first ends all.
+	 */
 	@Test
 	void executorThatRunsARefusedTaskTooLateDoesNotLoseIt() {
 		List<Runnable> kept = new ArrayList<>();

@@ -19,7 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(WheelLog.class)
 class StopRaceTests {
 
-	/** In the last one, stop does not wait, and reads the batch that the driver is using. */
+	/**
+	 * In the last one, stop does not wait, and reads the batch that the driver is using.
+	 */
 	@ParameterizedTest
 	@ValueSource(classes = { AddAndStop.class, FireAndStop.class, FireAndGiveUp.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race) {
@@ -75,7 +77,9 @@ class StopRaceTests {
 
 	}
 
-	/** One thread ends or moves a timer while stop removes the neighbours of the timer. */
+	/**
+	 * One thread ends or moves a timer while stop removes the neighbours of the timer.
+	 */
 	private static class CancelAndStop extends TimerRace {
 
 		List<Runnable> returned;
@@ -194,7 +198,9 @@ class StopRaceTests {
 
 	}
 
-	/** The executor gives the task to another thread, which runs it, and stops the wheel. */
+	/**
+	 * The executor gives the task to another thread, which runs it, and stops the wheel.
+	 */
 	private static class StopAndRun extends ManualClockRace {
 
 		private final AtomicReference<Runnable> given = new AtomicReference<>();

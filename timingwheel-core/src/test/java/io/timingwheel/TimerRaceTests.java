@@ -71,7 +71,9 @@ class TimerRaceTests {
 
 		final long newDelay;
 
-		/** A lower bound, since the clock may advance between the reading and the move. */
+		/**
+		 * A lower bound, since the clock may advance between the reading and the move.
+		 */
 		long earliest;
 
 		MoveAndFire(boolean direct, long delay, long passed, long by, long newDelay) {

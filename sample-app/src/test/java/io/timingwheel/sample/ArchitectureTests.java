@@ -179,7 +179,9 @@ class ArchitectureTests {
 		return noClasses().that().resideInAnyPackage(packages);
 	}
 
-	/** All classes of packages but those with these names, and the classes nested in them. */
+	/**
+	 * All classes of packages but those with these names, and the classes nested in them.
+	 */
 	private static GivenClassesConjunction but(String names, String... packages) {
 		return none(packages).and().haveNameNotMatching(".*\\.(" + names + ")(\\$.*)?");
 	}

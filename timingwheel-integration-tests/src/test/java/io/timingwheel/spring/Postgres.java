@@ -47,7 +47,9 @@ public final class Postgres implements AutoCloseable {
 		this.server = start(this.server.getPort());
 	}
 
-	/** Kills all processes of the server. What a commit has not taken to the disk is lost. */
+	/**
+	 * Kills all processes of the server. What a commit has not taken to the disk is lost.
+	 */
 	public void kill() throws IOException {
 		Path lock = this.folder.resolve("data").resolve("postmaster.pid");
 		ProcessHandle postmaster = ProcessHandle.of(Long.parseLong(Files.readAllLines(lock).get(0).trim()))

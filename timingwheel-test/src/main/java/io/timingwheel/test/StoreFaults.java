@@ -37,7 +37,9 @@ final class StoreFaults implements BeanPostProcessor, MethodInterceptor {
 		this.loops = loops;
 	}
 
-	/** All calls come after this one, so the store goes by virtual time from the start. */
+	/**
+	 * All calls come after this one, so the store goes by virtual time from the start.
+	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (!(bean instanceof DelayedTaskStore store)) {

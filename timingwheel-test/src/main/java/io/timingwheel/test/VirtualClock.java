@@ -14,7 +14,9 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.task.internal.ManualTime;
 import org.jspecify.annotations.Nullable;
 
-/** The clock of virtual time, and the failures of the tasks that go by it. Thread-safe. */
+/**
+ * The clock of virtual time, and the failures of the tasks that go by it. Thread-safe.
+ */
 final class VirtualClock implements ManualTime {
 
 	/** The tick of wheels on this clock: whatever is due at the target is not late. */

@@ -53,7 +53,9 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 */
 	void runAll();
 
-	/** The present time: the real time, in milliseconds, at the start of a test method. */
+	/**
+	 * The present time: the real time, in milliseconds, at the start of a test method.
+	 */
 	Instant now();
 
 	/** A clock in the default time zone that always shows {@link #now()}. */

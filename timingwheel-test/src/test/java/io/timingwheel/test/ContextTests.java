@@ -25,7 +25,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** Which contexts have virtual time, each a time of its own, and which calls it refuses. */
+/**
+ * Which contexts have virtual time, each a time of its own, and which calls it refuses.
+ */
 class ContextTests {
 
 	private final ApplicationContextRunner context = new ApplicationContextRunner().withConfiguration(

@@ -17,6 +17,8 @@ import io.timingwheel.spring.actuate.internal.TaskDescriptors.TaskDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskDescriptors.TasksDescriptor;
 import io.timingwheel.spring.actuate.internal.TaskView;
 import io.timingwheel.spring.task.memory.DelayedTaskRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
@@ -32,6 +34,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.NestedRuntimeException;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
@@ -43,12 +46,14 @@ import org.springframework.boot.convert.DurationStyle;
  * A change of a task, of a name or of this node is answered with 204, or with a body if
  * the change has a result. Every refusal has a body with a sentence: 400 if the request
  * makes no sense, 404 if there is no such task or name, 409 if the state of the task does
- * not permit the change, 503 if the store does not answer.
+ * not permit the change, 503 if the store fails.
  *
  * @since 0.1
  */
 @WebEndpoint(id = "delayedtasks", defaultAccess = Access.READ_ONLY)
 public class DelayedTasksEndpoint {
+
+	private static final Log logger = LogFactory.getLog(DelayedTasksEndpoint.class);
 
 	private final TaskView tasks;
 
@@ -82,7 +87,7 @@ public class DelayedTasksEndpoint {
 			}
 			if (search != null || cursor != null) {
 				throw RefusedRequest
-					.invalid("A forecast takes neither a search nor a cursor: it has the names with the most tasks");
+					.invalid("A forecast takes neither a search nor a cursor: it has the largest names");
 			}
 			return this.tasks.forecast(forecast, TaskView.LIMIT);
 		});
@@ -248,7 +253,7 @@ public class DelayedTasksEndpoint {
 	}
 
 	/** An operation without a result is answered with 204. */
-	private WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
+	private static WebEndpointResponse<?> answer(Supplier<? extends @Nullable OperationResponseBody> operation) {
 		try {
 			OperationResponseBody body = operation.get();
 			return (body != null) ? new WebEndpointResponse<>(body)
@@ -257,12 +262,9 @@ public class DelayedTasksEndpoint {
 		catch (RefusedRequest ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), ex.status());
 		}
-		catch (RuntimeException ex) {
-			StoredTasks stored = this.tasks.stored();
-			if (stored == null || stored.node().outage() == null) {
-				throw ex;
-			}
-			return new WebEndpointResponse<>(new ErrorDescriptor("The store does not answer: see the health"),
+		catch (NestedRuntimeException ex) {
+			logger.warn("The store has failed a request of an operator", ex);
+			return new WebEndpointResponse<>(new ErrorDescriptor("The store has failed: see the log"),
 					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}

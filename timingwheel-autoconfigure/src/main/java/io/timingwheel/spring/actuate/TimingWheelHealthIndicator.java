@@ -66,7 +66,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("store", Status.UP.getCode());
 			return;
 		}
-		builder.down(outage.rootCause())
+		builder.down(outage.reason())
 			.withDetail("store", Status.DOWN.getCode())
 			.withDetail("storeDownSince", outage.since());
 		if (!outage.missingParts().isEmpty()) {

@@ -24,7 +24,9 @@ final class NamedSettings<T> {
 
 	private final Map<String, T> byUniformName = new HashMap<>();
 
-	/** Boot's binder lists the settings of the source with the highest precedence first. */
+	/**
+	 * Boot's binder lists the settings of the source with the highest precedence first.
+	 */
 	NamedSettings(Map<String, T> settings, BinaryOperator<T> merger) {
 		this.names = settings.keySet();
 		settings.forEach((name, value) -> this.byUniformName.merge(uniform(name), value, merger));

@@ -54,7 +54,9 @@ import org.springframework.core.annotation.AliasFor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-/** The annotations take effect wherever they are, and however a bean is made and proxied. */
+/**
+ * The annotations take effect wherever they are, and however a bean is made and proxied.
+ */
 class AnnotatedBeansTests {
 
 	@RegisterExtension

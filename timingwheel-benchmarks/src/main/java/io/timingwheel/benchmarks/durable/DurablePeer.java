@@ -142,7 +142,9 @@ enum DurablePeer implements Contestant {
 		return this == TIMINGWHEEL || this == TIMINGWHEEL_BACKLOG || runsOtherwise();
 	}
 
-	/** Whether this is our node with other settings, which change only how it runs tasks. */
+	/**
+	 * Whether this is our node with other settings, which change only how it runs tasks.
+	 */
 	boolean runsOtherwise() {
 		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_LIMITED || this == TIMINGWHEEL_TRANSACTIONAL;
 	}

@@ -8,7 +8,9 @@ import java.util.stream.Stream;
 
 import io.timingwheel.benchmarks.Contestant;
 
-/** Writes the tables. Each figure is followed by its ratio to the figure of the best peer. */
+/**
+ * Writes the tables. Each figure is followed by its ratio to the figure of the best peer.
+ */
 final class MarkdownWriter {
 
 	private final Results results;

@@ -42,7 +42,9 @@ public record Measurement(String id, String title, String text, Collection<? ext
 			.collect(Collectors.joining(", "));
 	}
 
-	/** The names of the chosen contestants that can give figures only on other machines. */
+	/**
+	 * The names of the chosen contestants that can give figures only on other machines.
+	 */
 	Stream<String> unavailable(Predicate<Contestant> chosen) {
 		return this.contestants.stream()
 			.filter((contestant) -> chosen.test(contestant) && suits(contestant) && !contestant.isAvailable())

@@ -108,7 +108,7 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 			StoreNode node = tasks.node();
 			StoreNode.Outage outage = node.outage();
 			return new NodeFigures(node.isClaiming(), node.inFlight(), node.figures(), tasks.counts().unknown(),
-					node.reportInterval(), (outage == null) ? null : showErrors ? outage.rootCause().toString() : MASK);
+					node.reportInterval(), (outage == null) ? null : showErrors ? outage.reason().toString() : MASK);
 		}
 
 	}

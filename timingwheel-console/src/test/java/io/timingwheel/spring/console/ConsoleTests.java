@@ -227,7 +227,7 @@ class ConsoleTests {
 	@Test
 	void theErrorOfTheStoreIsShownLikeOtherTextsOfErrors() {
 		StoredTasks tasks = mock(Answers.RETURNS_DEEP_STUBS);
-		given(tasks.node().outage().rootCause()).willReturn(new IllegalStateException("Ann"));
+		given(tasks.node().outage().reason()).willReturn(new IllegalStateException("Ann"));
 		assertThat(NodeFigures.of(tasks, false).error()).isEqualTo("******");
 		assertThat(NodeFigures.of(tasks, true).error()).endsWith("Ann");
 	}

@@ -178,7 +178,9 @@ abstract class FaultTestSupport {
 		await().until(condition::getAsBoolean);
 	}
 
-	/** Waits until this many tasks have ended, and the store has recorded the end of each. */
+	/**
+	 * Waits until this many tasks have ended, and the store has recorded the end of each.
+	 */
 	void awaitEnded(int tasks) {
 		await().untilAsserted(() -> assertThat(this.executions.numbersEnded()).isEqualTo(tasks));
 		awaitEmptyStore();

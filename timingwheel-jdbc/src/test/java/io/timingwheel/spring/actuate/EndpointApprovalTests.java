@@ -235,7 +235,9 @@ class EndpointApprovalTests {
 				.collect(Collectors.joining(", ", "[", "]"));
 		}
 
-		/** One task in memory completes, two fail, three are cancelled, and one goes on. */
+		/**
+		 * One task in memory completes, two fail, three are cancelled, and one goes on.
+		 */
 		private void endTasks() {
 			CompletableFuture<String> failed = CompletableFuture.failedFuture(new IllegalStateException());
 			for (var result : List.of(CompletableFuture.completedFuture("done"), failed, failed, this.running)) {

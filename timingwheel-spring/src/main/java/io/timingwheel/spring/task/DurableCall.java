@@ -51,7 +51,9 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 						+ " a call that updates the pending one never puts it off");
 	}
 
-	/** Creates a call that replaces the pending call with the same key, if there is a key. */
+	/**
+	 * Creates a call that replaces the pending call with the same key, if there is a key.
+	 */
 	public DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
 			List<@Nullable Object> arguments) {
 		this(name, key, delay, due, arguments, IfPending.REPLACE, null);

@@ -7,7 +7,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.NestedRuntimeException;
 
 /**
  * This node, which claims and runs durable tasks, and what it knows of the other nodes.
@@ -73,9 +73,13 @@ public interface StoreNode {
 	 */
 	record Outage(Throwable error, Instant since, Set<String> missingParts) {
 
-		/** Its text does not have the statement of a database. */
-		public Throwable rootCause() {
-			return NestedExceptionUtils.getMostSpecificCause(this.error);
+		/** Spring's own exceptions have a long statement in their texts. */
+		public Throwable reason() {
+			Throwable reason = this.error;
+			while (reason instanceof NestedRuntimeException && reason.getCause() != null) {
+				reason = reason.getCause();
+			}
+			return reason;
 		}
 
 	}

@@ -230,8 +230,8 @@ public record TaskView(DelayedTaskRegistry memory, @Nullable StoredTasks stored)
 			case DONE -> {
 			}
 			case NOT_FOUND -> throw notFound;
-			case NOT_PENDING ->
-				throw RefusedRequest.conflict("The task is running or dead: only a pending task can be moved, and a dead one requeued");
+			case NOT_PENDING -> throw RefusedRequest
+				.conflict("The task is running or dead: only a pending task can be moved, and a dead one requeued");
 			case KEY_PENDING -> throw RefusedRequest.conflict("The key of the task has a pending task");
 		}
 	}

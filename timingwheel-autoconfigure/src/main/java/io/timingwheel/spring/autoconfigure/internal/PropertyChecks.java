@@ -41,7 +41,9 @@ public final class PropertyChecks {
 		}
 	}
 
-	/** Checks the parts of a backoff one by one, so that the message names the property. */
+	/**
+	 * Checks the parts of a backoff one by one, so that the message names the property.
+	 */
 	public static BackoffSettings backoff(String prefix, @Nullable Duration initial, @Nullable Double multiplier,
 			@Nullable Duration max, @Nullable Double jitter) {
 		pass(prefix + ".initial", initial, (value) -> new BackoffSettings(value, null, null, null));

@@ -20,7 +20,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/** Classes written in Kotlin, whose classes and functions are final unless they are open. */
+/**
+ * Classes written in Kotlin, whose classes and functions are final unless they are open.
+ */
 class KotlinTests {
 
 	@RegisterExtension

@@ -45,7 +45,9 @@ public record DeadTasks(DelayedTaskStore store, Function<ListQuery, Page> pages,
 
 	private static final Predicate<String> GROUP = Pattern.compile("[0-9a-f]{32}").asMatchPredicate();
 
-	/** Begins with the latest deaths, and so never meets those that die again meanwhile. */
+	/**
+	 * Begins with the latest deaths, and so never meets those that die again meanwhile.
+	 */
 	@Override
 	public StepDescriptor change(String name, boolean requeue, DeadSelection which, @Nullable String cursor) {
 		Predicate<@Nullable String> filter = filter(which);

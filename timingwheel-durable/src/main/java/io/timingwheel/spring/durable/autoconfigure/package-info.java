@@ -1,4 +1,6 @@
-/** Auto-configuration of durable tasks for Spring Boot. Applications use the properties. */
+/**
+ * Auto-configuration of durable tasks for Spring Boot. Applications use the properties.
+ */
 @NullMarked
 package io.timingwheel.spring.durable.autoconfigure;
 

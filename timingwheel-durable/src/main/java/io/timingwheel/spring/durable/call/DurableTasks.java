@@ -48,6 +48,8 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 
 	private static final Log logger = LogFactory.getLog(DurableTasks.class);
 
+	private static final int MAX_UNKNOWN = 100;
+
 	private final PayloadCodec codec;
 
 	private final TaskExecution.@Nullable Interceptor interceptor;
@@ -153,14 +155,16 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
 						+ " tasks and schedules. To run it at another time, move its next run with reschedule")
 					.formatted(call.name()));
-		if (handler == null && this.unknown.add(call.name())) {
-			logger.info("No durable method of this node is named \"" + call.name() + "\": its tasks wait for another node");
-		}
 		Instant due = call.due();
 		// A call has either a due time or a delay.
 		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
-		return submission((handler != null) ? handler.name() : call.name(), call.key(), handler, time, call.ifPending(),
-				call.maxWait(), kind, call.arguments().toArray());
+		Submission submission = submission((handler != null) ? handler.name() : call.name(), call.key(), handler, time,
+				call.ifPending(), call.maxWait(), kind, call.arguments().toArray());
+		if (handler == null && this.unknown.size() < MAX_UNKNOWN && this.unknown.add(call.name())) {
+			logger.info("No durable method of this node is named \"%s\" yet: the task waits for a node that has one"
+				.formatted(call.name()));
+		}
+		return submission;
 	}
 
 	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, DueTime due,

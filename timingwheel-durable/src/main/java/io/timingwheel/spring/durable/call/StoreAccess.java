@@ -213,7 +213,9 @@ public record StoreAccess(DelayedTaskStore store, DurableHandlers handlers, Func
 			this.task.stored(pendingId, dueAt);
 		}
 
-		/** Tells the exception handler, since the caller can no longer get an exception. */
+		/**
+		 * Tells the exception handler, since the caller can no longer get an exception.
+		 */
 		private void failed(RuntimeException ex) {
 			this.task.abandon();
 			if (this.handler == null || !this.handler.handleError(ex, this.arguments)) {

@@ -23,7 +23,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Settles tasks in the store, and removes them from this node once the store has replied. */
+/**
+ * Settles tasks in the store, and removes them from this node once the store has replied.
+ */
 final class Settler extends Batcher {
 
 	private static final Log logger = LogFactory.getLog(Settler.class);

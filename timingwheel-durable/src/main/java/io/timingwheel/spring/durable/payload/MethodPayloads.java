@@ -93,11 +93,10 @@ public final class MethodPayloads {
 		for (int i = 0; i < arguments.length; i++) {
 			if (!this.codec.isSame(arguments[i], read[i])) {
 				throw new IllegalArgumentException(
-						("%s of the durable task \"%s\" changes when it is written to JSON and read back (from %s to %s);"
-								+ " give each of its properties a getter, and a setter or a constructor parameter, and a type"
-								+ " whose values JSON keeps")
-							.formatted(describe(i), name, ObjectUtils.nullSafeClassName(arguments[i]),
-									this.parameters.get(i).type.toCanonical()));
+						("%s of the durable task \"%s\" changes when it is written to JSON and read back as a %s;"
+								+ " give each of its properties a getter, and a setter or a constructor parameter, and a"
+								+ " type whose values JSON keeps")
+							.formatted(describe(i), name, ObjectUtils.nullSafeClassName(read[i])));
 			}
 		}
 		return payload;
@@ -202,7 +201,7 @@ public final class MethodPayloads {
 		if (!nullable && !type.getName().startsWith("java.util.Optional")) {
 			throw new UndecodablePayloadException(
 					("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
-							+ " so it has no default; a PayloadMigration can add it")
+							+ " so it has no default; a PayloadMigration can add the argument")
 						.formatted(stored, this.parameters.size(), describe(position)),
 					null);
 		}

@@ -65,7 +65,9 @@ public record ClaimRequest(String owner, Map<String, Share> names, int limit, bo
 	public record Claimed(List<LeasedTask> tasks, long now, long nextAt, long startAt, boolean more,
 			boolean newSuspects, Set<String> pausedNames) {
 
-		/** Whether the claim has taken a task that has lost a delivery, and thus no other. */
+		/**
+		 * Whether the claim has taken a task that has lost a delivery, and thus no other.
+		 */
 		public boolean hasSuspect() {
 			return this.tasks.stream().anyMatch(LeasedTask::suspect);
 		}

@@ -320,7 +320,9 @@ public interface DelayedTaskStore {
 		/** There is no dead task with this id, or another call is changing it. */
 		NOT_DEAD,
 
-		/** Another task with its key is pending or is being stored. The task stays dead. */
+		/**
+		 * Another task with its key is pending or is being stored. The task stays dead.
+		 */
 		KEY_PENDING
 
 	}

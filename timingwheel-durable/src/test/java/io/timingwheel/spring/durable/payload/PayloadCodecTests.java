@@ -57,7 +57,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** Checks that arguments come back unchanged, or are refused before anything is stored. */
+/**
+ * Checks that arguments come back unchanged, or are refused before anything is stored.
+ */
 class PayloadCodecTests {
 
 	private final PayloadCodec codec = Payloads.codec();
@@ -159,8 +161,8 @@ class PayloadCodecTests {
 	@MethodSource
 	void valuesThatJsonLoses(String type, Object value) {
 		assertRefused(type, value,
-				"Argument 1 (value) of the durable task \"task\" changes when it is written to JSON and read back (from "
-						+ value.getClass().getName());
+				"Argument 1 (value) of the durable task \"task\" changes when it is written to JSON and read back as a "
+						+ value.getClass().getName() + "; give each of its properties a getter");
 	}
 
 	@Test
@@ -238,7 +240,7 @@ class PayloadCodecTests {
 		assertThat(payloads.encode(new Object[] { "a" })).isEqualTo("[\"a\"]");
 		assertThatIllegalArgumentException().isThrownBy(() -> payloads.encode(new Object[] { " a" }))
 			.withMessageContaining("changes when it is written to JSON and read back");
-		assertRefused("text", 42, "(from java.lang.Integer to java.lang.String)");
+		assertRefused("text", 42, "changes when it is written to JSON and read back as a java.lang.String");
 	}
 
 	@Test

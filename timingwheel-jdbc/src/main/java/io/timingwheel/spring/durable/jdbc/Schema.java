@@ -56,7 +56,9 @@ public final class Schema {
 	/** PostgreSQL cuts names after 63 characters, also those with "_listing". */
 	private static final Pattern TABLE_NAME = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w{0,54}");
 
-	/** The first ones with "skip locked", and the first PostgreSQL that inlines "with". */
+	/**
+	 * The first ones with "skip locked", and the first PostgreSQL that inlines "with".
+	 */
 	private static final String IF_OLDER = ". If the database is older than H2 2.2, PostgreSQL 12, MariaDB 10.6 or MySQL 8, update it";
 
 	private final Session.Settings settings;
@@ -173,7 +175,7 @@ public final class Schema {
 			if (isMissing()) {
 				throw new UnusableTaskStoreException(
 						"the table %s of the durable tasks is missing, or %1$s_version".formatted(this.table),
-						("run the script %s, with this name in place of timingwheel_task, or call Schema.create. The store that"
+						("run the script %s, for another table name in a changed copy, or call Schema.create. The store that"
 								+ " Spring Boot declares does this at the start with timingwheel.store.jdbc.initialize-schema=always")
 							.formatted(this.script));
 			}

@@ -61,7 +61,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-/** Calls of durable methods are stored, and stored calls run the bodies, or are cancelled. */
+/**
+ * Calls of durable methods are stored, and stored calls run the bodies, or are cancelled.
+ */
 class DurableTests {
 
 	private static final BlockingQueue<String> events = new LinkedBlockingQueue<>();

@@ -26,7 +26,11 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.IfPending;
 
-/** A store in memory that takes part in no transaction, to test the callers of a store. */
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * A store in memory that takes part in no transaction, to test the callers of a store.
+ */
 public class MemoryStore extends InMemoryTaskStore {
 
 	/** All tasks that were ever stored, by their ids. */
@@ -51,7 +55,7 @@ public class MemoryStore extends InMemoryTaskStore {
 	@Override
 	public ListQuery.Page list(ListQuery query) {
 		if (this.partialOutage != null) {
-			throw new IllegalStateException("no answer");
+			throw new QueryTimeoutException("no answer");
 		}
 		return super.list(query);
 	}

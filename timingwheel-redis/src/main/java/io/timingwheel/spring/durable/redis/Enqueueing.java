@@ -54,8 +54,6 @@ final class Enqueueing {
 		return store(tasks);
 	}
 
-	// The compiler of JDK 17 does not read @Nullable on type arguments in class files
-	@SuppressWarnings("NullAway")
 	private List<Enqueued> store(List<NewTask> tasks) {
 		TaskBatch batch = new TaskBatch(Script.ENQUEUE);
 		for (int i = 0; i < tasks.size(); i++) {
@@ -79,8 +77,7 @@ final class Enqueueing {
 			}
 		}
 		if (failure != null) {
-			throw Stream.of(enqueued).allMatch(Objects::isNull) ? failure
-					: new PartlyStoredException(Arrays.asList(enqueued), failure);
+			throw Stream.of(enqueued).allMatch(Objects::isNull) ? failure : partlyStored(enqueued, failure);
 		}
 		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
 	}
@@ -92,6 +89,12 @@ final class Enqueueing {
 
 	private static Enqueued enqueued(ScriptReply reply, int from, long now) {
 		return new Enqueued(OUTCOMES[reply.integer(from)], reply.publicId(from + 1), reply.number(from + 2), now);
+	}
+
+	// The compiler of JDK 17 does not read @Nullable on type arguments in class files
+	@SuppressWarnings("NullAway")
+	private static PartlyStoredException partlyStored(@Nullable Enqueued[] enqueued, RuntimeException failure) {
+		return new PartlyStoredException(Arrays.asList(enqueued), failure);
 	}
 
 	Enqueued recur(NewSchedule schedule) {

@@ -18,7 +18,9 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
-/** Runs scripts. Sends all given calls before it waits for the first reply. Thread-safe. */
+/**
+ * Runs scripts. Sends all given calls before it waits for the first reply. Thread-safe.
+ */
 final class Scripts {
 
 	/** How long a call is repeated while a Cluster moves the partition. */

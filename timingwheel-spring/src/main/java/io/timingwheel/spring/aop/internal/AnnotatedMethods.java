@@ -100,7 +100,9 @@ final class AnnotatedMethods {
 			.toList();
 	}
 
-	/** Those of classes are first, because their annotations precede those of interfaces. */
+	/**
+	 * Those of classes are first, because their annotations precede those of interfaces.
+	 */
 	static Set<Method> declared(Class<?> type) {
 		Set<Class<?>> types = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {

@@ -72,7 +72,9 @@ final class DurableTaskInterceptor implements MethodInterceptor {
 		}
 	}
 
-	/** Runs the method, and waits for its future, so that the run ends with the future. */
+	/**
+	 * Runs the method, and waits for its future, so that the run ends with the future.
+	 */
 	private @Nullable Object runOfSchedule() throws Throwable {
 		Object result = this.runtime.invoke(this.method, new Object[0]);
 		Future<?> future = (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture()

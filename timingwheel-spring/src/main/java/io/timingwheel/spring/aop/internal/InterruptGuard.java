@@ -182,7 +182,9 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	/** Interrupts the thread of the call, unless the call has returned since the deadline. */
+	/**
+	 * Interrupts the thread of the call, unless the call has returned since the deadline.
+	 */
 	void interrupt(StackTraceElement @Nullable [] stack) {
 		if (STATE.compareAndSet(this, EXPIRED, INTERRUPTING)) {
 			InterruptGuard shared = this.outermost;

@@ -29,7 +29,7 @@ import org.springframework.util.StringValueResolver;
  */
 public final class MethodAttributes {
 
-	private static final String DURATION = "set a duration such as 500ms, 30s, 10m or PT1H, or define its property";
+	private static final String DURATION = "set a duration such as 500ms, 30s, 10m or PT1H";
 
 	private static final double NANOS_PER_MILLI = 1_000_000;
 
@@ -63,7 +63,7 @@ public final class MethodAttributes {
 	}
 
 	public String text(String attribute) {
-		return value(attribute, "set the property, or correct the expression", () -> resolve(raw(attribute))).strip();
+		return value(attribute, "correct the expression", () -> resolve(raw(attribute))).strip();
 	}
 
 	public String name(String defaultName) {
@@ -126,8 +126,10 @@ public final class MethodAttributes {
 			return value.get();
 		}
 		catch (RuntimeException ex) {
-			throw new InvalidAnnotatedMethodException(this.method, "the %s of %s is unusable (%s)".formatted(attribute,
-					type(), NestedExceptionUtils.getMostSpecificCause(ex).getMessage()), remedy, ex);
+			throw new InvalidAnnotatedMethodException(this.method,
+					"the %s of %s is unusable (%s)".formatted(attribute, type(),
+							NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+					raw(attribute).contains("${") ? remedy + ", or define its property" : remedy, ex);
 		}
 	}
 

@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
 record TaskMethod(String beanName, Method method, Annotation annotation, List<Type> argumentTypes,
 		@Nullable ArgumentExpression key, @Nullable ArgumentExpression delayExpression, Supplier<Values> lazyValues) {
 
-	/** Identifies a method of a bean, whether it was read from the class or an interface. */
+	/**
+	 * Identifies a method of a bean, whether it was read from the class or an interface.
+	 */
 	static String place(String beanName, Method method) {
 		return AnnotatedBeans.publicName(beanName) + "#" + method.getName()
 				+ Arrays.toString(method.getParameterTypes());
@@ -82,7 +84,7 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 			return new CallTime(MethodAttributes.toDuration(value), null);
 		}
 		catch (IllegalArgumentException ex) {
-			throw delay.failure("must give a Duration, a number of milliseconds or an Instant", ex);
+			throw delay.failure("must give a Duration, such as 30s, a number of milliseconds or an Instant", ex);
 		}
 	}
 

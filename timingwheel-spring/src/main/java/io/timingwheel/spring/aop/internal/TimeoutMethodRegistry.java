@@ -45,7 +45,9 @@ public final class TimeoutMethodRegistry extends AdvicePostProcessor {
 
 	private final transient Overrides overrides;
 
-	/** Made at the first call, since Spring must not create its parts before the advice. */
+	/**
+	 * Made at the first call, since Spring must not create its parts before the advice.
+	 */
 	private final transient SingletonSupplier<LimitedCall.Runtime> runtime;
 
 	/** The names of the methods of the beans, as {@code bean.method}. */

@@ -79,7 +79,9 @@ public final class Transactions {
 		Calls.ofTransaction().add(call);
 	}
 
-	/** Runs an action after the commit of the thread's transaction, or now without one. */
+	/**
+	 * Runs an action after the commit of the thread's transaction, or now without one.
+	 */
 	public static void afterCommit(Runnable action) {
 		if (!isActive()) {
 			action.run();
@@ -273,7 +275,9 @@ public final class Transactions {
 
 	}
 
-	/** A call that takes effect once its transaction has committed. Used by its thread. */
+	/**
+	 * A call that takes effect once its transaction has committed. Used by its thread.
+	 */
 	public abstract static class DeferredCall {
 
 		private final long sequence = sequences.incrementAndGet();
@@ -305,7 +309,9 @@ public final class Transactions {
 		protected void rollback() {
 		}
 
-		/** Gives up, since a later call of the transaction replaces or cancels its task. */
+		/**
+		 * Gives up, since a later call of the transaction replaces or cancels its task.
+		 */
 		protected void override(Effect later) {
 		}
 

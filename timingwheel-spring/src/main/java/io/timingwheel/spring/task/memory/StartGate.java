@@ -177,7 +177,9 @@ final class StartGate {
 		}
 	}
 
-	/** Changes the state, and then puts waiting tasks back on the wheel. Without a lock. */
+	/**
+	 * Changes the state, and then puts waiting tasks back on the wheel. Without a lock.
+	 */
 	private void startWaiting(Runnable change) {
 		Start next = locked(() -> {
 			change.run();

@@ -47,7 +47,9 @@ public final class TaskClock {
 		return within(nanoTime(), Math.max(0, nanos(delay)));
 	}
 
-	/** The deadline at a delay, which may be negative, from a time of the wheel's clock. */
+	/**
+	 * The deadline at a delay, which may be negative, from a time of the wheel's clock.
+	 */
 	Deadline within(long nowNanos, long delayNanos) {
 		return new Deadline(nowNanos, delayNanos, sum(nowNanos, delayNanos), add(epochNanos(nowNanos), delayNanos),
 				false);

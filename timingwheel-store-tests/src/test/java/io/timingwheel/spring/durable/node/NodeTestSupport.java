@@ -121,7 +121,9 @@ abstract class NodeTestSupport {
 		return node;
 	}
 
-	/** Ends a node at once. It gives nothing back, and the store hears nothing more of it. */
+	/**
+	 * Ends a node at once. It gives nothing back, and the store hears nothing more of it.
+	 */
 	void kill(DurableNode node) {
 		Objects.requireNonNull(this.wheels.remove(node)).close();
 	}
@@ -150,7 +152,9 @@ abstract class NodeTestSupport {
 		return new Services(this::recorder, this.policies, this.bodies, this.handOvers, null, this.schedules);
 	}
 
-	/** A task that has begun and has no thread yet. It was due when the clock showed 0. */
+	/**
+	 * A task that has begun and has no thread yet. It was due when the clock showed 0.
+	 */
 	Run begun(LeasedTask task, DurableHandler handler, LongSupplier clock, long trustedUntil) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
 		NodeParts parts = new NodeParts(this.store, settings(), this.handlers, wheel, services(),

@@ -104,7 +104,9 @@ class RunningTaskTests extends NodeTestSupport {
 		});
 	}
 
-	/** The machine may have been suspended, so that the thread of the leases comes later. */
+	/**
+	 * The machine may have been suspended, so that the thread of the leases comes later.
+	 */
 	@Test
 	void aTaskWhoseLeaseIsOverDoesNotStartAndIsLostOnce() {
 		LeasedTask task = new LeasedTask("id", 1, NAME, null, "1", null, 0, true, 1, 1, 0, null);

@@ -197,7 +197,9 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		return Stream.of(keys).map((key) -> task(key, HOUR, IfPending.KEEP)).toList();
 	}
 
-	/** The outer transaction lets MariaDB keep the former entry of the key in its index. */
+	/**
+	 * The outer transaction lets MariaDB keep the former entry of the key in its index.
+	 */
 	@Test
 	void aKeyThatIsTakenAgainHoldsUpNoTaskWithoutAKey() {
 		LeasedTask running = leased("k");
@@ -249,7 +251,9 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 			.containsExactlyInAnyOrderElementsOf(before.stream().map(Enqueued::id).toList());
 	}
 
-	/** The last task is refused, in the second statement. A transaction goes on after it. */
+	/**
+	 * The last task is refused, in the second statement. A transaction goes on after it.
+	 */
 	@Test
 	void noneOfManyTasksIsStoredIfOneCannotBe() {
 		List<NewTask> tasks = new ArrayList<>(IntStream.range(0, 1_500).mapToObj((i) -> task("k" + i, HOUR)).toList());

@@ -103,7 +103,9 @@ final class InMemoryName {
 		return hasPlaces(this.suspectWaits ? 1 : 0) && isKeyFree(task.key, this.waitingKeys);
 	}
 
-	/** Whether a suspect may begin. Suspects with the same key do not wait for each other. */
+	/**
+	 * Whether a suspect may begin. Suspects with the same key do not wait for each other.
+	 */
 	boolean allowsSuspect(InMemoryTask task) {
 		return hasPlaces(0) && isKeyFree(task.key, Map.of()) && hasStart();
 	}

@@ -64,7 +64,9 @@ final class InMemoryTasks {
 		return this.byId.values().stream();
 	}
 
-	/** The pending tasks that have lost no delivery, the one that is found first first. */
+	/**
+	 * The pending tasks that have lost no delivery, the one that is found first first.
+	 */
 	Stream<InMemoryTask> pending() {
 		return byNextAt((task) -> task.state.isPending() && task.lost == 0);
 	}

@@ -407,7 +407,9 @@ public abstract class ModelContractTests extends StoreContract {
 		return this.held.stream().filter((task) -> task.last == null && which.test(task)).toList();
 	}
 
-	/** Also the latest that the nodes have had, about which they send messages too late. */
+	/**
+	 * Also the latest that the nodes have had, about which they send messages too late.
+	 */
 	private List<Held> currentAndLatest() {
 		List<Held> latest = this.held.subList(Math.max(0, this.held.size() - 10), this.held.size());
 		return this.held.stream().filter((task) -> task.last == null || latest.contains(task)).toList();

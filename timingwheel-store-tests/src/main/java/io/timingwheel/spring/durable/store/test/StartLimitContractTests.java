@@ -313,7 +313,9 @@ public abstract class StartLimitContractTests extends StoreContract {
 		}
 	}
 
-	/** A clock that advances by 60 ms at one of its readings, as for a node that stalls. */
+	/**
+	 * A clock that advances by 60 ms at one of its readings, as for a node that stalls.
+	 */
 	private LongSupplier stalling(int reading, Runnable meanwhile) {
 		AtomicInteger readings = new AtomicInteger(reading);
 		return () -> {
