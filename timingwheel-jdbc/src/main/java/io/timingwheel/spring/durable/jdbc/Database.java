@@ -25,9 +25,6 @@ final class Database {
 	/** Whether all callers have the same database. */
 	final boolean shared;
 
-	/** Whether nodes have connections that callers do not use. */
-	final boolean twoPools;
-
 	private final String table;
 
 	private final Supplier<Settings> settings;
@@ -45,7 +42,6 @@ final class Database {
 		Schema.checkTableName(table);
 		this.applicationDataSource = applicationDataSource;
 		this.shared = !isRouting(applicationDataSource);
-		this.twoPools = this.shared && storeDataSource != applicationDataSource;
 		this.table = table;
 		this.settings = SingletonSupplier.of(() -> Settings.read(storeDataSource, givenDialect));
 		this.store = SingletonSupplier.of(() -> new Session(this.settings.get(), this));

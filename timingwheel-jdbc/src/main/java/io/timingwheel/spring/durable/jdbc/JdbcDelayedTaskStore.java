@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -15,12 +14,9 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewSchedule;
 import io.timingwheel.spring.durable.store.NewTask;
-import io.timingwheel.spring.durable.store.NodeState;
-import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
 import io.timingwheel.spring.durable.store.Target;
-import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.task.TaskId;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -263,18 +259,6 @@ public final class JdbcDelayedTaskStore extends OperatorCalls {
 	@Override
 	public void check() {
 		this.database.schema().check();
-		if (this.database.twoPools) {
-			String probe = UUID.randomUUID().toString();
-			heartbeat(new NodeState(probe, Activity.PAUSED, 0));
-			int seen = this.database.caller()
-				.single((session) -> session.update("delete from {node} where id = ?", probe));
-			if (seen == 0) {
-				heartbeat(new NodeState(probe, Activity.ENDED, 0));
-				throw new UnusableTaskStoreException(
-						"the @TimingWheelDataSource has another database than the DataSource of the application",
-						"give both the same database, or declare a bean of the type JdbcDelayedTaskStore");
-			}
-		}
 	}
 
 	/** What Spring does not name may be an outage, in which no task may be given up. */

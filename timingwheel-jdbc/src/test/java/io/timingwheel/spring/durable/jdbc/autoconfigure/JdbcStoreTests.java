@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
@@ -60,7 +59,6 @@ import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -175,21 +173,7 @@ class JdbcStoreTests {
 			assertThat(new JdbcTemplate(store).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check();
-			assertThat(context.getBean(DelayedTaskStore.class).nodes()).isEmpty();
 		});
-	}
-
-	@Test
-	void theTwoDataSourcesHaveOneDatabase() {
-		Schema.create(TwoDataSources.of("application"), null, "timingwheel_task");
-		this.runner.withUserConfiguration(TwoDataSources.class)
-			.withPropertyValues("database=application")
-			.run((context) -> {
-				DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-				assertThatException().isThrownBy(store::check)
-					.withMessageContaining("has another database than the DataSource of the application");
-				assertThat(store.nodes()).isEmpty();
-			});
 	}
 
 	static Stream<Arguments> errors() {
@@ -239,18 +223,14 @@ class JdbcStoreTests {
 	static class TwoDataSources {
 
 		@Bean
-		DataSource dataSource(@Value("${database:store}") String database) {
-			return of(database);
+		DataSource dataSource() {
+			return new SimpleDriverDataSource(new Driver(), "jdbc:h2:mem:application");
 		}
 
 		@TimingWheelDataSource
 		@Bean(defaultCandidate = false)
 		DataSource storeDataSource() {
-			return of("store");
-		}
-
-		static DataSource of(String database) {
-			return new SimpleDriverDataSource(new Driver(), "jdbc:h2:mem:" + database + ";DB_CLOSE_DELAY=-1");
+			return new SimpleDriverDataSource(new Driver(), "jdbc:h2:mem:store;DB_CLOSE_DELAY=-1");
 		}
 
 	}
