@@ -37,7 +37,8 @@ import javax.tools.ToolProvider;
  * Each file {@code *.patch} below the folder of this program is a fault: the promise that
  * it breaks, the test, and a unified diff. Arguments that begin with {@code -} go to
  * Maven. All others are parts of the names of the faults to plant. Without any, all
- * faults are planted. The program needs nothing but a JDK and Maven.
+ * faults are planted. With {@code --list}, all faults are only listed, as CSV. The
+ * program needs nothing but a JDK and Maven.
  */
 public final class PlantedFaults {
 
@@ -68,9 +69,17 @@ public final class PlantedFaults {
 			System.err.println("Run this in the folder of the project");
 			System.exit(2);
 		}
+		PlantedFaults program = new PlantedFaults(checkout);
+		if (List.of(args).contains("--list")) {
+			System.out.println("fault,promise,test");
+			program.faults(List.of())
+				.forEach((fault) -> System.out.printf("\"%s\",\"%s\",\"%s\"%n", fault.name(),
+						fault.promise().replace("\"", "\"\""), fault.test()));
+			return;
+		}
 		List<String> maven = Arrays.stream(args).filter((arg) -> arg.startsWith("-")).toList();
 		List<String> names = Arrays.stream(args).filter((arg) -> !arg.startsWith("-")).toList();
-		System.exit(new PlantedFaults(checkout).run(names, maven) ? 0 : 1);
+		System.exit(program.run(names, maven) ? 0 : 1);
 	}
 
 	private boolean run(List<String> names, List<String> mavenArguments) throws Exception {

@@ -91,6 +91,11 @@ class StartFailureApprovalTests {
 						durable | @Delayed(delay = "1h", durable = true) public void run() { }
 						cancel of an unknown name | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
 						| public static class Other { @Delayed(delay = "1s", name = "good") public void run() { } }
+						cancel of an unknown name beside a lazy bean | @CancelDelayed(name = "unknown", key = "#id") public void cancel(long id) { }
+						| public static class Other { @Delayed(delay = "1s", name = "good") public void run() { } }
+						| @Bean @Lazy Runnable later() { return () -> { }; }
+						name of a recurring method | @Delayed(delay = "1s", name = "report") public void later() { }
+						| public static class Other { @Recurring(every = "1h", name = "report") public void run() { } }
 						cancel without a key | @CancelDelayed(name = "unknown", key = "") public void cancel() { }
 						cancel by an unknown argument | @CancelDelayed(name = "unknown", key = "#orderId") public void cancel(long id) { }
 						private cancel | @CancelDelayed(name = "unknown", key = "#id") private void cancel(long id) { }

@@ -251,8 +251,10 @@ class CallsInOneTransactionTests {
 				orders.replace("3", Duration.ZERO);
 				assertThat(context.getBean(DelayedTaskTemplate.class).cancel(TaskId.of("REPLACE", 3))).isTrue();
 				assertThat(context.getBean(DelayedTaskTemplate.class).cancel(TaskId.of("REPLACE", 3))).isFalse();
+				assertThat(orders.withHandle(Duration.ZERO).cancel(false)).isTrue();
 			});
 			assertThat(context.getBean(TimingWheel.class).snapshot().scheduled()).isOne();
+			assertThat(counts(context, "HANDLE").cancelled()).isOne();
 			TaskCounts counts = counts(context, "REPLACE");
 			assertThat(counts.cancelled()).isEqualTo(2);
 			assertThat(counts.replaced()).isOne();
@@ -520,6 +522,11 @@ class CallsInOneTransactionTests {
 	}
 
 	static class MemoryOrders {
+
+		@Delayed(delayExpression = "#delay", name = "HANDLE", afterCommit = true)
+		public DelayedTask<String> withHandle(Duration delay) {
+			return DelayedTask.completed("");
+		}
 
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", afterCommit = true)
 		public void replace(String key, Duration delay) {
