@@ -73,7 +73,7 @@ public interface StoreNode {
 	 */
 	record Outage(Throwable error, Instant since, Set<String> missingParts) {
 
-		/** Spring's own exceptions have a long statement in their texts. */
+		/** The first error below those of Spring, whose texts have whole statements. */
 		public Throwable reason() {
 			Throwable reason = this.error;
 			while (reason instanceof NestedRuntimeException && reason.getCause() != null) {

@@ -199,7 +199,8 @@ class DelayedTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> orders.at(bad))
 				.withMessageContaining("The expression \"#when\" of @Delayed(delayExpression) on "
 						+ Orders.class.getName() + "#at(Object)")
-				.withMessageContaining("must give a Duration, such as 30s, a number of milliseconds or an Instant");
+				.withMessageContaining(
+						"must give a Duration, a text such as 30s, a number of milliseconds or an Instant");
 		}
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.at(null)).withMessageContaining("\"null\"");
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.largest(List.of(1), null))

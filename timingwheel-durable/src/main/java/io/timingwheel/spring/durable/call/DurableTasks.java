@@ -62,6 +62,7 @@ public final class DurableTasks extends PendingTasks implements DurableMethod.St
 
 	private final Schedules schedules;
 
+	/** The names without a method that the log has had. */
 	private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean accepting = true;

@@ -84,7 +84,7 @@ record TaskMethod(String beanName, Method method, Annotation annotation, List<Ty
 			return new CallTime(MethodAttributes.toDuration(value), null);
 		}
 		catch (IllegalArgumentException ex) {
-			throw delay.failure("must give a Duration, such as 30s, a number of milliseconds or an Instant", ex);
+			throw delay.failure("must give a Duration, a text such as 30s, a number of milliseconds or an Instant", ex);
 		}
 	}
 
