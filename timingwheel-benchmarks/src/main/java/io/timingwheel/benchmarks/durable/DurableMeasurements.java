@@ -38,6 +38,11 @@ final class DurableMeasurements {
 
 	private static final int HEAD_OF_LINE_RATE = 200;
 
+	/** In milliseconds. */
+	private static final int[] SHORT_DELAYS = { 0, 20, 100 };
+
+	private static final int SHORT_DELAY_RATE = 100;
+
 	private final DurableSetup setup;
 
 	private final Store store;
@@ -54,10 +59,10 @@ final class DurableMeasurements {
 	}
 
 	List<Measurement> all() {
-		List<Measurement> all = new ArrayList<>(
-				List.of(executions("executions", BACKLOG), executions("executions-100k", LARGE_BACKLOG), enqueue(),
-						lateness(), steadyLateness(), recurring(), recurringRate(), userSchedules(), headOfLine()));
-		all.add((this.store == Store.POSTGRESQL) ? idle() : sharing());
+		List<Measurement> all = new ArrayList<>(List.of(executions("executions", BACKLOG),
+				executions("executions-100k", LARGE_BACKLOG), enqueue(), lateness(), shortDelays(), steadyLateness(),
+				recurring(), recurringRate(), userSchedules(), headOfLine()));
+		all.addAll((this.store == Store.POSTGRESQL) ? List.of(idle(), written()) : List.of(sharing()));
 		return all;
 	}
 
@@ -131,6 +136,32 @@ final class DurableMeasurements {
 					figures.keySet().retainAll(List.of("early", "p50", "p99", "max", "max-at"));
 					return figures;
 				})), new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	private Measurement shortDelays() {
+		List<Column> columns = new ArrayList<>();
+		List<Step> steps = new ArrayList<>();
+		for (int delay : SHORT_DELAYS) {
+			String p50 = delay + "-p50";
+			String p99 = delay + "-p99";
+			columns.add(Column.cost(p50, "%d ms: p50 [ms]".formatted(delay), 1));
+			columns.add(Column.cost(p99, "p99 [ms]", 1));
+			steps.add(step(1, (nodes, peer) -> {
+				nodes.first().run("load %d 2 %d".formatted(SHORT_DELAY_RATE, delay));
+				nodes.await((long) SHORT_DELAY_RATE * 2);
+				nodes.all("reset");
+				nodes.await((long) nodes.first()
+					.run("load %d %s %d".formatted(SHORT_DELAY_RATE, this.effort.seconds(), delay), "count"));
+				Map<String, Double> figures = nodes.first().run("figures");
+				return Map.of(p50, Nodes.figure(figures, "p50"), p99, Nodes.figure(figures, "p99"));
+			}));
+		}
+		return new Measurement("short-delays", "Short delays",
+				"""
+						%,d tasks a second for %.0f s, each stored shortly before it is due, by the node that runs it."""
+					.formatted(SHORT_DELAY_RATE, this.effort.seconds()),
+				this.peers, columns, steps,
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", columns.stream().map(Column::key).toList()));
 	}
 
 	private long load(NodeProcess node, double seconds) throws Exception {
@@ -304,6 +335,29 @@ final class DurableMeasurements {
 					long statements = nodes.server().statements() - before;
 					return Map.of("statements", statements * 1e9 / (System.nanoTime() - start));
 				})), new Chart(Chart.Kind.BARS, "statements/s", List.of("statements")));
+	}
+
+	private Measurement written() {
+		return new Measurement("written", "Written",
+				"""
+						What the server writes for a task that is due when it is stored, 100 at once, until it is gone, of %,d."""
+					.formatted(BACKLOG),
+				this.peers,
+				List.of(Column.cost("wal", "log [bytes/task]", 0), Column.cost("dead", "dead rows [/task]", 2)),
+				List.of(step(1, (nodes, peer) -> {
+					Map<String, Double> before = written(nodes);
+					nodes.fill(BACKLOG);
+					nodes.executions(BACKLOG);
+					Map<String, Double> figures = written(nodes);
+					figures.replaceAll((key, value) -> (value - Nodes.figure(before, key)) / BACKLOG);
+					return figures;
+				})), new Chart(Chart.Kind.BARS, "bytes/task", List.of("wal")));
+	}
+
+	private static Map<String, Double> written(Nodes nodes) throws InterruptedException {
+		// Connections report what they did after a second.
+		TimeUnit.SECONDS.sleep(2);
+		return nodes.server().written();
 	}
 
 	private Measurement sharing() {

@@ -87,6 +87,16 @@ final class Load {
 	 * @return how many
 	 */
 	long steady(int rate, double seconds) throws Exception {
+		return steady(rate, seconds, MIN_DELAY_MILLIS, MAX_DELAY_MILLIS - MIN_DELAY_MILLIS);
+	}
+
+	/**
+	 * Stores tasks at a steady rate.
+	 * @param delay the least delay, in milliseconds
+	 * @param spread the delays are this much longer at random, in milliseconds
+	 * @return how many
+	 */
+	long steady(int rate, double seconds, int delay, int spread) throws Exception {
 		long start = System.nanoTime();
 		long count = (long) (rate * seconds);
 		return inThreads(PACERS, (thread) -> {
@@ -94,7 +104,7 @@ final class Load {
 			long stored = 0;
 			for (long i = thread; i < count; i += PACERS) {
 				TimeUnit.NANOSECONDS.sleep(start + nanos((double) i / rate) - System.nanoTime());
-				this.node.enqueue(due(random.nextInt(MIN_DELAY_MILLIS, MAX_DELAY_MILLIS)));
+				this.node.enqueue(due(delay + ((spread > 0) ? random.nextInt(spread) : 0)));
 				stored++;
 			}
 			return stored;

@@ -88,7 +88,11 @@ final class NodeMain {
 			case "fill-now" -> new Load(this.node).fillNow(Integer.parseInt(command[1]));
 			case "load" -> {
 				long start = System.nanoTime();
-				double count = new Load(this.node).steady(Integer.parseInt(command[1]), Double.parseDouble(command[2]));
+				int rate = Integer.parseInt(command[1]);
+				double seconds = Double.parseDouble(command[2]);
+				double count = (command.length > 3)
+						? new Load(this.node).steady(rate, seconds, Integer.parseInt(command[3]), 0)
+						: new Load(this.node).steady(rate, seconds);
 				return Map.of("count", count, "rate", count * 1e9 / (System.nanoTime() - start));
 			}
 			case "recur" -> new Load(this.node).recur(Integer.parseInt(command[1]), Double.parseDouble(command[2]),

@@ -114,6 +114,19 @@ final class PostgresServer implements Server {
 	}
 
 	@Override
+	public Map<String, Double> written() {
+		Map<String, Double> written = new LinkedHashMap<>();
+		this.jdbc.query("""
+				select pg_current_wal_lsn() - '0/0', sum(n_tup_upd + n_tup_del)
+				from pg_stat_user_tables
+				""", (rs) -> {
+			written.put("wal", rs.getDouble(1));
+			written.put("dead", rs.getDouble(2));
+		});
+		return written;
+	}
+
+	@Override
 	public long cpuNanos() {
 		String pid = this.jdbc.queryForObject("select split_part(pg_read_file('postmaster.pid'), chr(10), 1)",
 				String.class);

@@ -46,6 +46,15 @@ interface Server extends AutoCloseable {
 	/** How many statements it has run since it was started. */
 	long statements();
 
+	/**
+	 * What it has written since it was started: {@code wal}, the bytes of its log, and
+	 * {@code dead}, the rows that updates and deletes left behind. Empty if the server
+	 * does not tell.
+	 */
+	default Map<String, Double> written() {
+		return Map.of();
+	}
+
 	/** The processor time that the processes of the server have used, in nanoseconds. */
 	long cpuNanos();
 

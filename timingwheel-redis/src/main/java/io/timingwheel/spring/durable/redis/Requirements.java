@@ -31,7 +31,7 @@ final class Requirements {
 	private static final String UNKNOWN = "unknown";
 
 	/** How the tasks are written, as {@code prelude.lua} says, and in which partition. */
-	private static final int FORMAT = 2;
+	private static final int FORMAT = 1;
 
 	/** The texts differ between versions, and within scripts. */
 	private static final Pattern REFUSED = Pattern.compile(
