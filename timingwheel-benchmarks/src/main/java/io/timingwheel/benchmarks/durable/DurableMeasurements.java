@@ -341,15 +341,15 @@ final class DurableMeasurements {
 		return new Measurement("written", "Written",
 				"""
 						What the server writes for a task that is due when it is stored, 100 at once, until it is gone, of %,d."""
-					.formatted(BACKLOG),
-				this.peers,
+					.formatted(LARGE_BACKLOG),
+				contestants(true),
 				List.of(Column.cost("wal", "log [bytes/task]", 0), Column.cost("dead", "dead rows [/task]", 2)),
 				List.of(step(1, (nodes, peer) -> {
 					Map<String, Double> before = written(nodes);
-					nodes.fill(BACKLOG);
-					nodes.executions(BACKLOG);
+					nodes.fill(LARGE_BACKLOG);
+					nodes.executions(LARGE_BACKLOG);
 					Map<String, Double> figures = written(nodes);
-					figures.replaceAll((key, value) -> (value - Nodes.figure(before, key)) / BACKLOG);
+					figures.replaceAll((key, value) -> (value - Nodes.figure(before, key)) / LARGE_BACKLOG);
 					return figures;
 				})), new Chart(Chart.Kind.BARS, "bytes/task", List.of("wal")));
 	}

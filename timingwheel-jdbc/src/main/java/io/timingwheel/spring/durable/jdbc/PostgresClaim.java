@@ -87,7 +87,7 @@ final class PostgresClaim extends Claiming {
 					held_key = case when {begins} and t.schedule is null then null else t.held_key end,
 					first_at = case when {begins} then null else t.first_at end,
 					status = case when {begins} then {running} else {pending} end
-				from clock, chosen where t.ctid = chosen.place
+				from clock where t.ctid = any(array(select place from chosen))
 				returning t.*
 			),
 			""".replace("{begins}", "t.due_at <= clock.now");
