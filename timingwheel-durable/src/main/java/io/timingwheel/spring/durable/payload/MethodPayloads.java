@@ -109,7 +109,9 @@ public final class MethodPayloads {
 	ObjectWriter writer(int position, @Nullable Object value) {
 		Parameter parameter = this.parameters.get(position);
 		JavaType declared = parameter.type;
-		boolean byDeclaredType = declared.getRawClass().isInstance(value)
+		// Nothing is an instance of a primitive type. HotSpot would discard the compiled
+		// code of all callers at such a question.
+		boolean byDeclaredType = !declared.isPrimitive() && declared.getRawClass().isInstance(value)
 				&& (declared.isContainerType() || declared.isReferenceType() || declared.hasRawClass(value.getClass()));
 		return byDeclaredType ? parameter.writer : this.codec.mapper().writer();
 	}
