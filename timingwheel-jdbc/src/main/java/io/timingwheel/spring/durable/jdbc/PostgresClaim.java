@@ -19,9 +19,10 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 /**
  * The claim on PostgreSQL: one statement, which reads each index once for each name, and
  * no tasks of other names. The subqueries around the parameters hide their values from
- * the planner, which would otherwise plan each claim anew. The rows are updated by their
- * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
- * A row that has changed meanwhile has another place, and is left to the next claim.
+ * the planner, which would otherwise plan each claim anew. The rows are updated by a list
+ * of their places in the table ({@code ctid}), which takes fewer reads than a second
+ * search by id, and fewer system calls than a join. A row that has changed meanwhile has
+ * another place, and is left to the next claim.
  *
  * <p>
  * PostgreSQL keeps the index entries of tasks that have ended as long as any transaction
