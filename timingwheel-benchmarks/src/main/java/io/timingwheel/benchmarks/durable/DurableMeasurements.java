@@ -145,7 +145,7 @@ final class DurableMeasurements {
 			String p50 = delay + "-p50";
 			String p99 = delay + "-p99";
 			columns.add(Column.cost(p50, "%d ms: p50 [ms]".formatted(delay), 1));
-			columns.add(Column.cost(p99, "p99 [ms]", 1));
+			columns.add(Column.cost(p99, "%d ms: p99 [ms]".formatted(delay), 1));
 			steps.add(step(1, (nodes, peer) -> {
 				nodes.first().run("load %d 2 %d".formatted(SHORT_DELAY_RATE, delay));
 				nodes.await((long) SHORT_DELAY_RATE * 2);
