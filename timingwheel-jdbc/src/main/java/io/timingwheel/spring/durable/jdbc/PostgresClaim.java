@@ -19,9 +19,10 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 /**
  * The claim on PostgreSQL: one statement, which reads each index once for each name, and
  * no tasks of other names. The subqueries around the parameters hide their values from
- * the planner, which would otherwise plan each claim anew. The rows are updated by a list
- * of their places in the table ({@code ctid}), which takes fewer reads than a second
- * search by id, and fewer system calls than a join. A row that has changed meanwhile has
+ * the planner, which would otherwise plan each claim anew. The rows are updated by their
+ * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
+ * A join finds them, since with one list of places PostgreSQL reads all rows of a table
+ * that was small when the statement was planned. A row that has changed meanwhile has
  * another place, and is left to the next claim.
  *
  * <p>
@@ -88,7 +89,7 @@ final class PostgresClaim extends Claiming {
 					held_key = case when {begins} and t.schedule is null then null else t.held_key end,
 					first_at = case when {begins} then null else t.first_at end,
 					status = case when {begins} then {running} else {pending} end
-				from clock where t.ctid = any(array(select place from chosen))
+				from clock, chosen where t.ctid = chosen.place
 				returning t.*
 			),
 			""".replace("{begins}", "t.due_at <= clock.now");
