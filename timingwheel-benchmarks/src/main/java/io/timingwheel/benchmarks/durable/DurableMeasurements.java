@@ -158,7 +158,7 @@ final class DurableMeasurements {
 		}
 		return new Measurement("short-delays", "Short delays",
 				"""
-						%,d tasks a second for %.0f s, each stored shortly before it is due, by the node that runs it."""
+						%,d tasks a second for %.0f s, each due when its node stores it, or 20 or 100 ms later."""
 					.formatted(SHORT_DELAY_RATE, this.effort.seconds()),
 				this.peers, columns, steps,
 				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", columns.stream().map(Column::key).toList()));
@@ -340,7 +340,7 @@ final class DurableMeasurements {
 	private Measurement written() {
 		return new Measurement("written", "Written",
 				"""
-						What the server writes for a task that is due when it is stored, 100 at once, until it is gone, of %,d."""
+						What the server writes for each of %,d tasks, which are stored 100 at once and due then, until it is gone."""
 					.formatted(LARGE_BACKLOG),
 				contestants(true),
 				List.of(Column.cost("wal", "log [bytes/task]", 0), Column.cost("dead", "dead rows [/task]", 2)),
@@ -355,7 +355,7 @@ final class DurableMeasurements {
 	}
 
 	private static Map<String, Double> written(Nodes nodes) throws InterruptedException {
-		// Connections report what they did after a second.
+		// Connections report with a delay, so some rows are missing or too many.
 		TimeUnit.SECONDS.sleep(2);
 		return nodes.server().written();
 	}

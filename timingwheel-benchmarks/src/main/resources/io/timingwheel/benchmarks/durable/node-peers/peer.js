@@ -88,8 +88,8 @@ function store(node, callers, batch, seconds) {
   });
 }
 
-// Stores tasks at a steady rate, with random delays of half a second to five.
-function steady(node, rate, seconds) {
+// Stores tasks at a steady rate, with one delay or with random ones of half a second to five.
+function steady(node, rate, seconds, fixedDelay) {
   const start = performance.now();
   const count = Math.floor(rate * seconds);
   return sum(PACERS, async (caller) => {
@@ -99,7 +99,7 @@ function steady(node, rate, seconds) {
       if (wait > 0) {
         await new Promise((resolve) => setTimeout(resolve, wait));
       }
-      const delay = MIN_DELAY_MILLIS + Math.floor(Math.random() * (MAX_DELAY_MILLIS - MIN_DELAY_MILLIS));
+      const delay = fixedDelay ?? MIN_DELAY_MILLIS + Math.floor(Math.random() * (MAX_DELAY_MILLIS - MIN_DELAY_MILLIS));
       await node.enqueue(Date.now() + delay);
       stored++;
     }

@@ -81,7 +81,7 @@ class CallsInTransactionsTests {
 		}
 	}
 
-	/** On H2 as a client of a server, which has fewer functions for the time. */
+	/** On H2 as a client of a server: the time of a server needs a statement. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void theFirstCallsInATransactionTakeOnlyItsConnection(TestDatabase database) throws Exception {

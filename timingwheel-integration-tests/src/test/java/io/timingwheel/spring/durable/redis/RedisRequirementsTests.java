@@ -107,7 +107,7 @@ class RedisRequirementsTests extends RedisTestSupport {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "0", "2" })
+	@ValueSource(strings = { "2", "3" })
 	void refusesTasksOfAnotherFormat(String format) {
 		stores.node().check();
 		try (RedisConnection connection = stores.connection()) {
