@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -37,6 +38,8 @@ final class Database {
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
+	private volatile String size = "";
+
 	Database(DataSource applicationDataSource, DataSource storeDataSource, String table,
 			@Nullable Dialect givenDialect) {
 		Schema.checkTableName(table);
@@ -58,7 +61,16 @@ final class Database {
 	 * parameter, which is {@link #givenTime()}.
 	 */
 	String text(String statement) {
-		return this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get));
+		return this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get))
+				+ this.size;
+	}
+
+	/**
+	 * Changes all statements when the table grows fourfold. PostgreSQL keeps the plan for
+	 * a text, and the plan for a small table reads all of it.
+	 */
+	void setSize(long bytes) {
+		this.size = " /* 4^" + (Long.SIZE - Long.numberOfLeadingZeros(bytes)) / 2 + " bytes */";
 	}
 
 	private Map<String, String> words() {
@@ -84,8 +96,7 @@ final class Database {
 	}
 
 	Session caller() {
-		Session joined = joined();
-		return (joined != null) ? joined : this.application.get();
+		return Objects.requireNonNullElseGet(joined(), this.application);
 	}
 
 	/**
@@ -93,8 +104,7 @@ final class Database {
 	 * calling thread counts, so that a test that is rolled back sees its own tasks run.
 	 */
 	Session node() {
-		Session joined = (this.clock != null) ? joined() : null;
-		return (joined != null) ? joined : this.store.get();
+		return Objects.requireNonNullElseGet((this.clock != null) ? joined() : null, this.store);
 	}
 
 	@Nullable Session joined() {

@@ -82,7 +82,7 @@ final class NameLimits {
 	 */
 	static @Nullable NameLimits lock(Session session, ClaimProgress progress, String name) {
 		Object text = session.dialect().text(name);
-		Long given = session.givenTime();
+		Long given = session.database.givenTime();
 		// The clock of a test may stop the node for as long as it likes.
 		String lock = session.dialect().isPostgres() ? LOCK.formatted((given != null) ? "0" : "2s")
 				: session.dialect().lockFirst("{now}, next_start", "{name} where name = ?", 1);

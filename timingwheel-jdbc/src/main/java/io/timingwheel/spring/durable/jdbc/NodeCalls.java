@@ -55,11 +55,11 @@ abstract class NodeCalls implements DelayedTaskStore {
 				select t.ctid as place from {task} t join given on t.id = given.id and t.fence = given.fence
 				where owner is not null and %s for update of t skip locked
 			), changed as (
-				%s held where t.ctid = held.place returning t.id, t.fence
+				%s where t.ctid = any(array(select place from held)) returning t.id, t.fence
 			)
 			select id, fence from given where (id, fence) not in (select id, fence from changed)""";
 
-	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max}) from";
+	private static final String UPDATE = "update {task} t set %snext_at = least({now} + ?, {max})";
 
 	private static final String BEGIN = AT_ONCE
 		.formatted("status <> {dead} and (queue <> {suspect} or next_at > {now})", UPDATE.formatted("""
@@ -69,7 +69,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 
 	private static final String RENEW = AT_ONCE.formatted("status = {running}", UPDATE.formatted(""));
 
-	private static final String ACKNOWLEDGE = AT_ONCE.formatted("status = {running}", "delete from {task} t using");
+	private static final String ACKNOWLEDGE = AT_ONCE.formatted("status = {running}", "delete from {task} t");
 
 	final Database database;
 
@@ -319,7 +319,8 @@ abstract class NodeCalls implements DelayedTaskStore {
 			BiFunction<TaskRow, Long, @Nullable Reply> decision) {
 
 		@Nullable Reply apply(TaskRow row, long now) {
-			return row.isHeldAs(this.task) ? this.decision.apply(row, now) : null;
+			boolean has = row.owner != null && row.fence == this.task.fence();
+			return has ? this.decision.apply(row, now) : null;
 		}
 
 		/**

@@ -19,10 +19,9 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore;
 /**
  * The claim on PostgreSQL: one statement, which reads each index once for each name, and
  * no tasks of other names. The subqueries around the parameters hide their values from
- * the planner, which would otherwise plan each claim anew. The rows are updated by their
- * places in the table ({@code ctid}), which takes fewer reads than a second search by id.
- * A join finds them, since with one list of places PostgreSQL reads all rows of a table
- * that was small when the statement was planned. A row that has changed meanwhile has
+ * the planner, which would otherwise plan each claim anew. The rows are updated by a list
+ * of their places in the table ({@code ctid}), which takes fewer reads than a second
+ * search by id, and fewer system calls than a join. A row that has changed meanwhile has
  * another place, and is left to the next claim.
  *
  * <p>
@@ -89,7 +88,7 @@ final class PostgresClaim extends Claiming {
 					held_key = case when {begins} and t.schedule is null then null else t.held_key end,
 					first_at = case when {begins} then null else t.first_at end,
 					status = case when {begins} then {running} else {pending} end
-				from clock, chosen where t.ctid = chosen.place
+				from clock where t.ctid = any(array(select place from chosen))
 				returning t.*
 			),
 			""".replace("{begins}", "t.due_at <= clock.now");
@@ -97,7 +96,7 @@ final class PostgresClaim extends Claiming {
 	/** One row has what concerns the whole claim, with the time at its end. */
 	private static final String RESULT = """
 			claim as (
-				select now as looked_at,
+				select now as looked_at, pg_relation_size('{task}') as size,
 					(select coalesce(?, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
 						from (select count(*) from claimed) changed) as claimed_at,
 					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
@@ -151,7 +150,7 @@ final class PostgresClaim extends Claiming {
 	private List<TaskRow> claim(Session session, ClaimProgress progress, int limit, boolean suspect, boolean sweeps) {
 		ClaimRequest request = progress.request;
 		// The clock of a test may stand still.
-		Long given = session.givenTime();
+		Long given = this.database.givenTime();
 		boolean all = sweeps || given != null;
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Share> shares = names.stream().map(progress::share).toList();
@@ -162,6 +161,7 @@ final class PostgresClaim extends Claiming {
 			}
 			else {
 				read(rs, progress, names);
+				this.database.setSize(rs.getLong("size"));
 			}
 		}, given, Session.millis(request.lookAhead()), names.toArray(String[]::new),
 				shares.stream().map((share) -> Math.min(limit, share.due())).toArray(Integer[]::new),

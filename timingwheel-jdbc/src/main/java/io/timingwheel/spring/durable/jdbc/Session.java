@@ -58,7 +58,7 @@ final class Session {
 
 	final JdbcTemplate jdbc;
 
-	private final Database database;
+	final Database database;
 
 	/** Makes savepoints in the transaction of the caller, or short transactions. */
 	private final TransactionTemplate template;
@@ -150,12 +150,8 @@ final class Session {
 		return this.database.dialect();
 	}
 
-	@Nullable Long givenTime() {
-		return this.database.givenTime();
-	}
-
 	long now() {
-		Long given = givenTime();
+		Long given = this.database.givenTime();
 		return (given != null) ? given : query("select " + dialect().clock(), (rs, rowNum) -> rs.getLong(1)).get(0);
 	}
 

@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.LeasedTask;
-import io.timingwheel.spring.durable.store.LeasedTask.TaskRef;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.StoredTask.StoredSchedule;
@@ -235,10 +234,6 @@ final class TaskRow {
 	/** Whether this is the last run of a schedule that was cancelled. */
 	boolean isLast() {
 		return this.schedule == null && this.scheduledAt != null;
-	}
-
-	boolean isHeldAs(TaskRef task) {
-		return this.owner != null && this.fence == task.fence();
 	}
 
 	@Nullable StoredSchedule storedSchedule() {
