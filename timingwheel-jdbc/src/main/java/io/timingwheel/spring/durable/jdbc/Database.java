@@ -38,7 +38,8 @@ final class Database {
 
 	private final Map<String, String> texts = new ConcurrentHashMap<>();
 
-	private volatile String size = "";
+	/** Ends each statement. */
+	private volatile String comment = "";
 
 	Database(DataSource applicationDataSource, DataSource storeDataSource, String table,
 			@Nullable Dialect givenDialect) {
@@ -62,15 +63,17 @@ final class Database {
 	 */
 	String text(String statement) {
 		return this.texts.computeIfAbsent(statement, (words) -> WORDS.replacePlaceholders(words, words()::get))
-				+ this.size;
+				+ this.comment;
 	}
 
 	/**
-	 * Changes all statements when the table grows fourfold. PostgreSQL keeps the plan for
-	 * a text, and the plan for a small table reads all of it.
+	 * Changes all statements when the table has grown, or shrunk, fourfold. PostgreSQL
+	 * keeps the plan for a text, and a plan for a small table reads all of it. No text
+	 * comes twice: its plan may be of the time when the size had just changed.
 	 */
 	void setSize(long bytes) {
-		this.size = " /* 4^" + (Long.SIZE - Long.numberOfLeadingZeros(bytes)) / 2 + " bytes */";
+		String size = " /* 4^" + (Long.SIZE - Long.numberOfLeadingZeros(bytes)) / 2 + " bytes since ";
+		this.comment = this.comment.startsWith(size) ? this.comment : size + System.currentTimeMillis() + " */";
 	}
 
 	private Map<String, String> words() {
