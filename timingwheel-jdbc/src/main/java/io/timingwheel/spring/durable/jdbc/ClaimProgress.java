@@ -126,8 +126,8 @@ final class ClaimProgress {
 	List<TaskRow> lockFirst(Session session, String name, String queue, long now, long until, int limit) {
 		Dialect dialect = session.dialect();
 		List<TaskRow> found = session.rows(dialect.lockFirst(TaskRow.CLAIM_COLUMNS,
-				"{task} where name = ? and queue = " + queue
-						+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
+				"{task} where name = ? and queue = " + queue + " and next_at <= ? and (owner is null or next_at <= ?)"
+						+ Claiming.FIRST,
 				Session.padded(limit)), this.request.maxPayloadBytes(), dialect.text(name), until, now);
 		return found.subList(0, Math.min(limit, found.size()));
 	}

@@ -25,8 +25,9 @@ abstract class Claiming {
 
 	private static final Log logger = LogFactory.getLog(Claiming.class);
 
-	private static final String ENDED = "{task} where name = ? and queue = {running} and next_at <= ?"
-			+ " order by name, queue, next_at";
+	static final String FIRST = " order by name, queue, next_at";
+
+	private static final String ENDED = "{task} where name = ? and queue = {running} and next_at <= ?" + FIRST;
 
 	/** How many ended runs of a name a claim takes away. */
 	private static final int MAX_ENDED = 128;

@@ -74,6 +74,15 @@ final class Dialects {
 						from INFORMATION_SCHEMA.SESSIONS where SESSION_ID = session_id())""";
 		}
 
+		/**
+		 * To put rows into an order, H2 would lock all of them. It reads the index in its
+		 * order.
+		 */
+		@Override
+		protected String lockFirst(String columns, String condition, int limit) {
+			return super.lockFirst(columns, condition.replace(Claiming.FIRST, ""), limit);
+		}
+
 	}
 
 	/** MariaDB and MySQL. The time is read in UTC, in which no second comes twice. */

@@ -319,8 +319,7 @@ abstract class NodeCalls implements DelayedTaskStore {
 			BiFunction<TaskRow, Long, @Nullable Reply> decision) {
 
 		@Nullable Reply apply(TaskRow row, long now) {
-			boolean has = row.owner != null && row.fence == this.task.fence();
-			return has ? this.decision.apply(row, now) : null;
+			return (row.owner != null && row.fence == this.task.fence()) ? this.decision.apply(row, now) : null;
 		}
 
 		/**

@@ -48,7 +48,6 @@ final class PortableClaim extends Claiming {
 	private static List<String> look(Session session, ClaimProgress progress) {
 		progress.now = session.now();
 		progress.lookedAt = progress.now;
-		progress.looks.clear();
 		List<String> names = List.copyOf(progress.request.names().keySet());
 		Assert.isTrue(names.size() <= MAX_NAMES,
 				"A node may have at most 1,023 durable names, with aliases, unless the database is PostgreSQL");

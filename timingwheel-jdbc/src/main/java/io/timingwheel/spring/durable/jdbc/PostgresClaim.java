@@ -177,7 +177,6 @@ final class PostgresClaim extends Claiming {
 		progress.lookedAt = rs.getLong("looked_at");
 		progress.more |= rs.getBoolean("has_left");
 		progress.pausedNames = Set.of((String[]) rs.getArray("paused").getArray());
-		progress.looks.clear();
 		names.forEach((name) -> progress.looks.put(name, Look.NONE));
 		progress.looks.keySet().removeAll(progress.pausedNames);
 		Array looks = rs.getArray("looks");

