@@ -67,13 +67,14 @@ final class Database {
 	}
 
 	/**
-	 * Changes all statements when the table has grown, or shrunk, fourfold. PostgreSQL
-	 * keeps the plan for a text, and a plan for a small table reads all of it. No text
-	 * comes twice: its plan may be of the time when the size had just changed.
+	 * Changes all statements when the size of the table passes a power of four.
+	 * PostgreSQL keeps the plan for a text, and a plan for a small table reads all of it.
+	 * No text is used again: PostgreSQL may have planned it after the size had changed,
+	 * and before a claim saw that.
 	 */
-	void setSize(long bytes) {
+	synchronized void setSize(long bytes) {
 		String size = " /* 4^" + (Long.SIZE - Long.numberOfLeadingZeros(bytes)) / 2 + " bytes since ";
-		this.comment = this.comment.startsWith(size) ? this.comment : size + System.currentTimeMillis() + " */";
+		this.comment = this.comment.startsWith(size) ? this.comment : size + System.nanoTime() + " */";
 	}
 
 	private Map<String, String> words() {

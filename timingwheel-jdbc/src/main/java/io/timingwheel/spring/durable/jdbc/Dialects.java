@@ -75,8 +75,8 @@ final class Dialects {
 		}
 
 		/**
-		 * To put rows into an order, H2 would lock all of them. It reads the index in its
-		 * order.
+		 * To put rows into an order, H2 would lock all of them. Without it, H2 reads the
+		 * index for claims, which has this order.
 		 */
 		@Override
 		protected String lockFirst(String columns, String condition, int limit) {

@@ -606,9 +606,10 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 			JdbcTemplate others = new JdbcTemplate(new DelegatingDataSource(this.pool));
 			for (int begun : List.of(1, 9)) {
 				assertThat(this.a.claim(limits, (begun == 1) ? 1 : 100).tasks()).hasSize(begun);
+				int free = 20 - begun - begun / 9;
 				assertThat(
 						others.queryForList("select id from timingwheel_task where status = 0 for update skip locked"))
-					.hasSizeGreaterThanOrEqualTo(19 - begun - begun / 9);
+					.hasSizeBetween((this.database == TestDatabase.MARIADB) ? free - 1 : free, free);
 			}
 		});
 	}
