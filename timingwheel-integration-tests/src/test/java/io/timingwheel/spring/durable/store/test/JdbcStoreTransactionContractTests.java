@@ -51,6 +51,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -379,9 +380,13 @@ abstract class JdbcStoreTransactionContractTests extends StoreContract {
 			this.a.bury(task);
 			ids.add(task.id());
 		}
+		// H2 waits two seconds for a lock, and a call three for all of them.
+		DelayedTaskStore impatient = (this.database == TestDatabase.H2_MEMORY)
+				? JdbcStores.open(new DriverManagerDataSource(this.pool.getJdbcUrl() + ";LOCK_TIMEOUT=100"))
+				: this.other;
 		inTransaction(() -> {
 			enqueue("key", HOUR);
-			List<Requeue> results = elsewhere(() -> this.other.requeue(ids));
+			List<Requeue> results = elsewhere(() -> impatient.requeue(ids));
 			assertThat(results.get(3)).isEqualTo(Requeue.KEY_PENDING);
 			if (!locksNeighbouringKeys()) {
 				assertThat(results).filteredOn(Requeue.REQUEUED::equals).hasSize(4);
