@@ -25,6 +25,7 @@ abstract class Claiming {
 
 	private static final Log logger = LogFactory.getLog(Claiming.class);
 
+	/** The order of the index for claims, see {@link Dialect#lockFirst}. */
 	static final String FIRST = " order by name, queue, next_at";
 
 	private static final String ENDED = "{task} where name = ? and queue = {running} and next_at <= ?" + FIRST;
